@@ -5,22 +5,15 @@
 //! [`mod@offload`], `interp` and `jit`, `tier`, `api`, `cli`; a layer uses only those below it
 //! (a test reads the `use crate::` lines). ARCHITECTURE.md tells the whole story.
 
-pub mod ir;
-pub mod kmpc;
-pub mod memory;
-pub mod support;
-
-#[cfg(feature = "vm")]
 pub mod api;
-#[cfg(feature = "vm")]
 pub mod cli;
-#[cfg(feature = "vm")]
-pub mod interp;
-#[cfg(feature = "vm")]
-pub mod jit;
-#[cfg(feature = "vm")]
-pub mod llvm;
-#[cfg(feature = "vm")]
-pub mod offload;
-#[cfg(feature = "vm")]
-pub mod tier;
+
+pub use ompvm_interp as interp;
+pub use ompvm_ir as ir;
+pub use ompvm_jit as jit;
+pub use ompvm_kmpc as kmpc;
+pub use ompvm_llvm as llvm;
+pub use ompvm_memory as memory;
+pub use ompvm_offload as offload;
+pub use ompvm_support as support;
+pub use ompvm_tier as tier;

@@ -10,7 +10,7 @@
 
 use std::arch::global_asm;
 
-use ompvm::kmpc::*;
+use ompvm_kmpc::*;
 
 /// Exports `$name@@VERSION` as a jump to `$path`.
 macro_rules! jump {
@@ -71,7 +71,7 @@ macro_rules! exports {
         $($(refuse!($u_name);)*)*
     };
 }
-ompvm::for_each_runtime_entry!(exports);
+ompvm_kmpc::for_each_runtime_entry!(exports);
 
 // The reference makes a program that is linked with this library export its `ompt_start_tool`, if it
 // has one. Otherwise the runtime could not find it by name.

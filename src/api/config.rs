@@ -3,9 +3,9 @@
 //! Both are builders: settings that are not given have defaults, and further settings can be added
 //! without breaking users. `tier::process` applies them.
 
-use crate::llvm::cache::Cache;
-use crate::offload::nvptx;
-use crate::support::error::Error;
+use ompvm_llvm::cache::Cache;
+use ompvm_offload::nvptx;
+use ompvm_support::error::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -21,8 +21,8 @@ pub struct Engine {
 impl Engine {
     /// Creates an engine. Installs, once per process, the handlers for faults of guest code.
     pub fn new() -> Engine {
-        crate::memory::signals::install();
-        crate::tier::runtime::init();
+        ompvm_tier::runtime::install_fault_handlers();
+        ompvm_tier::runtime::init();
         Engine {
             cache: None,
             contract: false,
@@ -52,7 +52,7 @@ impl Engine {
     /// # Errors
     /// Returns [`Error::Host`] if the system refuses the tool's file or mapping.
     pub fn tool(&self, tool: Tool) -> Result<(), Error> {
-        crate::jit::tools::enable(tool).map_err(|why| Error::Host(format!("{tool:?}: {why}")))
+        ompvm_jit::tools::enable(tool).map_err(|why| Error::Host(format!("{tool:?}: {why}")))
     }
 }
 
@@ -70,7 +70,7 @@ impl Default for Engine {
     }
 }
 
-pub use crate::jit::tools::Tool;
+pub use ompvm_jit::tools::Tool;
 
 /// The tier that executes a program.
 ///
@@ -232,23 +232,23 @@ impl Config {
     }
 }
 
-pub use crate::offload::devices::Choice as Devices;
-pub use crate::offload::outlined::Mode as Offload;
+pub use ompvm_offload::devices::Choice as Devices;
+pub use ompvm_offload::outlined::Mode as Offload;
 
 /// Parses a device selection such as `emulated`, `emulated:2` or `host`.
 pub fn devices(text: &str) -> Option<Devices> {
-    crate::offload::devices::parse(text)
+    ompvm_offload::devices::parse(text)
 }
 
 /// Returns a report of the regions that ran on devices so far: one line for each region and device,
 /// with the bytes moved, the time, and the reason if a region ran on the host. See
 /// [`Config::offload_report`].
 pub fn offload_report() -> String {
-    crate::offload::report::text()
+    ompvm_offload::report::text()
 }
 
 /// Returns the static archive that `-l name` stands for, if neither the folders of `-L` nor the
 /// system's have a shared library of that name.
 pub fn archive_of(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
-    crate::tier::libraries::archive(name, folders)
+    ompvm_tier::libraries::archive(name, folders)
 }

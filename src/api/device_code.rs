@@ -1,12 +1,12 @@
 //! Compiles a module's device images for a GPU that need not be present.
 
 use super::module::Module;
-use crate::ir::Const;
-use crate::llvm::Input;
-use crate::llvm::outlined::{Outlined, Region, outline};
-use crate::offload::device::Code;
-use crate::offload::{image, nvptx};
-use crate::support::error::Error;
+use ompvm_ir::Const;
+use ompvm_llvm::Input;
+use ompvm_llvm::outlined::{Outlined, Region, outline};
+use ompvm_offload::device::Code;
+use ompvm_offload::{image, nvptx};
+use ompvm_support::error::Error;
 
 /// Device code for one GPU architecture.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! `Module::check` decides whether it can run.
 
-use crate::ir::{Callee, FuncId, Function, GlobalRef, LocId, Module, Op};
+use ompvm_ir::{Callee, FuncId, Function, GlobalRef, LocId, Module, Op};
 use std::collections::BTreeMap;
 
 /// A defined function.
@@ -119,9 +119,9 @@ fn is_runtime_entry(name: &str) -> bool {
         .any(|p| name.starts_with(p))
 }
 
-fn outlined(module: &Module, constant: crate::ir::ConstId) -> Option<FuncId> {
+fn outlined(module: &Module, constant: ompvm_ir::ConstId) -> Option<FuncId> {
     match module.consts[constant] {
-        crate::ir::Const::Global(GlobalRef::Func(id)) => Some(id),
+        ompvm_ir::Const::Global(GlobalRef::Func(id)) => Some(id),
         _ => None,
     }
 }

@@ -6,18 +6,18 @@
 use super::config::{Config, Engine, Tier};
 use super::module::Module;
 use super::process::Process;
-use crate::ir;
-use crate::llvm::cache::Shelf;
-use crate::offload;
-use crate::support::error::Error;
-use crate::tier::archive::Archive;
-use crate::tier::host::{HostFunction, IntoHost};
-use crate::tier::libraries::Libraries;
-use crate::tier::link::{self, Environment, Linked};
-use crate::tier::policy::Mode;
-use crate::tier::restart::{self, Restart};
-use crate::tier::{process, runtime};
 use hashbrown::HashMap;
+use ompvm_ir as ir;
+use ompvm_llvm::cache::Shelf;
+use ompvm_offload as offload;
+use ompvm_support::error::Error;
+use ompvm_tier::archive::Archive;
+use ompvm_tier::host::{HostFunction, IntoHost};
+use ompvm_tier::libraries::Libraries;
+use ompvm_tier::link::{self, Environment, Linked};
+use ompvm_tier::policy::Mode;
+use ompvm_tier::restart::{self, Restart};
+use ompvm_tier::{process, runtime};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
@@ -117,7 +117,7 @@ impl Program {
     /// or for lack of memory; [`Error::Trap`] for a fault in a constructor.
     pub fn start(&self, config: Config) -> Result<Process, Error> {
         if config.stats {
-            crate::interp::count_instructions(true);
+            ompvm_interp::count_instructions(true);
         }
         if config.offload_report {
             offload::report::enable();

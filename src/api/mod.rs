@@ -58,30 +58,30 @@ mod tests;
 pub mod timeline;
 mod typed;
 
-pub use crate::llvm::cache::{Cache, Content as CacheContent, Counts as CacheCounts};
-pub use crate::support::error::{Error, FpException, Trap, TrapKind, Unsupported};
-pub use crate::tier::archive::fortran_runtime;
-pub use crate::tier::host::IntoHost;
-pub use crate::tier::value::{GuestPtr, GuestValue, ValueKind};
 pub use config::{
     Config, Devices, Engine, Offload, Tier, Tool, archive_of, devices, offload_report,
 };
 pub use device_code::{DeviceCode, RegionVerdict};
 pub use linker::{Linker, Program};
 pub use module::{FileKind, Module, kind_of};
+pub use ompvm_llvm::cache::{Cache, Content as CacheContent, Counts as CacheCounts};
+pub use ompvm_support::error::{Error, FpException, Trap, TrapKind, Unsupported};
+pub use ompvm_tier::archive::fortran_runtime;
+pub use ompvm_tier::host::IntoHost;
+pub use ompvm_tier::value::{GuestPtr, GuestValue, ValueKind};
 pub use process::{ExitStatus, GuestSlice, Process};
 pub use stats::{Stats, StatsRow};
 /// Returns a report of the compilations in this process: a line per function, or every event of the
 /// functions whose name contains `explain`.
 pub fn tiers(explain: Option<&str>) -> String {
-    crate::tier::policy::report(explain)
+    ompvm_tier::policy::report(explain)
 }
 
 /// Returns how much shorter this process would have been, had its program been compiled into the
 /// cache beforehand. Returns `None` if that is less than a fifth of its processor time, or if it
 /// was returned before.
 pub fn advice() -> Option<std::time::Duration> {
-    crate::tier::policy::advice()
+    ompvm_tier::policy::advice()
 }
 
 pub use typed::{Argument, Arguments, TypedFunc};

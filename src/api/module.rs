@@ -5,13 +5,13 @@
 
 use super::config::Engine;
 use super::inspect::Inspection;
-use crate::ir;
-use crate::llvm::Input;
-use crate::llvm::cache::Shelf;
-use crate::llvm::native::Bitcode;
-use crate::support::error::{Error, Unsupported};
-use crate::tier::archive::{self, Archive, Elf, MemberId};
-use crate::tier::{link, runtime};
+use ompvm_ir as ir;
+use ompvm_llvm::Input;
+use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::native::Bitcode;
+use ompvm_support::error::{Error, Unsupported};
+use ompvm_tier::archive::{self, Archive, Elf, MemberId};
+use ompvm_tier::{link, runtime};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub fn kind_of(file: &PathBuf) -> Result<FileKind, Error> {
     Ok(match archive::elf(&bytes) {
         Some(Elf::Bitcode(_)) => FileKind::ForLinkTime,
         Some(_) => FileKind::Native,
-        None if crate::llvm::has_modules(&bytes) => FileKind::ForLinkTime,
+        None if ompvm_llvm::has_modules(&bytes) => FileKind::ForLinkTime,
         None => FileKind::Program,
     })
 }
@@ -136,7 +136,7 @@ impl Module {
                 module.contracted = engine.contract;
                 module
             }
-            None => crate::llvm::read_program(&inputs, engine.contract)?,
+            None => ompvm_llvm::read_program(&inputs, engine.contract)?,
         };
         Ok(Module {
             ir: Arc::new(ir),
@@ -200,7 +200,7 @@ fn bitcode_members(
         shelf.put_bytes(MEMBERS, &bytes);
     }
     let members = archive::member_inputs(archives, &chosen);
-    Ok(members.unwrap_or_else(|| crate::bug!("a member was chosen that is not bitcode")))
+    Ok(members.unwrap_or_else(|| ompvm_support::bug!("a member was chosen that is not bitcode")))
 }
 
 /// Returns the file's bytes, or the cause in words without the error number.

@@ -4,10 +4,10 @@
 
 use super::stats::Stats;
 use super::typed::{Arguments, TypedFunc};
-use crate::ir::GlobalRef;
-use crate::support::error::Error;
-use crate::tier::process;
-use crate::tier::value::{GuestPtr, GuestValue};
+use ompvm_ir::GlobalRef;
+use ompvm_support::error::Error;
+use ompvm_tier::process;
+use ompvm_tier::value::{GuestPtr, GuestValue};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 

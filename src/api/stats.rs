@@ -3,8 +3,8 @@
 //! Instructions are counted by region and thread, because these are what an OpenMP programmer can
 //! change. [`super::tiers`] reports compilations.
 
-use crate::interp::stats::{self, Row};
-use crate::llvm::cache::{self, Counts};
+use ompvm_interp::stats::{self, Row};
+use ompvm_llvm::cache::{self, Counts};
 use std::fmt;
 use std::time::Duration;
 
@@ -93,10 +93,8 @@ impl fmt::Display for Stats {
             )?;
         }
         let cache = &self.cache;
-        let unused = Counts {
-            llvm: cache.llvm,
-            ..Counts::default()
-        };
+        let mut unused = Counts::default();
+        unused.llvm = cache.llvm;
         if *cache == unused {
             writeln!(f, "cache: not used")?;
             return self.write_rows(f);

@@ -8,8 +8,9 @@
 //! Function names are not recorded. A guest that handles `SIGPROF` or sets this timer itself ends
 //! the sampling.
 
-use crate::memory::walk;
-use crate::{interp, jit};
+use ompvm_interp as interp;
+use ompvm_jit as jit;
+use ompvm_memory::walk;
 use std::ffi::{c_int, c_void};
 use std::fmt::Write;
 use std::sync::OnceLock;

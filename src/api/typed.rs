@@ -7,10 +7,10 @@
 //!
 //! The meaning of the arguments is not checked, so creating a [`TypedFunc`] is `unsafe`.
 
-use crate::ir::{FuncId, Function, GlobalRef};
-use crate::support::error::Error;
-use crate::tier::process::{self, Process};
-use crate::tier::value::{GuestPtr, GuestValue, Sealed, ValueKind};
+use ompvm_ir::{FuncId, Function, GlobalRef};
+use ompvm_support::error::Error;
+use ompvm_tier::process::{self, Process};
+use ompvm_tier::value::{GuestPtr, GuestValue, ValueKind};
 use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
@@ -21,7 +21,7 @@ const MOST: usize = 8;
 
 /// An argument of a guest function: a scalar, a pointer, or a slice, of which the guest gets the
 /// address.
-pub trait Argument: Sealed {
+pub trait Argument: sealed::Argument {
     /// Kind of the argument in the guest.
     const KIND: ValueKind;
     /// True if a C caller sign-extends it.
@@ -36,6 +36,7 @@ pub trait Argument: Sealed {
 
 macro_rules! scalars {
     ($($t:ty),*) => {$(
+        impl sealed::Argument for $t {}
         impl Argument for $t {
             const KIND: ValueKind = <$t as GuestValue>::KIND;
             const SIGNED: bool = <$t as GuestValue>::SIGNED;
@@ -54,6 +55,7 @@ scalars!(
     i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, bool, f32, f64
 );
 
+impl<T: 'static> sealed::Argument for GuestPtr<T> {}
 impl<T: 'static> Argument for GuestPtr<T> {
     const KIND: ValueKind = ValueKind::Ptr;
     const SIGNED: bool = false;
@@ -67,7 +69,7 @@ impl<T: 'static> Argument for GuestPtr<T> {
     }
 }
 
-impl<T> Sealed for &[T] {}
+impl<T> sealed::Argument for &[T] {}
 impl<T> Argument for &[T] {
     const KIND: ValueKind = ValueKind::Ptr;
     const SIGNED: bool = false;
@@ -81,7 +83,7 @@ impl<T> Argument for &[T] {
     }
 }
 
-impl<T> Sealed for &mut [T] {}
+impl<T> sealed::Argument for &mut [T] {}
 impl<T> Argument for &mut [T] {
     const KIND: ValueKind = ValueKind::Ptr;
     const SIGNED: bool = false;
@@ -95,8 +97,9 @@ impl<T> Argument for &mut [T] {
     }
 }
 
-/// Restricts [`Arguments`] to tuples.
+/// Restricts [`Argument`] and [`Arguments`] to the types of this file.
 mod sealed {
+    pub trait Argument {}
     pub trait Tuple {}
 }
 

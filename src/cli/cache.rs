@@ -4,7 +4,7 @@
 use super::args::{CacheOptions, CacheWhat, CompileOptions, Contract};
 use super::message;
 use crate::api::{Cache, Config, Engine, Linker, Module, Stats, Tier};
-use crate::support::error::Error;
+use ompvm_support::error::Error;
 use std::process::ExitCode;
 
 /// Compiles a program into the user's cache.

@@ -3,7 +3,7 @@
 use super::args::InspectOptions;
 use super::message;
 use crate::api::{DeviceCode, Engine, Module};
-use crate::support::error::Error;
+use ompvm_support::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! Prints failures: one message on standard error that begins with `ompvm: `.
 
 use super::FAILED;
-use crate::support::error::Error;
+use ompvm_support::error::Error;
 use std::process::ExitCode;
 
 /// Prints an error and returns the exit status.

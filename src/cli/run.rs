@@ -8,9 +8,9 @@ use super::message;
 use crate::api::{
     self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Stats, Tier, Tool, archive_of,
 };
-use crate::support::error::Error;
-use crate::support::file_limit::Quiet;
-use crate::support::fp_env::DefaultHere;
+use ompvm_support::error::Error;
+use ompvm_support::file_limit::Quiet;
+use ompvm_support::fp_env::DefaultHere;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};

@@ -9,7 +9,7 @@
 //! C++ and `-fexceptions` code uses landing pads instead.
 
 use super::unwind::JumpBuffer;
-use crate::memory::activation;
+use ompvm_memory::activation;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;

@@ -4,12 +4,12 @@
 //! handler must be expressible as a thunk. The scan neither computes reachability nor lowers.
 
 use super::thunk;
-use crate::ir::{
+use ompvm_ir::{
     Call, Callee, FloatKind, Function, GlobalRef, Inst, Module, Op, Ordering, ParamAttrs, Type,
     TypeId,
 };
-use crate::memory::abi::CallPlan;
-use crate::support::error::Unsupported;
+use ompvm_memory::abi::CallPlan;
+use ompvm_support::error::Unsupported;
 use rayon::prelude::*;
 
 /// The least number of functions for which threads share the scan; for fewer, starting them costs

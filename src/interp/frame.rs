@@ -2,7 +2,7 @@
 //!
 //! A frame is a header of [`HEADER`] words below slot 0, the slots, and the static allocas. Frames
 //! grow down, as native ones do: a call puts the callee's frame directly below the caller's, in the
-//! space that the activation has reserved ([`crate::memory::activation`]). A call that finds too
+//! space that the activation has reserved ([`ompvm_memory::activation`]). A call that finds too
 //! little space moves the native stack pointer down and starts again, so guest calls need no native
 //! frames.
 //!
@@ -12,14 +12,14 @@
 //! copies; -6 the stack pointer to restore.
 
 use super::exec::VaList;
-use crate::ir::{BlockId, FuncId, LocId};
-use crate::memory::abi::CallPlan;
-use crate::memory::image::Image;
+use ompvm_ir::{BlockId, FuncId, LocId};
+use ompvm_memory::abi::CallPlan;
+use ompvm_memory::image::Image;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 /// Words of the header.
-pub const HEADER: usize = crate::memory::thread::HEADER;
+pub const HEADER: usize = ompvm_memory::thread::HEADER;
 /// Bytes of the header.
 pub const HEAD: usize = HEADER * 8;
 

@@ -10,11 +10,11 @@
 use super::frame::{CallSite, FRAME_UNIT, Kept, Lowered};
 use super::isa::{self, Enc, HANDLERS, op};
 use super::{lower, unwind};
-use crate::memory::activation;
-use crate::memory::func::FuncRef;
-use crate::memory::image::Image;
-use crate::memory::thread;
-use crate::memory::{jump, throws};
+use ompvm_memory::activation;
+use ompvm_memory::func::FuncRef;
+use ompvm_memory::image::Image;
+use ompvm_memory::thread;
+use ompvm_memory::{jump, throws};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};

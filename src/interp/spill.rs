@@ -12,9 +12,9 @@ use super::entry;
 use super::exec::{self, Done, depart, extend, next};
 use super::frame::{self, CallSite, Lowered};
 use super::isa::{self, Enc, op, tail_bytes};
-use crate::memory::activation::{self, Exit};
-use crate::memory::func::{self, FuncRef};
-use crate::memory::thread::ThreadState;
+use ompvm_memory::activation::{self, Exit};
+use ompvm_memory::func::{self, FuncRef};
+use ompvm_memory::thread::ThreadState;
 use std::sync::atomic::Ordering;
 
 /// A call, decoded from its instruction.

@@ -10,11 +10,11 @@
 //! Threads that are still inside a region when another thread calls `exit` are not counted.
 
 use super::{child, lower};
-use crate::kmpc;
-use crate::memory::activation::Activation;
-use crate::memory::func::FuncRef;
-use crate::memory::thread::{self, ThreadState};
-use crate::support::demangle;
+use ompvm_kmpc as kmpc;
+use ompvm_memory::activation::Activation;
+use ompvm_memory::func::FuncRef;
+use ompvm_memory::thread::{self, ThreadState};
+use ompvm_support::demangle;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;

@@ -14,19 +14,19 @@
 //! and in the program's cache entry: a later run links the cached object and does not start LLVM.
 
 use super::child;
-use crate::ir::assembly::{displaced, inputs, is_immediate};
-use crate::ir::{
-    self, AtomicScope, Callee, Const, ConstId, FloatKind, Function, GlobalRef, Inst, Module, Op,
-    Operand, Ordering, Type, TypeId,
-};
-use crate::llvm::cache::Shelf;
-use crate::llvm::native::single::{self, Compiler};
-use crate::llvm::native::{features_with, lacks};
-use crate::memory::image::Image;
-use crate::memory::link::{Code, NEAR};
-use crate::memory::own_thread;
-use crate::support::builtins;
 use hashbrown::HashMap;
+use ompvm_ir::assembly::{displaced, inputs, is_immediate};
+use ompvm_ir::{
+    self as ir, AtomicScope, Callee, Const, ConstId, FloatKind, Function, GlobalRef, Inst, Module,
+    Op, Operand, Ordering, Type, TypeId,
+};
+use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::native::single::{self, Compiler};
+use ompvm_llvm::native::{features_with, lacks};
+use ompvm_memory::image::Image;
+use ompvm_memory::link::{Code, NEAR};
+use ompvm_memory::own_thread;
+use ompvm_support::builtins;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
@@ -707,7 +707,7 @@ fn atomic_suffix(ordering: Ordering, scope: AtomicScope) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{
+    use ompvm_ir::{
         BinOp, Body, FastMath, FuncId, FunctionAttrs, IntFlags, Linkage, ParamAttrs, Value,
     };
 

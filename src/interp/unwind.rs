@@ -10,12 +10,12 @@
 use super::cancel;
 use super::exec;
 use super::frame::{self, Lowered, Pad, PadClause};
-use crate::ir::JUMP_BUFFER;
-use crate::memory::activation::{self, Activation, Search};
-use crate::memory::thread::ThreadState;
-use crate::memory::throws::{self, Class, Family};
-use crate::memory::{jump, signals};
-use crate::support::error::TrapKind;
+use ompvm_ir::JUMP_BUFFER;
+use ompvm_memory::activation::{self, Activation, Search};
+use ompvm_memory::thread::ThreadState;
+use ompvm_memory::throws::{self, Class, Family};
+use ompvm_memory::{jump, signals};
+use ompvm_support::error::TrapKind;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Write;
@@ -234,7 +234,7 @@ pub fn search(act: &Activation, exception: *mut c_void) -> Search {
     unsafe {
         let mut regs = act.frame.cast::<u64>();
         let mut ip = act.ip;
-        let cx = crate::memory::thread::current_or_null();
+        let cx = ompvm_memory::thread::current_or_null();
         if !cx.is_null() && std::ptr::eq((*cx).activation, act) {
             LAST.set(Last {
                 ip,

@@ -19,9 +19,9 @@
 use super::exec::{self, Done, Handler, depart, next};
 use super::frame::{self, Head, Lowered};
 use super::{child, entry, lower};
-use crate::ir::BlockId;
-use crate::llvm::native::Place;
-use crate::memory::thread::{self, ThreadState};
+use ompvm_ir::BlockId;
+use ompvm_llvm::native::Place;
+use ompvm_memory::thread::{self, ThreadState};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -167,7 +167,7 @@ fn head_at(code: &Lowered, ip: *const u64) -> &Head {
     let at = (ip as usize).wrapping_sub(code.code.as_ptr() as usize) as u32;
     match code.heads.binary_search_by_key(&at, |h| h.at) {
         Ok(i) => &code.heads[i],
-        Err(_) => crate::bug!("no loop head is there"),
+        Err(_) => ompvm_support::bug!("no loop head is there"),
     }
 }
 

@@ -64,7 +64,7 @@ impl<T: Part> Lazy<T> {
             Some(saved) => {
                 let bytes = &saved.bytes[saved.start as usize..saved.end as usize];
                 T::decode(bytes)
-                    .unwrap_or_else(|e| crate::bug!("a saved module does not decode: {e}"))
+                    .unwrap_or_else(|e| ompvm_support::bug!("a saved module does not decode: {e}"))
             }
         }
     }
@@ -97,7 +97,7 @@ impl<T: Part> DerefMut for Lazy<T> {
         }
         self.value
             .as_mut()
-            .unwrap_or_else(|| crate::bug!("a part that was just decoded is not there"))
+            .unwrap_or_else(|| ompvm_support::bug!("a part that was just decoded is not there"))
     }
 }
 

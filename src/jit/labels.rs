@@ -6,8 +6,8 @@
 //! Functions that jump to labels stay interpreted, because the addresses may be stored anywhere in
 //! memory.
 
-use crate::ir::{Const, ConstExpr, ConstId, FuncId, Module, Op};
 use hashbrown::{HashMap, HashSet};
+use ompvm_ir::{Const, ConstExpr, ConstId, FuncId, Module, Op};
 
 /// Returns the functions that must stay interpreted because their labels' addresses are taken.
 /// `whole` is true if everything is compiled before the program runs.
@@ -100,8 +100,8 @@ fn jumps(module: &Module, op: &Op) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::GlobalRef;
-    use crate::llvm::{Input, read};
+    use ompvm_ir::GlobalRef;
+    use ompvm_llvm::{Input, read};
 
     /// Returns true if a function that takes a label's address stays interpreted. `body` is its
     /// remaining code, `rest` the remaining module.

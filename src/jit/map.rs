@@ -4,12 +4,12 @@
 //! never moves, and no look-up happens while a program runs without faults.
 
 use super::lines::{Lines, Place};
-use crate::ir::FuncId;
-use crate::memory::image::Image;
-use crate::memory::signals;
-use crate::support::demangle;
-use crate::support::seen::{Listed, Seen};
 use cranelift_entity::EntityRef;
+use ompvm_ir::FuncId;
+use ompvm_memory::image::Image;
+use ompvm_memory::signals;
+use ompvm_support::demangle;
+use ompvm_support::seen::{Listed, Seen};
 use std::fmt::Write;
 
 /// Linked code of one object.

@@ -6,12 +6,12 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use crate::kmpc::affinity::DISPLAY;
-use crate::kmpc::alloc::spaces::is_host;
-use crate::kmpc::icv::{self, RunSchedule, SCHEDULE_MONOTONIC, TRAPEZOIDAL, settings};
-use crate::kmpc::team::{Shape, Team};
-use crate::kmpc::thread::{Thread, current, known_threads};
-use crate::kmpc::{env, hooks, ompt};
+use crate::affinity::DISPLAY;
+use crate::alloc::spaces::is_host;
+use crate::icv::{self, RunSchedule, SCHEDULE_MONOTONIC, TRAPEZOIDAL, settings};
+use crate::team::{Shape, Team};
+use crate::thread::{Thread, current, known_threads};
+use crate::{env, hooks, ompt};
 
 fn set_icv(change: impl FnOnce(&mut icv::Icvs)) {
     let thread = current();

@@ -10,9 +10,9 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use crate::kmpc::abi::x87::{self, Extended, ExtendedComplex, Number as _};
-use crate::kmpc::ident::Ident;
-use crate::kmpc::lock;
+use crate::abi::x87::{self, Extended, ExtendedComplex, Number as _};
+use crate::ident::Ident;
+use crate::lock;
 
 static LOCK: AtomicU32 = AtomicU32::new(0);
 

@@ -5,8 +5,8 @@
 use std::ffi::c_void;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::kmpc::ident::Ident;
-use crate::kmpc::thread::by_number;
+use crate::ident::Ident;
+use crate::thread::by_number;
 
 /// Waits for all threads of the team.
 pub unsafe extern "C-unwind" fn wait(_ident: *const Ident, gtid: i32) {

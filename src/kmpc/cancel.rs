@@ -28,14 +28,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::kmpc::barrier;
-use crate::kmpc::dispatch;
-use crate::kmpc::icv::settings;
-use crate::kmpc::ident::Ident;
-use crate::kmpc::task::{self, Group};
-use crate::kmpc::team::Team;
-use crate::kmpc::thread::{Thread, by_number, current};
-use crate::support::sync::fence;
+use crate::barrier;
+use crate::dispatch;
+use crate::icv::settings;
+use crate::ident::Ident;
+use crate::task::{self, Group};
+use crate::team::Team;
+use crate::thread::{Thread, by_number, current};
+use ompvm_support::sync::fence;
 
 /// Kinds of canceled constructs, as the compiler numbers them.
 mod kind {

@@ -12,12 +12,12 @@ use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::sync::{Once, RwLockWriteGuard};
 
-use crate::kmpc::affinity::format;
-use crate::kmpc::alloc::{self, special};
-use crate::kmpc::icv::{self, NestedThreads};
-use crate::kmpc::task::{depend, memory};
-use crate::kmpc::{thread, threadprivate};
-use crate::support::sync::MutexGuard;
+use crate::affinity::format;
+use crate::alloc::{self, special};
+use crate::icv::{self, NestedThreads};
+use crate::task::{depend, memory};
+use crate::{thread, threadprivate};
+use ompvm_support::sync::MutexGuard;
 
 /// Locks held while the process forks.
 #[expect(dead_code, reason = "held, not looked at")]

@@ -11,9 +11,9 @@
 //!
 //! Chunks, and shares of a league's teams, are not supported.
 
-use crate::kmpc::ident::Ident;
-use crate::kmpc::iteration::balanced;
-use crate::kmpc::thread::by_number;
+use crate::ident::Ident;
+use crate::iteration::balanced;
+use crate::thread::by_number;
 
 /// One loop of a nest: `for (iv = lb0 + lb1 * outer; iv COMPARISON ub0 + ub1 * outer; iv += step)`.
 /// Values of 32-bit loops are in the low halves.

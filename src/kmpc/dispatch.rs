@@ -15,16 +15,16 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
 
-use crate::kmpc::doacross::Posted;
-use crate::kmpc::icv::{SCHEDULE_MONOTONIC, TRAPEZOIDAL};
-use crate::kmpc::ident::Ident;
-use crate::kmpc::iteration::{Iteration, balanced, trip_count, value};
-use crate::kmpc::static_loop::kind;
-use crate::kmpc::task;
-use crate::kmpc::team::{LOOP_BUFFERS, Team};
-use crate::kmpc::thread::{Thread, by_number};
-use crate::kmpc::turns::{Turns, View};
-use crate::support::fp_env::isolated;
+use crate::doacross::Posted;
+use crate::icv::{SCHEDULE_MONOTONIC, TRAPEZOIDAL};
+use crate::ident::Ident;
+use crate::iteration::{Iteration, balanced, trip_count, value};
+use crate::static_loop::kind;
+use crate::task;
+use crate::team::{LOOP_BUFFERS, Team};
+use crate::thread::{Thread, by_number};
+use crate::turns::{Turns, View};
+use ompvm_support::fp_env::isolated;
 
 /// State of one loop that the threads of a team share.
 #[derive(Debug)]
@@ -648,7 +648,7 @@ fn release(team: &Team, number: u32, last: impl FnOnce()) {
         buffer.next.store(0, Ordering::Relaxed);
         buffer.posted.clear();
         buffer.turn.store(a_round_later(number), Ordering::Release);
-        crate::support::sync::fence(Ordering::SeqCst);
+        ompvm_support::sync::fence(Ordering::SeqCst);
         // SAFETY: the thread takes part in the region of this size.
         unsafe { team.gang.wake_all(size) };
     }
@@ -835,7 +835,7 @@ pub unsafe extern "C-unwind" fn sections_end(_ident: *const Ident, _gtid: i32) {
 #[cfg(test)]
 mod tests {
     use super::{Guided, a_round_later};
-    use crate::kmpc::team::LOOP_BUFFERS;
+    use crate::team::LOOP_BUFFERS;
 
     #[test]
     fn kmpc_dispatch_hands_buffers_on_when_loops_are_counted_anew() {

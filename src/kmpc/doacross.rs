@@ -17,11 +17,11 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use crate::kmpc::dispatch;
-use crate::kmpc::ident::Ident;
-use crate::kmpc::misc;
-use crate::kmpc::thread::{Thread, by_number};
-use crate::support::sync::fence;
+use crate::dispatch;
+use crate::ident::Ident;
+use crate::misc;
+use crate::thread::{Thread, by_number};
+use ompvm_support::sync::fence;
 
 /// One loop of a nest, in the compiler's description. Both bounds are included, except as the file
 /// head says.

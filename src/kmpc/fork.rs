@@ -6,18 +6,18 @@ use std::ffi::c_void;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::kmpc::abi;
-use crate::kmpc::affinity::partition::Seat;
-use crate::kmpc::affinity::{self, DISPLAY};
-use crate::kmpc::cancel;
-use crate::kmpc::icv::{self, Icvs, NestedThreads, settings};
-use crate::kmpc::ident::Ident;
-use crate::kmpc::task::wait::{Help, drain, settle_visitors};
-use crate::kmpc::team::gang::{Meeting, meeting_for};
-use crate::kmpc::team::parker::Patience;
-use crate::kmpc::team::{INLINE_ARGS, Shape, Team, Work};
-use crate::kmpc::thread::{self, Thread, by_number, current};
-use crate::support::fp_env::FpControl;
+use crate::abi;
+use crate::affinity::partition::Seat;
+use crate::affinity::{self, DISPLAY};
+use crate::cancel;
+use crate::icv::{self, Icvs, NestedThreads, settings};
+use crate::ident::Ident;
+use crate::task::wait::{Help, drain, settle_visitors};
+use crate::team::gang::{Meeting, meeting_for};
+use crate::team::parker::Patience;
+use crate::team::{INLINE_ARGS, Shape, Team, Work};
+use crate::thread::{self, Thread, by_number, current};
+use ompvm_support::fp_env::FpControl;
 
 /// Executes `microtask` in a new team. `argv` holds `argc` pointers.
 ///
@@ -594,7 +594,7 @@ unsafe fn expect_threads(
     };
     if threads > possible {
         // SAFETY: `message` is null or a null-terminated string (caller's contract).
-        unsafe { crate::kmpc::misc::error(ident, severity, message) };
+        unsafe { crate::misc::error(ident, severity, message) };
     }
 }
 

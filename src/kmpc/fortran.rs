@@ -4,7 +4,7 @@
 
 use std::ffi::c_void;
 
-use crate::kmpc::{affinity, alloc, api, lock};
+use crate::{affinity, alloc, api, lock};
 
 macro_rules! by_reference {
     ($($name:ident($($arg:ident: $t:ty),*) $(-> $ret:ty)? = $target:path;)*) => {$(

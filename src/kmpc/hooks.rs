@@ -3,7 +3,7 @@
 //! The runtime depends on no tier. A tier that needs something per worker thread (a guest stack, a
 //! name for messages) registers functions here before the first region.
 
-use crate::support::limits;
+use ompvm_support::limits;
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 use std::sync::OnceLock;
@@ -141,5 +141,5 @@ pub(crate) fn worker_start(gtid: i32) -> *mut c_void {
 
 /// Returns the start hook's result for the calling worker; null on other threads.
 pub fn thread_data() -> *mut c_void {
-    crate::kmpc::thread::current_if_known().map_or(null_mut(), |thread| thread.hook_data())
+    crate::thread::current_if_known().map_or(null_mut(), |thread| thread.hook_data())
 }

@@ -6,12 +6,12 @@
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 
-use crate::kmpc::affinity::places::{KmpAffinity, Request};
-use crate::kmpc::affinity::{DISPLAY, format};
-use crate::kmpc::alloc::{DefaultAllocator, traits};
-use crate::kmpc::env;
-use crate::kmpc::thread::MAX_TEAM;
-use crate::support::topology;
+use crate::affinity::places::{KmpAffinity, Request};
+use crate::affinity::{DISPLAY, format};
+use crate::alloc::{DefaultAllocator, traits};
+use crate::env;
+use crate::thread::MAX_TEAM;
+use ompvm_support::topology;
 
 /// A loop schedule, with its kind as `omp_sched_t` numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,9 +11,9 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::kmpc::ident::Ident;
-use crate::kmpc::lock_queue;
-use crate::kmpc::thread::current;
+use crate::ident::Ident;
+use crate::lock_queue;
+use crate::thread::current;
 
 const FREE: u32 = 0;
 /// Held by a thread that found the lock free, without waiters. `runtime-c/entries.c` knows these
@@ -58,9 +58,9 @@ use queues::{hand_over, wait_for};
 #[cfg(not(loom))]
 mod queues {
     use super::AtomicU32;
-    use crate::kmpc::icv;
-    use crate::kmpc::lock_queue::{self, Waiter};
-    use crate::kmpc::thread::{MAX_THREADS, current};
+    use crate::icv;
+    use crate::lock_queue::{self, Waiter};
+    use crate::thread::{MAX_THREADS, current};
     use std::time::{Duration, Instant};
 
     /// Number of checks before the waiter yields its processor between them, since the holder of

@@ -26,7 +26,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::support::sync::{AtomicU32, Futex, Ordering, spin_hint};
+use ompvm_support::sync::{AtomicU32, Futex, Ordering, spin_hint};
 
 /// The bits of a lock's word that name the holder.
 pub const HOLDER: u32 = 0x7fff;

@@ -3,8 +3,8 @@
 
 use std::ffi::{CStr, c_char};
 
-use crate::kmpc::ident::{self, Ident};
-use crate::kmpc::thread::{self, current};
+use crate::ident::{self, Ident};
+use crate::thread::{self, current};
 
 /// Returns the calling thread's global number.
 pub unsafe extern "C-unwind" fn global_thread_num(_ident: *const Ident) -> i32 {
@@ -81,8 +81,8 @@ pub unsafe extern "C-unwind" fn unsupported(name: *const c_char) -> ! {
     let name = unsafe { CStr::from_ptr(name) }
         .to_string_lossy()
         .into_owned();
-    let reason = match crate::kmpc::table::lookup(&name).map(|entry| entry.status) {
-        Some(crate::kmpc::table::Status::Unsupported { reason }) => reason,
+    let reason = match crate::table::lookup(&name).map(|entry| entry.status) {
+        Some(crate::table::Status::Unsupported { reason }) => reason,
         _ => "not part of this runtime",
     };
     eprintln!("ompvm: unsupported: {name}: {reason}");

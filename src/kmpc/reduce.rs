@@ -10,10 +10,10 @@
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
-use crate::kmpc::icv::settings;
-use crate::kmpc::ident::{ATOMIC_REDUCE, Ident};
-use crate::kmpc::lock;
-use crate::kmpc::thread::{Thread, by_number};
+use crate::icv::settings;
+use crate::ident::{ATOMIC_REDUCE, Ident};
+use crate::lock;
+use crate::thread::{Thread, by_number};
 
 /// Method by which a reduction combines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

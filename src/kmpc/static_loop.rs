@@ -6,9 +6,9 @@
 //! loop variable's type are clamped to the loop's end, and a thread without iterations gets an
 //! empty range.
 
-use crate::kmpc::ident::Ident;
-use crate::kmpc::iteration::{Iteration, balanced, trip_count, value};
-use crate::kmpc::thread::by_number;
+use crate::ident::Ident;
+use crate::iteration::{Iteration, balanced, trip_count, value};
+use crate::thread::by_number;
 
 /// Schedule kinds of the compiler's interface, without modifier bits.
 pub mod kind {

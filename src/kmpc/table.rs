@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
-use crate::kmpc::*;
+use crate::*;
 
 /// Kind of an argument or a result, as far as a calling convention distinguishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -888,18 +888,20 @@ macro_rules! for_each_runtime_entry {
 }
 
 /// Maps an argument kind to its Rust type.
-macro_rules! rust_type {
-    (ident) => { *const ident::Ident };
-    (ptr) => { *mut c_void };
-    (cptr) => { *const c_void };
-    (pptr) => { *const *mut c_void };
+#[doc(hidden)]
+#[macro_export]
+macro_rules! entry_rust_type {
+    (ident) => { *const $crate::ident::Ident };
+    (ptr) => { *mut std::ffi::c_void };
+    (cptr) => { *const std::ffi::c_void };
+    (pptr) => { *const *mut std::ffi::c_void };
     (cstr) => { *const std::ffi::c_char };
     (cbuf) => { *mut std::ffi::c_char };
-    (pmask) => { *mut *mut c_void };
-    (ptraits) => { *const alloc::Trait };
-    (pbounds) => { *mut collapse::Bounds };
-    (pboundsc) => { *const collapse::Bounds };
-    (pdims) => { *const doacross::Dim };
+    (pmask) => { *mut *mut std::ffi::c_void };
+    (ptraits) => { *const $crate::alloc::Trait };
+    (pbounds) => { *mut $crate::collapse::Bounds };
+    (pboundsc) => { *const $crate::collapse::Bounds };
+    (pdims) => { *const $crate::doacross::Dim };
     (pi32c) => { *const i32 };
     (pi64c) => { *const i64 };
     (pusizec) => { *const usize };
@@ -913,84 +915,89 @@ macro_rules! rust_type {
     (pu64) => { *mut u64 };
     (pf32) => { *mut f32 };
     (pf64) => { *mut f64 };
-    (pc32) => { *mut atomic::Complex<f32> };
-    (pc64) => { *mut atomic::Complex<f64> };
-    (pf80) => { *mut abi::x87::Extended };
-    (pc80) => { *mut abi::x87::ExtendedComplex };
-    (f80) => { abi::x87::Extended };
-    (c80) => { abi::x87::ExtendedComplex };
-    (c32) => { atomic::Complex<f32> };
-    (c64) => { atomic::Complex<f64> };
-    (payload) => { *mut task::Payload };
-    (items) => { *const task::depend::Item };
-    (reduced) => { *const task::reduction::Input };
-    (reducedold) => { *const task::reduction::OldInput };
-    (copy) => { task::taskloop::Copy };
-    (routine) => { Option<task::Routine> };
-    (fn1) => { Option<unsafe extern "C-unwind" fn(*mut c_void)> };
-    (fn1p) => { Option<unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void> };
-    (fn2) => { Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void)> };
-    (fn2p) => { Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void) -> *mut c_void> };
-    (fn3) => { Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut c_void)> };
+    (pc32) => { *mut $crate::atomic::Complex<f32> };
+    (pc64) => { *mut $crate::atomic::Complex<f64> };
+    (pf80) => { *mut $crate::abi::x87::Extended };
+    (pc80) => { *mut $crate::abi::x87::ExtendedComplex };
+    (f80) => { $crate::abi::x87::Extended };
+    (c80) => { $crate::abi::x87::ExtendedComplex };
+    (c32) => { $crate::atomic::Complex<f32> };
+    (c64) => { $crate::atomic::Complex<f64> };
+    (payload) => { *mut $crate::task::Payload };
+    (items) => { *const $crate::task::depend::Item };
+    (reduced) => { *const $crate::task::reduction::Input };
+    (reducedold) => { *const $crate::task::reduction::OldInput };
+    (copy) => { $crate::task::taskloop::Copy };
+    (routine) => { Option<$crate::task::Routine> };
+    (fn1) => { Option<unsafe extern "C-unwind" fn(*mut std::ffi::c_void)> };
+    (fn1p) => { Option<unsafe extern "C-unwind" fn(*mut std::ffi::c_void) -> *mut std::ffi::c_void> };
+    (fn2) => { Option<unsafe extern "C-unwind" fn(*mut std::ffi::c_void, *mut std::ffi::c_void)> };
+    (fn2p) => { Option<unsafe extern "C-unwind" fn(*mut std::ffi::c_void, *mut std::ffi::c_void) -> *mut std::ffi::c_void> };
+    (fn3) => { Option<unsafe extern "C-unwind" fn(*mut std::ffi::c_void, *mut std::ffi::c_void, *mut std::ffi::c_void)> };
     ($plain:ident) => { $plain };
 }
 
 /// Maps an argument kind to its [`Kind`].
-macro_rules! kind {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! entry_kind {
     (i8) => {
-        Kind::I8
+        $crate::table::Kind::I8
     };
     (u8) => {
-        Kind::I8
+        $crate::table::Kind::I8
     };
     (i16) => {
-        Kind::I16
+        $crate::table::Kind::I16
     };
     (u16) => {
-        Kind::I16
+        $crate::table::Kind::I16
     };
     (i32) => {
-        Kind::I32
+        $crate::table::Kind::I32
     };
     (u32) => {
-        Kind::I32
+        $crate::table::Kind::I32
     };
     (i64) => {
-        Kind::I64
+        $crate::table::Kind::I64
     };
     (u64) => {
-        Kind::I64
+        $crate::table::Kind::I64
     };
     (usize) => {
-        Kind::I64
+        $crate::table::Kind::I64
     };
     (f32) => {
-        Kind::F32
+        $crate::table::Kind::F32
     };
     (f64) => {
-        Kind::F64
+        $crate::table::Kind::F64
     };
     (f80) => {
-        Kind::F80
+        $crate::table::Kind::F80
     };
     (c80) => {
-        Kind::C80
+        $crate::table::Kind::C80
     };
     (c32) => {
-        Kind::C32
+        $crate::table::Kind::C32
     };
     (c64) => {
-        Kind::C64
+        $crate::table::Kind::C64
     };
     ($pointer:ident) => {
-        Kind::Ptr
+        $crate::table::Kind::Ptr
     };
     () => {
-        Kind::Void
+        $crate::table::Kind::Void
     };
 }
 
-macro_rules! entries {
+/// Expands rows to the static `ENTRIES` and its `Entry` values.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! runtime_entries {
     (
         supported {
             $($name:literal ($($arg:ident),*) $(-> $ret:ident)? = $path:path, $spec:literal;)*
@@ -1004,48 +1011,45 @@ macro_rules! entries {
         }
     ) => {
         /// All entries, in the order of the table.
-        pub static ENTRIES: &[Entry] = &[
-            $(Entry {
+        pub static ENTRIES: &[$crate::table::Entry] = &[
+            $($crate::table::Entry {
                 name: $name,
-                args: &[$(kind!($arg)),*],
-                ret: kind!($($ret)?),
-                address: Address({
-                    let f: unsafe extern "C-unwind" fn($(rust_type!($arg)),*)
-                        $(-> rust_type!($ret))? = $path;
-                    f as *const c_void
+                args: &[$($crate::entry_kind!($arg)),*],
+                ret: $crate::entry_kind!($($ret)?),
+                address: $crate::table::Address({
+                    let f: unsafe extern "C-unwind" fn($($crate::entry_rust_type!($arg)),*)
+                        $(-> $crate::entry_rust_type!($ret))? = $path;
+                    f as *const std::ffi::c_void
                 }),
                 variadic: false,
                 spec: $spec,
-                status: Status::Supported,
+                status: $crate::table::Status::Supported,
             },)*
-            $(Entry {
+            $($crate::table::Entry {
                 name: $v_name,
-                args: &[$(kind!($v_arg)),*],
-                ret: Kind::Void,
-                address: Address({
-                    let f: unsafe extern "C-unwind" fn($(rust_type!($v_arg)),*) = $v_path;
-                    f as *const c_void
+                args: &[$($crate::entry_kind!($v_arg)),*],
+                ret: $crate::table::Kind::Void,
+                address: $crate::table::Address({
+                    let f: unsafe extern "C-unwind" fn($($crate::entry_rust_type!($v_arg)),*) = $v_path;
+                    f as *const std::ffi::c_void
                 }),
                 variadic: true,
                 spec: $v_spec,
-                status: Status::Supported,
+                status: $crate::table::Status::Supported,
             },)*
-            $($(Entry {
+            $($($crate::table::Entry {
                 name: $u_name,
                 args: &[],
-                ret: Kind::Void,
-                address: Address(std::ptr::null()),
+                ret: $crate::table::Kind::Void,
+                address: $crate::table::Address(std::ptr::null()),
                 variadic: false,
                 spec: $u_spec,
-                status: Status::Unsupported { reason: $reason },
+                status: $crate::table::Status::Unsupported { reason: $reason },
             },)*)*
         ];
     };
 }
-// For the table of entries in `offload`.
-#[cfg(feature = "vm")]
-pub(crate) use {entries, kind, rust_type};
-for_each_runtime_entry!(entries);
+for_each_runtime_entry!(runtime_entries);
 
 /// Returns the entry with the given ABI name.
 pub fn lookup(name: &str) -> Option<&'static Entry> {

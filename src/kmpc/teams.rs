@@ -15,11 +15,11 @@
 
 use std::ffi::c_void;
 
-use crate::kmpc::abi;
-use crate::kmpc::fork::{enter_alone, leave_serial, run_league};
-use crate::kmpc::icv::{self, Library, settings};
-use crate::kmpc::ident::Ident;
-use crate::kmpc::thread::{Thread, by_number, current};
+use crate::abi;
+use crate::fork::{enter_alone, leave_serial, run_league};
+use crate::icv::{self, Library, settings};
+use crate::ident::Ident;
+use crate::thread::{Thread, by_number, current};
 
 /// Returns the default number of teams of the next league.
 fn default_teams() -> u32 {
@@ -70,7 +70,7 @@ struct League {
 /// Executes `microtask` once per team of a league. `argv` holds `argc` pointers.
 ///
 /// # Safety
-/// As for [`fork::parallel`](crate::kmpc::fork::parallel).
+/// As for [`fork::parallel`](crate::fork::parallel).
 pub unsafe extern "C-unwind" fn fork(
     ident: *const Ident,
     argc: i32,

@@ -15,17 +15,17 @@ use std::ptr::null_mut;
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-use crate::kmpc::affinity::Bound;
-use crate::kmpc::icv::{self, Icvs, NestedThreads, settings};
-use crate::kmpc::task::memory::Blocks;
-use crate::kmpc::task::wait::{self, Help};
-use crate::kmpc::team::gang::{Order, Slot};
-use crate::kmpc::team::parker::{Parker, Patience};
-use crate::kmpc::team::{Local, Team};
-use crate::kmpc::{abi, affinity, cancel, child, hooks, lock, ompt};
-use crate::memory::{activation, worker};
-use crate::support::sharing;
-use crate::support::sync::{self, AtomicU32 as SyncU32, Mutex, MutexGuard};
+use crate::affinity::Bound;
+use crate::icv::{self, Icvs, NestedThreads, settings};
+use crate::task::memory::Blocks;
+use crate::task::wait::{self, Help};
+use crate::team::gang::{Order, Slot};
+use crate::team::parker::{Parker, Patience};
+use crate::team::{Local, Team};
+use crate::{abi, affinity, cancel, child, hooks, lock, ompt};
+use ompvm_memory::{activation, worker};
+use ompvm_support::sharing;
+use ompvm_support::sync::{self, AtomicU32 as SyncU32, Mutex, MutexGuard};
 
 /// Maximum number of threads at a time: as many as a lock's word can name.
 pub const MAX_THREADS: usize = (1 << 15) - 2;
@@ -324,7 +324,7 @@ fn release_root(thread: &'static Thread) {
         // SAFETY: the list held the only pointer to this team of one.
         drop(unsafe { Box::from_raw(team) });
     }
-    crate::kmpc::threadprivate::destroy(thread);
+    crate::threadprivate::destroy(thread);
     thread.pool.leave();
     let (gtid, own_team) = (thread.gtid, thread.team.get().cast_mut());
     let record = THREADS[gtid as usize].swap(null_mut(), Ordering::Relaxed);
@@ -378,7 +378,7 @@ pub unsafe fn attach_workers(team: *const Team, size: u32) -> u32 {
             last_region: t.gang.region(),
         }));
         worker.assignment.store(assignment, Ordering::Release);
-        crate::support::sync::fence(crate::support::sync::Ordering::SeqCst);
+        ompvm_support::sync::fence(ompvm_support::sync::Ordering::SeqCst);
         worker.parker.unpark();
         t.workers.set(tid);
     }
@@ -571,7 +571,7 @@ pub fn end_worker() -> bool {
         last_region: 0,
     }));
     worker.assignment.store(assignment, Ordering::Release);
-    crate::support::sync::fence(crate::support::sync::Ordering::SeqCst);
+    ompvm_support::sync::fence(ompvm_support::sync::Ordering::SeqCst);
     worker.parker.unpark();
     true
 }

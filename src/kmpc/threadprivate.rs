@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 
-use crate::kmpc::ident::Ident;
-use crate::kmpc::thread::{Thread, by_number};
-use crate::support::sync::{self, Mutex, MutexGuard};
+use crate::ident::Ident;
+use crate::thread::{Thread, by_number};
+use ompvm_support::sync::{self, Mutex, MutexGuard};
 
 type Ctor = Option<unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void>;
 type CopyCtor = Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void) -> *mut c_void>;

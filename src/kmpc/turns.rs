@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 
 use crossbeam::utils::CachePadded;
 
-use crate::support::sync::{AtomicU64 as SyncU64, Ordering, publish};
+use ompvm_support::sync::{AtomicU64 as SyncU64, Ordering, publish};
 
 /// Number of lines of a small team, and the maximum.
 const FEW: usize = 8;

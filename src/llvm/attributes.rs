@@ -6,12 +6,12 @@
 
 use super::raw::{copy_text, llvm};
 use super::reader::{Reader, list};
-use crate::ir::{FunctionAttrs, ParamAttrs, Protect, UnsafeMath};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
     LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex, LLVMFastMathAllowReassoc,
     LLVMFastMathAllowReciprocal,
 };
+use ompvm_ir::{FunctionAttrs, ParamAttrs, Protect, UnsafeMath};
 use std::ptr::null_mut;
 
 /// Numbers of the attributes that are read; 0 if LLVM lacks one.

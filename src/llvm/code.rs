@@ -7,15 +7,15 @@
 use super::constants::text;
 use super::raw::{copy_text, llvm};
 use super::reader::Reader;
-use crate::ir::{
-    AsmCall, AtomicScope, BinOp, Block, BlockId, Body, Call, Callee, CastOp, Clause, Const,
-    FastMath, FloatPred, GlobalRef, Inst, IntFlags, IntPred, Op, Operand, Ordering, RmwOp,
-    TailKind, Type, Value,
-};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
     LLVMAtomicOrdering, LLVMAtomicRMWBinOp as Rmw, LLVMInlineAsmDialect, LLVMIntPredicate,
     LLVMOpcode as Opcode, LLVMRealPredicate, LLVMTailCallKind, LLVMTypeKind, LLVMValueKind as Kind,
+};
+use ompvm_ir::{
+    AsmCall, AtomicScope, BinOp, Block, BlockId, Body, Call, Callee, CastOp, Clause, Const,
+    FastMath, FloatPred, GlobalRef, Inst, IntFlags, IntPred, Op, Operand, Ordering, RmwOp,
+    TailKind, Type, Value,
 };
 
 /// LLVM's number for the scope of one thread and its signal handlers; 1 is the whole system.
@@ -89,7 +89,7 @@ impl Reader<'_> {
     fn block(&self, block: LLVMBasicBlockRef) -> BlockId {
         match self.blocks.get(&block) {
             Some(&id) => id,
-            None => crate::bug!("a branch to a block of another function"),
+            None => ompvm_support::bug!("a branch to a block of another function"),
         }
     }
 

@@ -7,9 +7,9 @@
 use super::code::{bin_op, cast_op};
 use super::raw::{copy_text, llvm, take_message};
 use super::reader::Reader;
-use crate::ir::{BlockId, Const, ConstExpr, ConstId, GlobalRef, Type, TypeId};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind, LLVMValueKind as Kind};
+use ompvm_ir::{BlockId, Const, ConstExpr, ConstId, GlobalRef, Type, TypeId};
 
 impl Reader<'_> {
     /// Returns the id of an LLVM constant (or of metadata used as an operand).

@@ -15,10 +15,10 @@
 
 use super::guard;
 use super::raw::take_message;
-use crate::support::clock::own_time;
-use crate::support::{fault_alloc, limits};
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+use ompvm_support::clock::own_time;
+use ompvm_support::{fault_alloc, limits};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
@@ -381,7 +381,7 @@ fn run_behind<T>(
             match result {
                 Some(Ok(value)) => return Ok(value),
                 Some(Err(panic)) => resume_unwind(panic),
-                None => crate::bug!("a coroutine without a result"),
+                None => ompvm_support::bug!("a coroutine without a result"),
             }
         }
         // Its frames are never unwound.

@@ -7,9 +7,9 @@
 
 use super::raw::{copy_text, llvm};
 use super::reader::Reader;
-use crate::ir::debug::{File, FileId, Loc, LocId, Scope, ScopeId};
 use inkwell::llvm_sys::debuginfo::LLVMMetadataKind;
 use inkwell::llvm_sys::prelude::*;
+use ompvm_ir::debug::{File, FileId, Loc, LocId, Scope, ScopeId};
 use std::ptr::null_mut;
 
 /// Operand numbers of scope nodes.
@@ -65,7 +65,7 @@ impl Reader<'_> {
             self.locs.insert(node, id);
             outer = Some(id);
         }
-        outer.unwrap_or_else(|| crate::bug!("a location without a scope"))
+        outer.unwrap_or_else(|| ompvm_support::bug!("a location without a scope"))
     }
 
     /// Returns the file of a local scope and its enclosing subprogram.

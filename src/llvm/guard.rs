@@ -12,7 +12,7 @@
 
 use super::contain;
 use super::raw::{copy_cstr, llvm};
-use crate::support::{limits, own_work};
+use ompvm_support::{limits, own_work};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;

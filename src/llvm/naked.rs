@@ -4,7 +4,7 @@
 //! which is assembled for all tiers alike. Functions with operands are left and reported as
 //! unsupported.
 
-use crate::ir::{Callee, Function, Linkage, Module, Op};
+use ompvm_ir::{Callee, Function, Linkage, Module, Op};
 use std::fmt::Write;
 
 /// Turns the module's naked functions into file-scope assembly.

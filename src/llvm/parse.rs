@@ -10,11 +10,11 @@
 use super::Input;
 use super::raw::{copy_cstr, copy_text, llvm, take_buffer, take_message};
 use super::reader::list;
-use crate::support::error::Error;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::analysis::LLVMVerifierFailureAction;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMDiagnosticSeverity, LLVMLinkage};
+use ompvm_support::error::Error;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ptr::null_mut;

@@ -9,14 +9,14 @@ use super::attributes::rare_features;
 use super::parse::Parsed;
 use super::raw::{copy_cstr, copy_text, llvm};
 use super::tables::Tables;
-use crate::ir::{
-    Alias, AliasId, BlockId, ConstId, FileId, FuncId, Function, Global, GlobalId, GlobalRef, IFunc,
-    IFuncId, Linkage, LocId, Module, ScopeId, TypeId, Value, Xtor,
-};
 use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::LLVMValueKind;
 use inkwell::llvm_sys::prelude::*;
+use ompvm_ir::{
+    Alias, AliasId, BlockId, ConstId, FileId, FuncId, Function, Global, GlobalId, GlobalRef, IFunc,
+    IFuncId, Linkage, LocId, Module, ScopeId, TypeId, Value, Xtor,
+};
 use parking_lot::Mutex;
 
 /// State of copying one module.

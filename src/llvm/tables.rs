@@ -5,10 +5,10 @@
 //! here, except constants, of which every reader has its own copies. The numbers depend on the
 //! order of arrival, so persistent data must not refer to them.
 
-use crate::ir::debug::{DebugInfo, File, FileId, Loc, LocId, Scope, ScopeId};
-use crate::ir::{Const, ConstId, Module, TypeId, TypeTable};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::HashMap;
+use ompvm_ir::debug::{DebugInfo, File, FileId, Loc, LocId, Scope, ScopeId};
+use ompvm_ir::{Const, ConstId, Module, TypeId, TypeTable};
 
 /// The tables, in the form of a [`Module`].
 #[derive(Default)]

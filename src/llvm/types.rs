@@ -2,9 +2,9 @@
 
 use super::raw::{copy_cstr, llvm};
 use super::reader::Reader;
-use crate::ir::{FloatKind, Type, TypeId};
 use inkwell::llvm_sys::LLVMTypeKind as Kind;
 use inkwell::llvm_sys::prelude::*;
+use ompvm_ir::{FloatKind, Type, TypeId};
 use std::ptr::null_mut;
 
 impl Reader<'_> {

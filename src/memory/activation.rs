@@ -19,7 +19,7 @@
 
 use super::abi;
 use super::thread::ThreadState;
-use crate::support::error::TrapKind;
+use ompvm_support::error::TrapKind;
 use std::ffi::c_void;
 use std::mem;
 use std::ptr;
@@ -166,7 +166,6 @@ impl Default for Activation {
 
 impl Activation {
     /// Returns the registers of the native frame that the activation runs in.
-    #[cfg(feature = "vm")]
     pub(super) fn frame_registers(&self) -> super::walk::Registers {
         use super::walk::Registers;
         match self.low.is_null() {
@@ -299,7 +298,6 @@ pub unsafe fn jump(act: *const Activation, value: usize) -> ! {
 ///
 /// # Safety
 /// The contract of [`jump`].
-#[cfg(feature = "vm")]
 pub(super) unsafe fn jump_trapped(act: *mut Activation, trap: RawTrap) -> ! {
     // SAFETY: the activation is live and the frames may be dropped by contract.
     unsafe {

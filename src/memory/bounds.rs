@@ -10,7 +10,7 @@
 //! Functions do not lie between `__executable_start` and `etext`, since their code is made while
 //! the program runs. Programs that name none of these symbols keep the layout of [`super::image`].
 
-use crate::ir::{GlobalRef, Module};
+use ompvm_ir::{GlobalRef, Module};
 use std::ptr;
 
 const PAGE: usize = 4096;

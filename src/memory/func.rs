@@ -10,8 +10,8 @@
 
 use super::abi::{self, CallPlan, NativeFrame};
 use super::image::Image;
-use crate::ir::FuncId;
-use crate::support::limits;
+use ompvm_ir::FuncId;
+use ompvm_support::limits;
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 use std::ffi::c_void;

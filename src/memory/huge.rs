@@ -12,7 +12,7 @@
 //! turns it off. Memory that the program allocates is left to the C library (see the tunable
 //! `glibc.malloc.hugetlb`).
 
-use crate::support::cgroup;
+use ompvm_support::cgroup;
 use std::ffi::c_void;
 use std::fs;
 

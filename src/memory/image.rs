@@ -12,15 +12,14 @@ use super::func::{FuncRef, StubKind, Stubs};
 use super::huge;
 use super::places::Places;
 use super::thread;
-#[cfg(feature = "vm")]
 use super::throws;
-use crate::ir::{
+use cranelift_entity::{EntityRef, SecondaryMap};
+use hashbrown::HashMap;
+use ompvm_ir::{
     AliasId, BinOp, CastOp, Const, ConstExpr, ConstId, FuncId, Global, GlobalId, GlobalRef,
     IFuncId, Linkage, Module, Type, TypeId, Xtor,
 };
-use crate::support::error::Error;
-use cranelift_entity::{EntityRef, SecondaryMap};
-use hashbrown::HashMap;
+use ompvm_support::error::Error;
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 use std::ffi::c_void;
@@ -121,7 +120,6 @@ pub struct Image {
     /// The cell in which compiled code finds a thread's block, chosen at the first use.
     fast_tls: OnceLock<Option<usize>>,
     /// The C++ library that the module was linked with, unless it is the process's own.
-    #[cfg(feature = "vm")]
     cpp: OnceLock<throws::Library>,
 }
 
@@ -256,12 +254,12 @@ impl Image {
             constants,
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             fast_tls: OnceLock::new(),
-            #[cfg(feature = "vm")]
             cpp: OnceLock::new(),
             module,
         });
         let address = Arc::as_ptr(&image);
-        let this = Arc::get_mut(&mut image).unwrap_or_else(|| crate::bug!("a new image is shared"));
+        let this = Arc::get_mut(&mut image)
+            .unwrap_or_else(|| ompvm_support::bug!("a new image is shared"));
         for f in &mut this.funcs {
             f.image = address;
         }
@@ -336,13 +334,11 @@ impl Image {
     }
 
     /// Sets the module's own C++ library. Must be called before any of its code runs.
-    #[cfg(feature = "vm")]
     pub fn set_cpp(&self, library: throws::Library) {
         let _ = self.cpp.set(library);
     }
 
     /// Returns the module's own C++ library; `None` if it uses the process's.
-    #[cfg(feature = "vm")]
     pub fn cpp(&self) -> Option<&throws::Library> {
         self.cpp.get()
     }

@@ -11,7 +11,7 @@
 use super::abi;
 use super::activation::Activation;
 use super::thread;
-use crate::ir::JUMP_BUFFER;
+use ompvm_ir::JUMP_BUFFER;
 use std::mem;
 use std::ptr;
 

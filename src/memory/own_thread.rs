@@ -18,8 +18,8 @@
 //! There is no pool: a thread costs far less than any compilation, and a child of `fork` misses
 //! none.
 
-use crate::support::fp_env::{DefaultHere, FpControl};
-use crate::support::{limits, own_work, topology};
+use ompvm_support::fp_env::{DefaultHere, FpControl};
+use ompvm_support::{limits, own_work, topology};
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

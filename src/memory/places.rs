@@ -12,10 +12,10 @@
 //! Compiled code uses its own addresses.
 
 use super::image::Mapping;
-use crate::ir::{BlockId, Body, Const, FuncId, Module, Op};
-use crate::support::error::Error;
 use cranelift_entity::SecondaryMap;
 use hashbrown::HashMap;
+use ompvm_ir::{BlockId, Body, Const, FuncId, Module, Op};
+use ompvm_support::error::Error;
 
 const PAGE: usize = 4096;
 
@@ -38,7 +38,7 @@ pub struct Places {
 impl Places {
     /// Assigns addresses to functions whose labels' addresses are taken, and with `all` to every
     /// defined function.
-    pub(super) fn new(module: &Module, all: bool) -> Result<Places, Error> {
+    pub fn new(module: &Module, all: bool) -> Result<Places, Error> {
         let mut starts: SecondaryMap<FuncId, Option<u32>> = SecondaryMap::new();
         let mut order: Vec<(u32, FuncId)> = Vec::new();
         let (mut labels, mut at) = (Vec::new(), Vec::new());
@@ -175,56 +175,4 @@ fn block_offsets(body: &Body) -> Vec<u32> {
     let mut offsets = vec![0; body.blocks.len()];
     walk(body, |b, at| offsets[b] = at, |_, _| {});
     offsets
-}
-
-#[cfg(all(test, feature = "vm"))]
-mod tests {
-    use super::*;
-    use crate::ir::GlobalRef;
-    use crate::llvm::{Input, read};
-
-    #[test]
-    fn memory_places_are_in_order_and_apart() {
-        let text = "target triple = \"x86_64-unknown-linux-gnu\"\n\
-            @table = global [3 x ptr] [ptr blockaddress(@f, %a), ptr blockaddress(@f, %b), \
-              ptr blockaddress(@f, %c)]\n\
-            declare void @g()\n\
-            define void @f() {\n\
-            call void @g()\ncall void asm \"nop\", \"\"()\nbr label %a\n\
-            a:\nbr label %b\n\
-            b:\ncall void @g()\nbr label %c\n\
-            c:\nret void\n}\n\
-            define void @h() {\ncall void @g()\nret void\n}\n"
-            .as_bytes()
-            .to_vec();
-        let name = "test.ll".into();
-        let module = read(&[Input { name, bytes: text }]).unwrap();
-        let function = |name: &str| match module.symbol(name) {
-            Some(GlobalRef::Func(f)) => (f, &**module.functions[f].body.as_ref().unwrap()),
-            _ => panic!("no {name}"),
-        };
-        let ((f, body), (h, other)) = (function("f"), function("h"));
-        let few = Places::new(&module, false).unwrap();
-        assert_eq!(few.behind(f, body), None);
-        assert_eq!(few.stretches().count(), 1);
-        let places = Places::new(&module, true).unwrap();
-        let label = |n| places.label(f, BlockId::from_u32(n));
-        let behind = places.behind(f, body).unwrap();
-        // Behind the first call lies the assembly, one byte long, and then the label.
-        assert_eq!(label(1), behind[0] + 1);
-        assert!(
-            label(1) < label(2) && label(2) < label(3),
-            "empty blocks are apart"
-        );
-        assert_eq!(label(0), 0, "nobody takes it");
-        for n in 1..4 {
-            let block = BlockId::from_u32(n);
-            assert_eq!(places.label_at(label(n)), Some((f, block)));
-        }
-        assert_eq!(places.label_at(behind[0]), None);
-        let after = places.behind(h, other).unwrap()[0];
-        assert_eq!(places.function_at(after), Some(h));
-        assert_eq!(places.function_at(behind[0]), Some(f));
-        assert_eq!(places.function_at(0), None);
-    }
 }

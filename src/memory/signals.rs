@@ -14,9 +14,8 @@ use super::backtrace::{self, Step};
 use super::stack;
 use super::thread::{self, ThreadState};
 use super::walk::{self, Registers};
-use crate::llvm::{contain, guard};
-use crate::support::error::{FpException, Trap, TrapKind};
-use crate::support::fault_alloc;
+use ompvm_support::error::{FpException, Trap, TrapKind};
+use ompvm_support::fault_alloc;
 use std::ffi::c_void;
 use std::fmt::{self, Write};
 use std::mem;
@@ -46,6 +45,19 @@ pub type TypeHook = fn(exception: usize, text: &mut dyn Write);
 /// Restores memory whose access was revoked: gets the address and whether the access is a write;
 /// returns true if the access can be retried. Called in the signal handler.
 pub type AbsentHook = fn(address: usize, write: bool) -> bool;
+
+/// Leaves LLVM if it caused the fault on this thread, and does not return then. Called first in the
+/// signal handler.
+pub type CompilerHook = fn(signal: i32);
+
+static COMPILER: AtomicUsize = AtomicUsize::new(0);
+
+/// Registers the hook that contains faults of the compiler; returns the address of the handler that
+/// calls it.
+pub fn set_compiler_hook(hook: CompilerHook) -> usize {
+    COMPILER.store(hook as usize, Ordering::Release);
+    on_signal as *const () as usize
+}
 
 static ABSENT: AtomicUsize = AtomicUsize::new(0);
 
@@ -168,7 +180,6 @@ pub fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         walk::init();
-        guard::knows_contained(on_signal as *const () as usize);
         for signal in FATAL {
             // SAFETY: a zeroed sigaction is valid; the handler has the SA_SIGINFO signature.
             unsafe {
@@ -478,7 +489,12 @@ pub fn raise_trap(kind: TrapKind, ip: *const u64) -> ! {
 }
 
 extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    contain::on_fault(signal);
+    let compiler = COMPILER.load(Ordering::Acquire);
+    if compiler != 0 {
+        // SAFETY: only `set_compiler_hook` stores there, and it stores a `CompilerHook`.
+        let hook: CompilerHook = unsafe { mem::transmute(compiler) };
+        hook(signal);
+    }
     let state = thread::current_or_null();
     // SAFETY: the kernel gives valid pointers; the state is this thread's.
     unsafe {

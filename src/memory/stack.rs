@@ -7,7 +7,7 @@
 //! Does not switch stacks; the program may do that as it likes.
 
 use super::abi;
-use crate::support::limits;
+use ompvm_support::limits;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -222,7 +222,7 @@ impl Stack {
         let start = start(&work);
         // SAFETY: `work` outlives the call; the end of the mapping is a multiple of a page.
         unsafe { abi::raw_on(start, (&raw mut work).cast(), self.base + self.mapped) };
-        result.unwrap_or_else(|| crate::bug!("a call on another stack did not happen"))
+        result.unwrap_or_else(|| ompvm_support::bug!("a call on another stack did not happen"))
     }
 }
 

@@ -280,7 +280,7 @@ unsafe fn tls_slow(state: *mut ThreadState, image: &Image) -> *mut u8 {
         None => {
             let (bytes, align) = image.tls_template();
             let layout = std::alloc::Layout::from_size_align(bytes.len().max(1), align.max(16))
-                .unwrap_or_else(|e| crate::bug!("thread_local block: {e}"));
+                .unwrap_or_else(|e| ompvm_support::bug!("thread_local block: {e}"));
             // SAFETY: the size is not zero; the template is as long as the block.
             let block = unsafe {
                 let p = std::alloc::alloc(layout);

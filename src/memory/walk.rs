@@ -9,13 +9,13 @@
 //! Unwinds nothing and calls no language handlers. Memory is read with a system call that fails for
 //! unmapped addresses, for the stack may be damaged.
 
-use crate::support::seen::{Listed, Seen};
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, Encoding, EndianSlice, Evaluation,
     EvaluationResult, EvaluationStorage, Format, FrameDescriptionEntry, LittleEndian, Location,
     Piece, Reader, ReaderOffset, Register, RegisterRule, UnwindContext, UnwindContextStorage,
     UnwindExpression, UnwindSection, UnwindTableRow, Value,
 };
+use ompvm_support::seen::{Listed, Seen};
 use once_cell::race::OnceBox;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -12,7 +12,7 @@
 //! Areas are not unmapped: a worker ends with its process. `kmpc::thread` defines the work of a
 //! worker.
 
-use crate::support::limits;
+use ompvm_support::limits;
 use std::cell::Cell;
 use std::ffi::{CString, c_void};
 use std::io;

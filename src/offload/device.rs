@@ -13,7 +13,7 @@
 //! The trait sets no policy: its callers decide which device a region runs on, what is mapped, and
 //! what a failure means for the program.
 
-pub use crate::kmpc::interop::Foreign;
+pub use ompvm_kmpc::interop::Foreign;
 use std::fmt::{self, Debug};
 use std::ptr::NonNull;
 

@@ -12,9 +12,9 @@
 use super::device::Queue;
 use super::devices::State;
 use super::region;
-use crate::kmpc::ident::Ident;
-use crate::kmpc::interop::Object as Described;
-use crate::kmpc::task;
+use ompvm_kmpc::ident::Ident;
+use ompvm_kmpc::interop::Object as Described;
+use ompvm_kmpc::task;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 

@@ -4,8 +4,8 @@
 //! is registered when its data is placed in memory and unregistered when it is dropped.
 
 use super::image::{self, Image};
-use crate::support::error::Error;
 use hashbrown::HashMap;
+use ompvm_support::error::Error;
 use parking_lot::RwLock;
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -191,7 +191,7 @@ pub fn place(address: usize) -> Option<String> {
     let name = &program.entries[entry].name;
     let places = program.places.get_or_init(|| {
         let units = program.images.iter().map(|i| i.bytes.as_slice());
-        crate::llvm::device::kernel_places(units)
+        ompvm_llvm::device::kernel_places(units)
     });
     // `__omp_offloading_<device>_<file>_<function>_l<line>`.
     let rest = name.strip_prefix("__omp_offloading_")?;

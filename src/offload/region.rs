@@ -11,9 +11,9 @@ use super::map::kind;
 use super::map::plan::{self, Arrays, Item};
 use super::map::table::Table;
 use super::{program, report};
-use crate::kmpc::icv::{TargetOffload, settings};
-use crate::kmpc::ident::{self, Ident};
-use crate::kmpc::{api, task};
+use ompvm_kmpc::icv::{TargetOffload, settings};
+use ompvm_kmpc::ident::{self, Ident};
+use ompvm_kmpc::{api, task};
 use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::fmt;
@@ -148,7 +148,7 @@ fn end(site: Site, what: &str) -> ! {
     // SAFETY: null flushes every stream, so earlier output of the program precedes the report.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     eprintln!("ompvm: {what}\n  in the {} at {}", site.what, site.place());
-    crate::memory::signals::raise_trap(crate::support::error::TrapKind::Device, std::ptr::null())
+    ompvm_memory::signals::raise_trap(ompvm_support::error::TrapKind::Device, std::ptr::null())
 }
 
 /// Ends the program with a failure of its own work on a device.
@@ -640,7 +640,7 @@ pub unsafe fn await_dependences(count: i32, list: *mut c_void) {
             }
             let count = *items.cast::<usize>().sub(3) as i32;
             let ident = std::ptr::null();
-            let gtid = crate::kmpc::misc::global_thread_num(ident);
+            let gtid = ompvm_kmpc::misc::global_thread_num(ident);
             task::depend::taskwait(ident, gtid, count, items, 0, std::ptr::null(), 0);
         }
     }

@@ -1,8 +1,8 @@
 //! The report of `--offload-report`: for each region where it ran, bytes moved, times, and why it
 //! ran on the host.
 
-use crate::support::demangle;
 use hashbrown::HashMap;
+use ompvm_support::demangle;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -4,14 +4,12 @@
 //! The drop-in shared library does not have them: programs linked with it bring their own offload
 //! runtime.
 
-use crate::kmpc::table::{Address, Entry, Kind, Status, entries, kind, rust_type};
-use crate::kmpc::*;
-use crate::offload::{api as memory, interop, map::plan, region};
+use crate::{api as memory, interop, map::plan, region};
+use ompvm_kmpc::table::Entry;
 use std::collections::HashMap;
-use std::ffi::c_void;
 use std::sync::OnceLock;
 
-entries! {
+ompvm_kmpc::runtime_entries! {
     supported {
         // Regions and data constructs.
         "__tgt_target_kernel" (ident, i64, i32, i32, ptr, ptr) -> i32 = region::kernel, "13.8";
@@ -101,7 +99,7 @@ mod tests {
     #[test]
     fn offload_table_and_the_runtimes_name_nothing_twice() {
         let mut names: Vec<_> = ENTRIES.iter().map(|e| e.name).collect();
-        names.extend(table::ENTRIES.iter().map(|e| e.name));
+        names.extend(ompvm_kmpc::table::ENTRIES.iter().map(|e| e.name));
         names.sort_unstable();
         let twice: Vec<_> = names.windows(2).filter(|w| w[0] == w[1]).collect();
         assert!(twice.is_empty(), "{twice:?}");

@@ -196,7 +196,7 @@ pub fn show(numbers: &[usize]) -> String {
     shown.join(",")
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 pub mod made_up {
     //! Descriptions of fictitious machines.
 

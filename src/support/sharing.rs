@@ -260,7 +260,7 @@ fn own_cpu() -> Option<&'static AtomicU32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::support::topology::{allowed_cpus, bind_current_thread};
+    use crate::topology::{allowed_cpus, bind_current_thread};
     use std::sync::Barrier;
 
     fn mask(cpus: &[usize]) -> Mask {

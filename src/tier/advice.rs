@@ -8,8 +8,8 @@
 //!
 //! `cli::run` decides whether to print it.
 
-use crate::support::clock::all_time;
-use crate::support::topology;
+use ompvm_support::clock::all_time;
+use ompvm_support::topology;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 

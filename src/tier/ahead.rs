@@ -21,12 +21,12 @@
 use super::compiler::{Compiler, What};
 use super::queue::{self, Job, Queue};
 use super::units::{self, SMALL};
-use crate::ir::{Body, Callee, Const, ConstId, FuncId, GlobalRef, Module};
-use crate::jit::Level;
-use crate::memory::image::Image;
-use crate::support::topology;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
+use ompvm_ir::{Body, Callee, Const, ConstId, FuncId, GlobalRef, Module};
+use ompvm_jit::Level;
+use ompvm_memory::image::Image;
+use ompvm_support::topology;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -406,7 +406,7 @@ fn is_turn(cost: Duration, idle: Duration, since: Duration, ran: Duration) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llvm::{Input, read};
+    use ompvm_llvm::{Input, read};
 
     fn module(text: &str) -> Module {
         let bytes = format!("target triple = \"x86_64-unknown-linux-gnu\"\n{text}").into_bytes();

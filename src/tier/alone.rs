@@ -6,7 +6,7 @@
 //! threads itself, the call goes to the kernel at once, which refuses it as it would natively.
 
 use super::sample;
-use crate::kmpc::thread;
+use ompvm_kmpc::thread;
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
 

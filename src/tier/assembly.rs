@@ -8,10 +8,10 @@
 //! Not supported are thread-local variables, a named section with variables of both the program and
 //! the assembly, and `.set` of a name that only the program defines.
 
-use crate::ir::{GlobalRef, Module};
-use crate::memory::link::{Code, Reserved};
-use crate::support::error::Error;
 use hashbrown::HashMap;
+use ompvm_ir::{GlobalRef, Module};
+use ompvm_memory::link::{Code, Reserved};
+use ompvm_support::error::Error;
 use std::ffi::CString;
 use std::sync::Arc;
 

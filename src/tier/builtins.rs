@@ -4,13 +4,13 @@
 //! threads.
 //!
 //! Helpers that code generation needs (`__multi3` and the like) are looked up in libgcc_s, and
-//! those that it lacks in [`crate::support::builtins`].
+//! those that it lacks in [`ompvm_support::builtins`].
 
 use super::atomics;
 use super::dynamic;
-use crate::interp;
-use crate::memory::{altstack, stack};
-use crate::support::builtins;
+use ompvm_interp as interp;
+use ompvm_memory::{altstack, stack};
+use ompvm_support::builtins;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicUsize;
 

@@ -9,13 +9,13 @@
 use super::closed;
 use super::compiler::Compiler;
 use super::units;
-use crate::interp::frame::Lowered;
-use crate::interp::{self, watch};
-use crate::jit::{Level, LoopEntry, Unit};
-use crate::memory::func::FuncRef;
-use crate::memory::image::Image;
-use crate::memory::own_thread;
 use cranelift_entity::EntityRef;
+use ompvm_interp::frame::Lowered;
+use ompvm_interp::{self as interp, watch};
+use ompvm_jit::{Level, LoopEntry, Unit};
+use ompvm_memory::func::FuncRef;
+use ompvm_memory::image::Image;
+use ompvm_memory::own_thread;
 use parking_lot::Mutex;
 use std::sync::Arc;
 

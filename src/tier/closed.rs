@@ -8,13 +8,13 @@
 //! `opt` compiles everything before anything runs and needs none of this. [`super::units`] finds
 //! functions that must switch together for other reasons.
 //!
-//! [`FuncRef::plan`]: crate::memory::func::FuncRef::plan
+//! [`FuncRef::plan`]: ompvm_memory::func::FuncRef::plan
 
-use crate::ir::{Call, Callee, FuncId, GlobalRef};
-use crate::jit::{Program, Unit};
-use crate::memory::image::Image;
 use cranelift_entity::EntityRef;
 use hashbrown::HashSet;
+use ompvm_ir::{Call, Callee, FuncId, GlobalRef};
+use ompvm_jit::{Program, Unit};
+use ompvm_memory::image::Image;
 
 /// Adds the call closure of a unit to it.
 ///

@@ -6,15 +6,15 @@
 
 use super::advice::{self, Taken};
 use super::closed;
-use crate::interp;
-use crate::ir::FuncId;
-use crate::jit::{CANNOT, Compiled, Level, Program, Unit};
-use crate::llvm::cache::Shelf;
-use crate::memory::image::Image;
-use crate::support::clock::own_time;
-use crate::support::{demangle, own_work};
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
+use ompvm_interp as interp;
+use ompvm_ir::FuncId;
+use ompvm_jit::{CANNOT, Compiled, Level, Program, Unit};
+use ompvm_llvm::cache::Shelf;
+use ompvm_memory::image::Image;
+use ompvm_support::clock::own_time;
+use ompvm_support::{demangle, own_work};
 use parking_lot::Mutex;
 use std::fmt::Write;
 use std::sync::Arc;

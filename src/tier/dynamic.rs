@@ -19,12 +19,12 @@
 //! Symbol versions of the guest are not supported.
 
 use super::link::{Environment, Runtime};
-use crate::interp;
-use crate::ir::{FuncId, GlobalRef, Linkage, Module};
-use crate::jit;
-use crate::memory::func;
-use crate::memory::image::Image;
 use hashbrown::HashMap;
+use ompvm_interp as interp;
+use ompvm_ir::{FuncId, GlobalRef, Linkage, Module};
+use ompvm_jit as jit;
+use ompvm_memory::func;
+use ompvm_memory::image::Image;
 use std::arch::naked_asm;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::hint::black_box;
@@ -260,7 +260,7 @@ fn at(list: &[Program], address: usize) -> Option<Found> {
         let after = p.variables.partition_point(|v| v.0 <= address);
         let &(start, size, id) = p.variables.get(after.checked_sub(1)?)?;
         let module = &p.image().module;
-        let name = &module.globals[crate::ir::GlobalId::from_u32(id)].name;
+        let name = &module.globals[ompvm_ir::GlobalId::from_u32(id)].name;
         (address - start < size).then(|| Found {
             program,
             name: name.clone(),

@@ -7,9 +7,9 @@
 //! Variadic functions and structs by value are not supported.
 
 use super::value::{GuestValue, ValueKind};
-use crate::memory::abi::NativeFrame;
-use crate::memory::func::{HostEntry, StubKind, Stubs};
-use crate::support::error::Error;
+use ompvm_memory::abi::NativeFrame;
+use ompvm_memory::func::{HostEntry, StubKind, Stubs};
+use ompvm_support::error::Error;
 
 /// A function of the embedder, callable at [`HostFunction::address`] while this value lives.
 #[derive(Debug)]

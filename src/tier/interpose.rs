@@ -19,10 +19,10 @@
 //! `free` at exit: those in which it lists a thread's destructors.
 
 use super::{dynamic, restart};
-use crate::ir::Linkage;
-use crate::memory::image::Image;
-use crate::support::own_work;
 use hashbrown::HashMap;
+use ompvm_ir::Linkage;
+use ompvm_memory::image::Image;
+use ompvm_support::own_work;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 

@@ -4,10 +4,10 @@
 //! A program may refer to tasks in code that its usual arguments never reach. This is not the
 //! default, because a message in the middle of a long run is worse than one before it.
 
-use crate::interp;
-use crate::memory::func::{HostEntry, StubKind, Stubs};
-use crate::memory::thread;
-use crate::support::error::{Error, Unsupported};
+use ompvm_interp as interp;
+use ompvm_memory::func::{HostEntry, StubKind, Stubs};
+use ompvm_memory::thread;
+use ompvm_support::error::{Error, Unsupported};
 
 /// Exit status of a program that reached something unsupported.
 const STATUS: i32 = 125;

@@ -13,11 +13,11 @@
 //! [`super::archive`] handles.
 
 use super::loader;
-use crate::support::error::Error;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_NOW};
 use object::LittleEndian;
 use object::elf::FileHeader64;
 use object::read::elf::{Dyn, FileHeader};
+use ompvm_support::error::Error;
 use std::ffi::{CStr, CString, c_int};
 use std::path::{Path, PathBuf};
 
@@ -285,7 +285,7 @@ fn file_of(name: &str, paths: &[PathBuf]) -> Option<PathBuf> {
 
 /// Returns the libc++ of the newest installed compiler that is not newer than our LLVM.
 fn libcpp_of_compiler() -> Option<PathBuf> {
-    let ours = crate::llvm::version().0;
+    let ours = ompvm_llvm::version().0;
     let mut versions = (14..=ours).rev();
     versions.find_map(|version| {
         let folder = PathBuf::from(format!("/usr/lib/llvm-{version}/lib"));

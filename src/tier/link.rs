@@ -15,16 +15,16 @@ use super::host::HostFunction;
 use super::late;
 use super::libraries::{self, Libraries};
 use super::value::ValueKind;
-use crate::interp;
-use crate::ir::visit::{Use, Uses};
-use crate::ir::{Callee, Const, GlobalRef, Linkage, Module, Op};
-use crate::llvm::cache::Shelf;
-use crate::memory::bounds;
-use crate::memory::heap;
-use crate::memory::image::{Image, SymbolKind};
-use crate::memory::throws::{self, Family};
-use crate::support::error::{Error, Unsupported};
 use hashbrown::{HashMap, HashSet};
+use ompvm_interp as interp;
+use ompvm_ir::visit::{Use, Uses};
+use ompvm_ir::{Callee, Const, GlobalRef, Linkage, Module, Op};
+use ompvm_llvm::cache::Shelf;
+use ompvm_memory::bounds;
+use ompvm_memory::heap;
+use ompvm_memory::image::{Image, SymbolKind};
+use ompvm_memory::throws::{self, Family};
+use ompvm_support::error::{Error, Unsupported};
 use std::sync::Arc;
 
 /// Answer of our OpenMP runtime to a name.

@@ -8,8 +8,8 @@
 //! Layouts are those of the System V ABI ("Object Files", "Dynamic Linking"). [`super::archive`]
 //! creates the objects made of archive members.
 
-use crate::support::file_limit::Quiet;
 use object::elf;
+use ompvm_support::file_limit::Quiet;
 use std::ffi::{CString, c_int, c_void};
 use std::fs::File;
 use std::io::{Read, Seek};

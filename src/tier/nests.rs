@@ -10,7 +10,7 @@
 //! than they are. [`super::sample`] knows how hot the function itself is.
 
 use super::units;
-use crate::ir::{BlockId, FuncId, Module};
+use ompvm_ir::{BlockId, FuncId, Module};
 
 /// Divisor: loops with less than this part of the weight are left to the tier below.
 const COLD_PART: u64 = 20;
@@ -114,8 +114,8 @@ fn executed(module: &Module, function: FuncId, heads: &[(usize, BlockId, u32)]) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llvm::{Input, read};
     use cranelift_entity::EntityRef;
+    use ompvm_llvm::{Input, read};
 
     /// Returns a function whose outer loop, at block 1, contains loops of one block each, at blocks
     /// 2, 3, and so on, with the given numbers of stores.

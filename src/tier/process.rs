@@ -17,22 +17,23 @@ use super::dynamic;
 use super::link::Linked;
 use super::policy::{Mode, Tiers};
 use super::restart::{self, Restart};
+use super::runtime;
 use super::sample;
 use super::thread_exit::{self, Lifetime};
 use super::value::ValueKind;
-use crate::interp;
-use crate::ir::{Function, GlobalRef, Type};
-use crate::jit::tools;
-use crate::kmpc::{hooks, ompt};
-use crate::llvm::cache::Shelf;
-use crate::memory::activation::{self, Activation, Exit};
-use crate::memory::image::Image;
-use crate::memory::stack::{self, Stack};
-use crate::memory::{func, heap};
-use crate::memory::{signals, thread, throws};
-use crate::offload::{outlined, program};
-use crate::support::error::{Error, Trap, TrapKind};
-use crate::support::fp_env;
+use ompvm_interp as interp;
+use ompvm_ir::{Function, GlobalRef, Type};
+use ompvm_jit::tools;
+use ompvm_kmpc::{hooks, ompt};
+use ompvm_llvm::cache::Shelf;
+use ompvm_memory::activation::{self, Activation, Exit};
+use ompvm_memory::image::Image;
+use ompvm_memory::stack::{self, Stack};
+use ompvm_memory::{func, heap};
+use ompvm_memory::{signals, thread, throws};
+use ompvm_offload::{outlined, program};
+use ompvm_support::error::{Error, Trap, TrapKind};
+use ompvm_support::fp_env;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -175,7 +176,7 @@ unsafe extern "C" {
 }
 
 /// Returns the program's own `ompt_start_tool`.
-pub fn start_tool(module: &crate::ir::Module) -> Option<crate::ir::FuncId> {
+pub fn start_tool(module: &ompvm_ir::Module) -> Option<ompvm_ir::FuncId> {
     match module.symbol("ompt_start_tool") {
         Some(GlobalRef::Func(f)) if module.functions[f].body.is_some() => Some(f),
         _ => None,
@@ -267,7 +268,7 @@ impl Process {
             // Constructors have not run, so the guest has no thread that could read them.
             unsafe { std::env::set_var(key, value) };
         }
-        signals::install();
+        runtime::install_fault_handlers();
         hooks::scale_stacks(stack::SCALE);
         if options.native {
             stack::grow_first();
@@ -283,7 +284,7 @@ impl Process {
         }
         if linked.traced() {
             // Inlined entries do not report to tools.
-            crate::llvm::native::leave_entries_out();
+            ompvm_llvm::native::leave_entries_out();
             let own = start_tool(&linked.module).and_then(|f| image.func_ref(f));
             ompt::set_guest_tool(own.map_or(0, |f| f.stub));
             tools::announce_places(&image);
@@ -554,7 +555,7 @@ impl Process {
     /// The arguments and `ret` must match the signature of the guest's function.
     pub unsafe fn call(
         &self,
-        id: crate::ir::FuncId,
+        id: ompvm_ir::FuncId,
         args: &[u64],
         ret: &mut u64,
     ) -> Result<(), Error> {
@@ -618,7 +619,7 @@ fn exit_in_call(status: i32) -> Error {
 
 /// Returns the kinds of a function's parameters and result if all are scalars.
 pub fn signature(
-    module: &crate::ir::Module,
+    module: &ompvm_ir::Module,
     function: &Function,
 ) -> Option<(Vec<ValueKind>, ValueKind)> {
     let (ret, params, variadic) = function.signature(module);

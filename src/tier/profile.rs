@@ -19,7 +19,7 @@
 
 use super::ahead::{LATENCY, MOST_TIME};
 use super::improve;
-use crate::jit::Level;
+use ompvm_jit::Level;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;

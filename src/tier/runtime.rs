@@ -3,10 +3,11 @@
 //! Symbols that the guest defines itself take precedence and are never looked up here.
 
 use super::link::Runtime;
-use crate::interp;
-use crate::kmpc::{self, abi, ompt, table};
-use crate::memory::{backtrace, signals};
-use crate::offload;
+use ompvm_interp as interp;
+use ompvm_kmpc::{self as kmpc, abi, ompt, table};
+use ompvm_llvm::{contain, guard};
+use ompvm_memory::{backtrace, signals};
+use ompvm_offload as offload;
 use std::ffi::c_void;
 use std::sync::Once;
 
@@ -59,6 +60,15 @@ fn forked(team: *const c_void, number: u32) -> Option<backtrace::Fork> {
         outer: (forked.outer.0.cast(), forked.outer.1),
         own: forked.own,
     })
+}
+
+/// Installs the handlers for faults of guest code and lets them contain LLVM's; once per process.
+pub fn install_fault_handlers() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        guard::knows_contained(signals::set_compiler_hook(contain::on_fault));
+        signals::install();
+    });
 }
 
 /// Registers the interpreter as the tier that runs guest functions, and tells the fault handlers

@@ -6,14 +6,15 @@ use super::libraries::Libraries;
 use super::link::{Environment, link};
 use super::process::{self, Options, Process};
 use super::runtime;
-use crate::interp::frame::{Head, Lowered};
-use crate::interp::watch;
-use crate::ir::{BlockId, GlobalRef};
-use crate::jit::{Level, LoopEntry, Unit};
-use crate::llvm::{Input, read};
-use crate::memory::func::FuncRef;
-use crate::memory::image::Image;
 use cranelift_entity::EntityRef;
+use ompvm_interp::frame::{Head, Lowered};
+use ompvm_interp::watch;
+use ompvm_ir::{BlockId, GlobalRef};
+use ompvm_jit::{Level, LoopEntry, Unit};
+use ompvm_llvm::{Input, read};
+use ompvm_memory::func::FuncRef;
+use ompvm_memory::image::Image;
+use ompvm_memory::places::Places;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -232,4 +233,49 @@ fn quick_code_of_a_loop_leaves_for_better_code() {
     for n in 2..9 {
         guest.check(n);
     }
+}
+
+#[test]
+fn memory_places_are_in_order_and_apart() {
+    let text = "target triple = \"x86_64-unknown-linux-gnu\"\n\
+        @table = global [3 x ptr] [ptr blockaddress(@f, %a), ptr blockaddress(@f, %b), \
+          ptr blockaddress(@f, %c)]\n\
+        declare void @g()\n\
+        define void @f() {\n\
+        call void @g()\ncall void asm \"nop\", \"\"()\nbr label %a\n\
+        a:\nbr label %b\n\
+        b:\ncall void @g()\nbr label %c\n\
+        c:\nret void\n}\n\
+        define void @h() {\ncall void @g()\nret void\n}\n"
+        .as_bytes()
+        .to_vec();
+    let name = "test.ll".into();
+    let module = read(&[Input { name, bytes: text }]).unwrap();
+    let function = |name: &str| match module.symbol(name) {
+        Some(GlobalRef::Func(f)) => (f, &**module.functions[f].body.as_ref().unwrap()),
+        _ => panic!("no {name}"),
+    };
+    let ((f, body), (h, other)) = (function("f"), function("h"));
+    let few = Places::new(&module, false).unwrap();
+    assert_eq!(few.behind(f, body), None);
+    assert_eq!(few.stretches().count(), 1);
+    let places = Places::new(&module, true).unwrap();
+    let label = |n| places.label(f, BlockId::from_u32(n));
+    let behind = places.behind(f, body).unwrap();
+    // Behind the first call lies the assembly, one byte long, and then the label.
+    assert_eq!(label(1), behind[0] + 1);
+    assert!(
+        label(1) < label(2) && label(2) < label(3),
+        "empty blocks are apart"
+    );
+    assert_eq!(label(0), 0, "nobody takes it");
+    for n in 1..4 {
+        let block = BlockId::from_u32(n);
+        assert_eq!(places.label_at(label(n)), Some((f, block)));
+    }
+    assert_eq!(places.label_at(behind[0]), None);
+    let after = places.behind(h, other).unwrap()[0];
+    assert_eq!(places.function_at(after), Some(h));
+    assert_eq!(places.function_at(behind[0]), Some(f));
+    assert_eq!(places.function_at(0), None);
 }

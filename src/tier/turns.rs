@@ -11,7 +11,7 @@
 //! The members stay where they are, bound or not. While processors are idle, the kernel places
 //! threads better. Low-priority compile threads only take idle time, and are not moved.
 
-use crate::support::topology;
+use ompvm_support::topology;
 use std::time::{Duration, Instant};
 
 /// Time that a thread stays on one processor.

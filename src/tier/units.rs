@@ -5,9 +5,9 @@
 //! another unit goes through a stub. [`together`] finds the functions that must not be in different
 //! tiers. [`super::sample`] finds the hot ones.
 
-use crate::ir::{BlockId, Call, Callee, FuncId, GlobalRef, Module, TailKind};
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
+use ompvm_ir::{BlockId, Call, Callee, FuncId, GlobalRef, Module, TailKind};
 
 /// Most instructions of a function that is compiled as part of its callers' units.
 pub const SMALL: usize = 80;
@@ -225,7 +225,7 @@ fn cycle(module: &Module, function: FuncId) -> Vec<FuncId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llvm::{Input, read};
+    use ompvm_llvm::{Input, read};
 
     fn names(text: &str, of: &str) -> Vec<String> {
         let bytes = format!("target triple = \"x86_64-unknown-linux-gnu\"\n{text}").into_bytes();

@@ -2,7 +2,7 @@
 //!
 //! Structs cannot be passed by value; pass a pointer to them.
 
-use crate::ir::{FloatKind, Type};
+use ompvm_ir::{FloatKind, Type};
 use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
@@ -52,7 +52,7 @@ impl fmt::Display for ValueKind {
 mod sealed {
     pub trait Sealed {}
 }
-pub(crate) use sealed::Sealed;
+use sealed::Sealed;
 
 /// A Rust type that is a guest scalar: integers, `bool`, `f32`, `f64`, [`GuestPtr`] and, as a
 /// result, `()`.

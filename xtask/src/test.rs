@@ -89,12 +89,9 @@ pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), Strin
     cargo(&[
         "test",
         "--release",
-        "--package",
-        "ompvm",
-        "--package",
-        "ompvm-measure",
-        "--package",
-        "xtask",
+        "--workspace",
+        "--exclude",
+        "ompvm-libomp",
     ])?;
     if filter.is_some() {
         return Ok(());
@@ -111,7 +108,8 @@ pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), Strin
             .args([
                 "test",
                 "--release",
-                "--no-default-features",
+                "--package",
+                "ompvm-kmpc",
                 "--lib",
                 "loom_",
             ]),

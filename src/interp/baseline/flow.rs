@@ -9,8 +9,8 @@
 //! the set of blocks that reach its back edge without passing its head.
 
 use super::table::{Extra, Flow, Row, Template, i32_at, rows};
-use crate::interp::frame::Lowered;
-use crate::interp::isa::{self, Enc};
+use crate::frame::Lowered;
+use crate::isa::{self, Enc};
 
 /// The absence of a number.
 pub const NONE: u32 = u32::MAX;

@@ -15,9 +15,9 @@
 //!
 //! Nothing is freed, and neither is the bytecode that leads to the code.
 
-use crate::interp::child;
-use crate::memory::walk;
-use crate::support::limits;
+use crate::child;
+use ompvm_memory::walk;
+use ompvm_support::limits;
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::Write;

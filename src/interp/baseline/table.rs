@@ -7,8 +7,8 @@
 //! of templates.
 
 use super::asm::{Alu, cc, pp};
-use crate::interp::frame::{CallSite, ThunkSite};
-use crate::interp::isa::{self, Enc, HANDLERS, op};
+use crate::frame::{CallSite, ThunkSite};
+use crate::isa::{self, Enc, HANDLERS, op};
 use once_cell::race::OnceBox;
 use std::mem::offset_of;
 

@@ -6,14 +6,14 @@
 //! they can call back, throw, or never return, and restore it afterwards ([`Held`](super::Held)).
 
 use super::{Done, Regs, depart, done, extend, fault, h, hc, next, save};
-use crate::interp::entry;
-use crate::interp::frame::{self, CallSite, HEAD, Header, Lowered, ThunkSite};
-use crate::interp::isa::{self, Enc, tail_bytes};
-use crate::interp::{exec::VaList, unwind};
-use crate::memory::activation::MARGIN;
-use crate::memory::func::{self, FuncRef};
-use crate::memory::thread::{self, ThreadState};
-use crate::support::error::TrapKind;
+use crate::entry;
+use crate::frame::{self, CallSite, HEAD, Header, Lowered, ThunkSite};
+use crate::isa::{self, Enc, tail_bytes};
+use crate::{exec::VaList, unwind};
+use ompvm_memory::activation::MARGIN;
+use ompvm_memory::func::{self, FuncRef};
+use ompvm_memory::thread::{self, ThreadState};
+use ompvm_support::error::TrapKind;
 use std::sync::atomic::Ordering;
 
 /// Returns slot 0 of a frame for `code` below `sp`; `None` if the activation has no space for it.
@@ -81,7 +81,7 @@ fn code_of(func: &FuncRef) -> *const Lowered {
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn lower_first(func: usize) {
     // SAFETY: `func` is the address of a live function reference (the caller's contract).
-    crate::interp::lower_function(unsafe { &*(func as *const FuncRef) });
+    crate::lower_function(unsafe { &*(func as *const FuncRef) });
 }
 
 /// Lowers the function that the call at `ip` names, then performs the call. It returns like a

@@ -9,10 +9,10 @@
 )]
 
 use super::{Done, Regs, fault, h, hc, next};
-use crate::interp::frame::{self, HEAD, Lowered};
-use crate::memory::image::Image;
-use crate::memory::thread::ThreadState;
-use crate::support::error::TrapKind;
+use crate::frame::{self, HEAD, Lowered};
+use ompvm_memory::image::Image;
+use ompvm_memory::thread::ThreadState;
+use ompvm_support::error::TrapKind;
 
 /// Claims the frame that the call has reserved.
 ///
@@ -197,13 +197,13 @@ increments! {
 
 hc!(switch_table(o: Switch, r, ip, cx) {
     let index = r.get::<u64>(o.a).wrapping_sub(o.low);
-    let table = ip.byte_add(size_of::<crate::interp::isa::Enc<crate::interp::isa::Switch>>()).cast::<i32>();
+    let table = ip.byte_add(size_of::<crate::isa::Enc<crate::isa::Switch>>()).cast::<i32>();
     let off = if index < u64::from(o.n) { *table.add(index as usize) } else { o.default };
     go!(ip, off, r, cx)
 });
 hc!(switch_search(o: Switch, r, ip, cx) {
     let key = r.get::<u64>(o.a);
-    let keys = ip.byte_add(size_of::<crate::interp::isa::Enc<crate::interp::isa::Switch>>());
+    let keys = ip.byte_add(size_of::<crate::isa::Enc<crate::isa::Switch>>());
     let n = o.n as usize;
     let (mut low, mut high) = (0, n);
     while low < high {

@@ -5,7 +5,7 @@
 
 use super::memory::{base, indexed, load, store};
 use super::{Regs, h};
-use crate::interp::isa::Fg;
+use crate::isa::Fg;
 
 type Pair = [f64; 2];
 

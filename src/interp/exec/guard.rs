@@ -8,9 +8,9 @@
 //! `lower::protect` decides which functions have guards and orders their arrays.
 
 use super::{extend, fault, h, hc, next, save};
-use crate::interp::isa::{AllocaGuarded, Enc};
-use crate::memory::thread::ALLOCATED;
-use crate::support::error::TrapKind;
+use crate::isa::{AllocaGuarded, Enc};
+use ompvm_memory::thread::ALLOCATED;
+use ompvm_support::error::TrapKind;
 
 /// The two words of a guard.
 type Words = [u64; 2];

@@ -3,7 +3,7 @@
 //! Exists only in builds with `OMPVM_HISTOGRAM` set, which count in the dispatch loop. The thread
 //! that ends the process prints its own counts to standard error.
 
-use crate::interp::isa::{HANDLERS, INFO};
+use crate::isa::{HANDLERS, INFO};
 use hashbrown::HashMap;
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;

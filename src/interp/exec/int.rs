@@ -4,7 +4,7 @@
 //! whole slot. Divisions check their operands first, since the processor would fault.
 
 use super::{Regs, fault, h};
-use crate::support::error::TrapKind;
+use ompvm_support::error::TrapKind;
 
 macro_rules! binary {
     ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(

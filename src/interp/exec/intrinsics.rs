@@ -1,7 +1,7 @@
 //! Intrinsics that are neither arithmetic nor memory accesses: variable arguments, counters.
 
 use super::h;
-use crate::interp::frame;
+use crate::frame;
 
 /// The x86-64 System V `va_list` (ABI document, figure 3.34).
 #[repr(C)]

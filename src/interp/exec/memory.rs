@@ -4,10 +4,10 @@
 //! registers name. Guest pointers are host pointers and need not be aligned.
 
 use super::{Regs, extend, fault, h, hc, next};
-use crate::interp::isa::{Alloca, Enc};
-use crate::memory::image::Image;
-use crate::memory::thread::{self, ALLOCATED, ThreadState};
-use crate::support::error::TrapKind;
+use crate::isa::{Alloca, Enc};
+use ompvm_memory::image::Image;
+use ompvm_memory::thread::{self, ALLOCATED, ThreadState};
+use ompvm_support::error::TrapKind;
 
 /// Reads the guest's memory at an address.
 ///

@@ -3,7 +3,7 @@
 //! A handler is an `extern "sysv64-unwind" fn(ip, regs, cx) -> Done` that ends in `next(..)`. With
 //! `cfg(ompvm_tail_calls)` that is an indirect jump (see build.rs), so the three arguments stay in
 //! registers while the guest runs. Otherwise `next` returns the state to the loop of
-//! [`crate::memory::activation::run`]. A handler must hold nothing with drop glue: exceptions
+//! [`ompvm_memory::activation::run`]. A handler must hold nothing with drop glue: exceptions
 //! unwind through it, and a destructor would prevent the tail call.
 //!
 //! Handlers know nothing of LLVM's types; the lowering has chosen the instruction by type.
@@ -34,9 +34,9 @@ pub use memory::*;
 pub use repeat::*;
 pub use vector::*;
 
-use crate::memory::activation::Activation;
-use crate::memory::thread::ThreadState;
-use crate::support::error::TrapKind;
+use ompvm_memory::activation::Activation;
+use ompvm_memory::thread::ThreadState;
+use ompvm_support::error::TrapKind;
 
 /// The result of a handler.
 #[cfg(ompvm_tail_calls)]
@@ -83,7 +83,7 @@ pub unsafe fn next(ip: *const u64, regs: *mut u64, _cx: *mut ThreadState) -> Don
     Done { ip, regs }
 }
 
-/// Ends the run: [`crate::memory::activation::run`] returns.
+/// Ends the run: [`ompvm_memory::activation::run`] returns.
 #[inline(always)]
 pub fn done() -> Done {
     #[cfg(not(ompvm_tail_calls))]
@@ -235,7 +235,7 @@ impl Held {
 /// As for [`next`]; the last act of a handler.
 #[inline(always)]
 pub unsafe fn extend(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Done {
-    use crate::memory::abi;
+    use ompvm_memory::abi;
     // SAFETY: `ip`, `regs` and `cx` are a handler's, which ends here (the caller's contract).
     #[cfg(ompvm_tail_calls)]
     unsafe {
@@ -266,14 +266,14 @@ pub unsafe extern "sysv64-unwind" fn fault(
 ) -> ! {
     // SAFETY: the thread runs inside an activation (the caller's contract).
     unsafe { save(ip, regs, cx) };
-    crate::memory::signals::raise_trap(*kind, ip)
+    ompvm_memory::signals::raise_trap(*kind, ip)
 }
 
 /// Defines a handler whose body falls through to the next instruction. A body that makes a native
 /// call assigns `cx` again, since another thread may run it afterwards.
 macro_rules! h {
     ($name:ident($o:ident: $shape:ident, $r:ident) $body:expr) => {
-        $crate::interp::exec::h!($name($o: $shape, $r, _ip, _cx) $body);
+        $crate::exec::h!($name($o: $shape, $r, _ip, _cx) $body);
     };
     ($name:ident($o:ident: $shape:ident, $r:ident, $ip:ident, $cx:ident) $body:expr) => {
         #[doc = concat!("Handler of `", stringify!($name), "`.")]
@@ -283,21 +283,21 @@ macro_rules! h {
         pub unsafe extern "sysv64-unwind" fn $name(
             $ip: *const u64,
             regs: *mut u64,
-            $cx: *mut $crate::memory::thread::ThreadState,
-        ) -> $crate::interp::exec::Done {
+            $cx: *mut ompvm_memory::thread::ThreadState,
+        ) -> $crate::exec::Done {
             // SAFETY: the lowering wrote an instruction of this shape at ip, and its slots
             // belong to the frame at regs.
             unsafe {
                 #[allow(unused_variables)]
-                let $o = &(*$ip.cast::<$crate::interp::isa::Enc<$crate::interp::isa::$shape>>()).ops;
+                let $o = &(*$ip.cast::<$crate::isa::Enc<$crate::isa::$shape>>()).ops;
                 #[allow(unused_variables)]
-                let $r = $crate::interp::exec::Regs(regs);
+                let $r = $crate::exec::Regs(regs);
                 #[allow(unused_mut)]
                 let mut $cx = $cx;
                 $body;
-                $crate::interp::exec::next(
+                $crate::exec::next(
                     $ip.byte_add(size_of::<
-                        $crate::interp::isa::Enc<$crate::interp::isa::$shape>,
+                        $crate::isa::Enc<$crate::isa::$shape>,
                     >()),
                     regs,
                     $cx,
@@ -318,16 +318,15 @@ macro_rules! hc {
         pub unsafe extern "sysv64-unwind" fn $name(
             $ip: *const u64,
             regs: *mut u64,
-            $cx: *mut $crate::memory::thread::ThreadState,
-        ) -> $crate::interp::exec::Done {
+            $cx: *mut ompvm_memory::thread::ThreadState,
+        ) -> $crate::exec::Done {
             // SAFETY: the lowering wrote an instruction of this shape at ip, and its slots
             // belong to the frame at regs.
             unsafe {
                 #[allow(unused_variables)]
-                let $o =
-                    &(*$ip.cast::<$crate::interp::isa::Enc<$crate::interp::isa::$shape>>()).ops;
+                let $o = &(*$ip.cast::<$crate::isa::Enc<$crate::isa::$shape>>()).ops;
                 #[allow(unused_variables)]
-                let $r = $crate::interp::exec::Regs(regs);
+                let $r = $crate::exec::Regs(regs);
                 $body
             }
         }

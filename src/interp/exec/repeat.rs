@@ -13,7 +13,7 @@
 
 use super::memory::{load, store};
 use super::{Regs, hc, next};
-use crate::interp::isa::{Brstep, Brstepi, Brwalk, Brwalki, Enc, HANDLERS, Shape, op};
+use crate::isa::{Brstep, Brstepi, Brwalk, Brwalki, Enc, HANDLERS, Shape, op};
 
 /// The most iterations before the step is read again.
 const AT_ONCE: u32 = 1 << 14;
@@ -134,7 +134,7 @@ macro_rules! fills {
         hc!($name(o: Memx, r, ip, cx) {
             let value: $t = r.get(o.reg);
             let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
-            let to = repeat::<crate::interp::isa::Memx>(ip, o.index, r, |i| {
+            let to = repeat::<crate::isa::Memx>(ip, o.index, r, |i| {
                 let at = base.wrapping_add(i.wrapping_mul(scale)).wrapping_add(off);
                 store::<$t>(at as usize, value)
             });
@@ -152,7 +152,7 @@ fills! {
 hc!(fadd64_x_loop(o: Fx, r, ip, cx) {
     let mut sum: f64 = r.get(o.a);
     let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
-    let to = repeat::<crate::interp::isa::Fx>(ip, o.index, r, |i| {
+    let to = repeat::<crate::isa::Fx>(ip, o.index, r, |i| {
         let at = base.wrapping_add(i.wrapping_mul(scale)).wrapping_add(off);
         sum += load::<f64>(at as usize)
     });
@@ -162,7 +162,7 @@ hc!(fadd64_x_loop(o: Fx, r, ip, cx) {
 hc!(muladd64_x_loop(o: Fcx, r, ip, cx) {
     let (mut sum, a): (f64, f64) = (r.get(o.c), r.get(o.a));
     let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
-    let to = repeat::<crate::interp::isa::Fcx>(ip, o.index, r, |i| {
+    let to = repeat::<crate::isa::Fcx>(ip, o.index, r, |i| {
         let at = base.wrapping_add(i.wrapping_mul(scale)).wrapping_add(off);
         sum += a * load::<f64>(at as usize)
     });
@@ -173,7 +173,7 @@ hc!(muladd64_xx_loop(o: Fxx, r, ip, cx) {
     let mut sum: f64 = r.get(o.c);
     let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
     let (base2, scale2, off2) = (r.get::<u64>(o.base2), o.scale2 as u64, o.off2 as u64);
-    let to = repeat::<crate::interp::isa::Fxx>(ip, o.index, r, |i| {
+    let to = repeat::<crate::isa::Fxx>(ip, o.index, r, |i| {
         let v = base.wrapping_add(i.wrapping_mul(scale)).wrapping_add(off);
         let w = base2.wrapping_add(i.wrapping_mul(scale2)).wrapping_add(off2);
         sum += load::<f64>(v as usize) * load::<f64>(w as usize)
@@ -185,7 +185,7 @@ hc!(macc64_xx_loop(o: Fxx, r, ip, cx) {
     let a: f64 = r.get(o.c);
     let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
     let (base2, scale2, off2) = (r.get::<u64>(o.base2), o.scale2 as u64, o.off2 as u64);
-    let to = repeat::<crate::interp::isa::Fxx>(ip, o.index, r, |i| {
+    let to = repeat::<crate::isa::Fxx>(ip, o.index, r, |i| {
         let v = base.wrapping_add(i.wrapping_mul(scale)).wrapping_add(off);
         let w = base2.wrapping_add(i.wrapping_mul(scale2)).wrapping_add(off2) as usize;
         let v: f64 = load(v as usize);
@@ -195,7 +195,7 @@ hc!(macc64_xx_loop(o: Fxx, r, ip, cx) {
 });
 hc!(muladd64_gather_loop(o: Fg, r, ip, cx) {
     let mut sum: f64 = r.get(o.c);
-    let to = repeat::<crate::interp::isa::Fg>(ip, o.index, r, |i| {
+    let to = repeat::<crate::isa::Fg>(ip, o.index, r, |i| {
         sum += super::fused::gathered(o, r, i)
     });
     r.put(o.dst, sum);

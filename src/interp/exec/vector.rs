@@ -13,7 +13,7 @@
 
 use super::int::{Divisor, regs_of};
 use super::{Regs, fault, h};
-use crate::support::error::TrapKind;
+use ompvm_support::error::TrapKind;
 
 #[inline(always)]
 unsafe fn words<T: Copy, const N: usize>(
@@ -347,7 +347,7 @@ macro_rules! shuffles {
             let d = r.at(o.dst).cast::<$t>();
             let from = r.0.cast::<$t>();
             let lanes = ip
-                .byte_add(size_of::<crate::interp::isa::Enc<crate::interp::isa::Shuffle>>())
+                .byte_add(size_of::<crate::isa::Enc<crate::isa::Shuffle>>())
                 .cast::<u32>();
             let n = o.n as usize;
             let mut i = 0;

@@ -5,9 +5,9 @@
 
 use super::Lower;
 use super::analyse::Kind;
-use crate::interp::isa::{self, Enc, Memx, op};
-use crate::ir::{BinOp, Op, Operand, Type, TypeId};
+use crate::isa::{self, Enc, Memx, op};
 use cranelift_entity::EntityRef;
+use ompvm_ir::{BinOp, Op, Operand, Type, TypeId};
 use std::mem::offset_of;
 
 /// The form of an address.
@@ -278,7 +278,7 @@ impl Lower<'_> {
     /// Returns the slot of a gep index, and true if it is an i32 that is still to be sign-extended.
     fn index(&mut self, index: Operand) -> (u16, bool) {
         if let Some(Op::Cast {
-            op: crate::ir::CastOp::SExt,
+            op: ompvm_ir::CastOp::SExt,
             a,
         }) = self.late(index)
         {

@@ -3,8 +3,8 @@
 //! Loads and stores of whole aggregates are in `memory`.
 
 use super::Lower;
-use crate::interp::isa::{self, op};
-use crate::ir::{Operand, Type, TypeId};
+use crate::isa::{self, op};
+use ompvm_ir::{Operand, Type, TypeId};
 
 impl Lower<'_> {
     /// Returns byte offset and type of a member of an aggregate.
@@ -88,7 +88,7 @@ impl Lower<'_> {
         let undefined = agg.unpack().is_err_and(|c| {
             matches!(
                 self.m.consts[c],
-                crate::ir::Const::Undef | crate::ir::Const::Poison
+                ompvm_ir::Const::Undef | ompvm_ir::Const::Poison
             )
         });
         if !undefined {

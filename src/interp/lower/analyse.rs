@@ -5,12 +5,12 @@
 //! Nothing is emitted here. `fuse` decides which loads become operands of arithmetic.
 
 use super::{Lower, NONE};
-use crate::ir::{CastOp, FloatKind, Op, Operand, Type, TypeId, Value};
 use cranelift_entity::EntityRef;
+use ompvm_ir::{CastOp, FloatKind, Op, Operand, Type, TypeId, Value};
 
 /// The production of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::interp) enum Kind {
+pub(crate) enum Kind {
     /// At its definition, in a slot of its own.
     Plain,
     /// None: it is its operand, with the same slot form.
@@ -137,7 +137,7 @@ impl Lower<'_> {
 
     /// Returns [`Uses::ADDRESS`] if `op` uses `o` only as an address.
     fn as_address(&self, op: &Op, o: Operand) -> u8 {
-        let plain = crate::ir::Ordering::NotAtomic;
+        let plain = ompvm_ir::Ordering::NotAtomic;
         let address = match op {
             Op::Load { ptr, ordering, .. } => *ptr == o && *ordering == plain,
             Op::Store {
@@ -156,7 +156,7 @@ impl Lower<'_> {
     /// Returns the bits of `Uses` if the instruction for `op` reads only the low 32 bits of `o`'s
     /// slot, or only its lowest bit.
     fn low_bits(&self, op: &Op, o: Operand) -> u8 {
-        use crate::ir::BinOp::{Add, Mul, SDiv, SRem, Shl, Sub, UDiv, URem};
+        use ompvm_ir::BinOp::{Add, Mul, SDiv, SRem, Shl, Sub, UDiv, URem};
         let low = match op {
             Op::Binary { op, .. } => {
                 matches!(op, Add | Sub | Mul | UDiv | SDiv | URem | SRem | Shl)
@@ -169,7 +169,7 @@ impl Lower<'_> {
                 ptr,
                 ordering,
                 ..
-            } => *value == o && *ptr != o && *ordering == crate::ir::Ordering::NotAtomic,
+            } => *value == o && *ptr != o && *ordering == ompvm_ir::Ordering::NotAtomic,
             Op::ICmp { .. } => true,
             Op::CondBr { .. } => return Uses::CONDITION,
             Op::Select { cond, a, b } if *cond == o && *a != o && *b != o => {
@@ -184,7 +184,7 @@ impl Lower<'_> {
     fn find_counters(
         &self,
         phi: usize,
-        incoming: &[(crate::ir::BlockId, Operand)],
+        incoming: &[(ompvm_ir::BlockId, Operand)],
         counters: &mut Vec<Counter>,
     ) {
         for &(from, o) in incoming {
@@ -200,7 +200,7 @@ impl Lower<'_> {
                 continue;
             }
             if let Op::Binary {
-                op: crate::ir::BinOp::Add,
+                op: ompvm_ir::BinOp::Add,
                 a,
                 b,
                 ..
@@ -292,7 +292,7 @@ impl Lower<'_> {
         if uses == 0 && pure {
             // A division that traps must still be performed.
             if let Op::Binary { op, .. } = inst.op {
-                use crate::ir::BinOp::{SDiv, SRem, UDiv, URem};
+                use ompvm_ir::BinOp::{SDiv, SRem, UDiv, URem};
                 if matches!(op, UDiv | SDiv | URem | SRem) {
                     return Kind::Plain;
                 }
@@ -354,7 +354,7 @@ impl Lower<'_> {
                 let fresh = vector.unpack().is_err_and(|c| {
                     matches!(
                         self.m.consts[c],
-                        crate::ir::Const::Undef | crate::ir::Const::Poison
+                        ompvm_ir::Const::Undef | ompvm_ir::Const::Poison
                     )
                 });
                 let pair = matches!(
@@ -410,13 +410,13 @@ impl Lower<'_> {
                 }
             }
             Op::Binary {
-                op: crate::ir::BinOp::And,
+                op: ompvm_ir::BinOp::And,
                 b,
                 ..
             } if same_block && self.imm(*b).is_some_and(|m| m >= 0) => {
                 let tested = match self.body.insts[user as usize].op {
                     Op::ICmp { pred, b, .. } => {
-                        matches!(pred, crate::ir::IntPred::Eq | crate::ir::IntPred::Ne)
+                        matches!(pred, ompvm_ir::IntPred::Eq | ompvm_ir::IntPred::Ne)
                             && self.int_const(b) == Some(0)
                     }
                     _ => false,
@@ -439,7 +439,7 @@ impl Lower<'_> {
                 }
             }
             Op::Binary {
-                op: crate::ir::BinOp::Add,
+                op: ompvm_ir::BinOp::Add,
                 b,
                 ..
             } if same_block
@@ -451,7 +451,7 @@ impl Lower<'_> {
             }
             // Each address adds the constant itself.
             Op::Binary {
-                op: crate::ir::BinOp::Add,
+                op: ompvm_ir::BinOp::Add,
                 b,
                 ..
             } if common.all(Uses::INDEX | Uses::LOCAL)
@@ -462,13 +462,13 @@ impl Lower<'_> {
             }
             // A product for a sum with a constant.
             Op::Binary {
-                op: crate::ir::BinOp::Mul | crate::ir::BinOp::Shl,
+                op: ompvm_ir::BinOp::Mul | ompvm_ir::BinOp::Shl,
                 b,
                 ..
             } if same_block && scalar => {
                 let sum = matches!(
                     self.body.insts[user as usize].op,
-                    Op::Binary { op: crate::ir::BinOp::Add, b, .. }
+                    Op::Binary { op: ompvm_ir::BinOp::Add, b, .. }
                         if self.imm(b).is_some()
                 ) && matches!(self.ty(inst.ty), Type::Int(32 | 64));
                 if sum && self.imm(*b).is_some() {
@@ -478,11 +478,11 @@ impl Lower<'_> {
                 }
             }
             Op::Binary {
-                op: crate::ir::BinOp::FMul,
+                op: ompvm_ir::BinOp::FMul,
                 ..
             } if same_block && scalar => match self.body.insts[user as usize].op {
                 Op::Binary {
-                    op: crate::ir::BinOp::FAdd | crate::ir::BinOp::FSub,
+                    op: ompvm_ir::BinOp::FAdd | ompvm_ir::BinOp::FSub,
                     ..
                 } => Kind::Late,
                 _ => Kind::Plain,

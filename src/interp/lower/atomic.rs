@@ -5,13 +5,13 @@
 
 use super::Lower;
 use super::inst::width;
-use crate::interp::isa::{self, op};
-use crate::ir::{GlobalRef, Op, Operand, RmwOp, Type};
+use crate::isa::{self, op};
 use cranelift_entity::EntityRef;
+use ompvm_ir::{GlobalRef, Op, Operand, RmwOp, Type};
 
 impl Lower<'_> {
     /// Emits the calling thread's address of a thread-local variable.
-    pub(super) fn tls(&mut self, dst: u16, global: crate::ir::GlobalId, off: i64) {
+    pub(super) fn tls(&mut self, dst: u16, global: ompvm_ir::GlobalId, off: i64) {
         match self.image.tls_offset(global) {
             Some(at) => {
                 let image = std::ptr::from_ref(self.image) as usize;
@@ -54,9 +54,9 @@ impl Lower<'_> {
         }
     }
 
-    pub(super) fn thread_local(&self, o: Operand) -> Option<(crate::ir::GlobalId, i64)> {
+    pub(super) fn thread_local(&self, o: Operand) -> Option<(ompvm_ir::GlobalId, i64)> {
         let c = o.unpack().err()?;
-        if let crate::ir::Const::Global(GlobalRef::Var(g)) = self.m.consts[c]
+        if let ompvm_ir::Const::Global(GlobalRef::Var(g)) = self.m.consts[c]
             && self.m.globals[g].thread_local
         {
             return Some((g, 0));
@@ -143,6 +143,6 @@ impl Lower<'_> {
 /// Returns the calling thread's address of another image's thread-local variable.
 extern "C" fn foreign_tls(image: usize, global: usize) -> usize {
     // SAFETY: the lowering passes the address of a live image.
-    let image = unsafe { &*(image as *const crate::memory::image::Image) };
-    image.tls_address(crate::ir::GlobalId::new(global))
+    let image = unsafe { &*(image as *const ompvm_memory::image::Image) };
+    image.tls_address(ompvm_ir::GlobalId::new(global))
 }

@@ -4,14 +4,14 @@
 //! `intrinsic`.
 
 use super::Lower;
-use crate::interp::exec::MAX_DIRECT;
-use crate::interp::frame::{CallSite, Kept, VarArg};
-use crate::interp::isa::{self, Enc, HANDLERS, op};
-use crate::ir::{
+use crate::exec::MAX_DIRECT;
+use crate::frame::{CallSite, Kept, VarArg};
+use crate::isa::{self, Enc, HANDLERS, op};
+use ompvm_ir::{
     BinOp, BlockId, Call, Callee, FloatKind, FuncId, GlobalRef, Op, Operand, ParamAttrs, TailKind,
     Type, TypeId,
 };
-use crate::memory::abi::CallPlan;
+use ompvm_memory::abi::CallPlan;
 use std::sync::Arc;
 
 /// The normal and the unwind destination of an invoke.
@@ -210,7 +210,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns true if `user` is a call that passes a one-word sum and can add its constant.
-    pub(super) fn passes_sum(&self, user: &crate::ir::Op) -> bool {
+    pub(super) fn passes_sum(&self, user: &ompvm_ir::Op) -> bool {
         let Op::Call(call) = user else { return false };
         let Callee::Symbol(s) = &call.callee else {
             return false;

@@ -4,8 +4,8 @@
 //! are in `vector`.
 
 use super::Lower;
-use crate::interp::isa::{self, op};
-use crate::ir::{CastOp, FloatKind, Operand, Type, TypeId};
+use crate::isa::{self, op};
+use ompvm_ir::{CastOp, FloatKind, Operand, Type, TypeId};
 
 impl Lower<'_> {
     pub(super) fn cast(

@@ -6,8 +6,8 @@
 use super::analyse::Kind;
 use super::int::swap_greater;
 use super::{Label, Lower};
-use crate::interp::isa::{self, Bra, Brab, Brai, Code, Enc, Shape, op};
-use crate::ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};
+use crate::isa::{self, Bra, Brab, Brai, Code, Enc, Shape, op};
+use ompvm_ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};
 use std::mem::offset_of;
 
 /// The shape of an instruction with two successors.
@@ -204,8 +204,8 @@ impl Lower<'_> {
     pub(super) fn goto(
         &mut self,
         a: u16,
-        fallthrough: crate::ir::BlockId,
-        indirect: &[crate::ir::BlockId],
+        fallthrough: ompvm_ir::BlockId,
+        indirect: &[ompvm_ir::BlockId],
     ) {
         for (k, b) in indirect.iter().enumerate() {
             let (then, next) = (self.target(b.as_u32() as usize), self.new_label());
@@ -216,7 +216,7 @@ impl Lower<'_> {
     }
 
     /// Compares the address with each target's, so that each edge has its own moves.
-    fn indirect_with_moves(&mut self, address: Operand, targets: &[crate::ir::BlockId]) {
+    fn indirect_with_moves(&mut self, address: Operand, targets: &[ompvm_ir::BlockId]) {
         let a = self.operand(address);
         for &t in targets {
             let at = self.image.places.label(self.id, t);

@@ -7,10 +7,10 @@
 
 use super::analyse::Kind;
 use super::{Label, Lower, NONE, Stub};
-use crate::interp::isa::{self, Enc, op};
-use crate::ir::{Const, Op, Operand};
+use crate::isa::{self, Enc, op};
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
+use ompvm_ir::{Const, Op, Operand};
 use std::mem::offset_of;
 
 impl Lower<'_> {

@@ -4,10 +4,10 @@
 
 use super::super::thunk;
 use super::{Fixup, Label, Lower, NONE};
-use crate::interp::frame::Kept;
-use crate::interp::isa::{self, Code, Enc, HANDLERS, INFO, Shape, op};
-use crate::ir::{Const, ConstId, Operand, Type};
+use crate::frame::Kept;
+use crate::isa::{self, Code, Enc, HANDLERS, INFO, Shape, op};
 use cranelift_entity::EntityRef;
+use ompvm_ir::{Const, ConstId, Operand, Type};
 
 impl Lower<'_> {
     /// Returns the byte offset of the next instruction.

@@ -4,10 +4,10 @@
 //! clause takes an exception.
 
 use super::{Label, Lower};
-use crate::interp::frame::{Pad, PadClause};
-use crate::ir::{Clause, Const, ConstId, GlobalRef, Op};
-use crate::llvm::native::landing;
+use crate::frame::{Pad, PadClause};
 use cranelift_entity::EntityRef;
+use ompvm_ir::{Clause, Const, ConstId, GlobalRef, Op};
+use ompvm_llvm::native::landing;
 
 /// A landing whose code is still to be emitted.
 pub(super) struct Landing {

@@ -6,10 +6,10 @@
 
 use super::control::Test;
 use super::{Label, Lower, NONE, analyse::Kind};
-use crate::interp::entry::THUNKS;
-use crate::interp::frame::{Kept, ThunkSite};
-use crate::interp::isa::{self, op};
-use crate::ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type, TypeId};
+use crate::entry::THUNKS;
+use crate::frame::{Kept, ThunkSite};
+use crate::isa::{self, op};
+use ompvm_ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type, TypeId};
 
 /// Returns the index of a width among 8, 16, 32, 64.
 pub(super) fn width(bits: u32) -> Option<usize> {
@@ -259,17 +259,17 @@ impl<'a> Lower<'a> {
         match test {
             Some(Test::Slots(code, x, y)) => {
                 let Some(&(_, code)) = slots.iter().find(|t| t.0 == code.number) else {
-                    crate::bug!("a selection by {}", code.number)
+                    ompvm_support::bug!("a selection by {}", code.number)
                 };
                 self.emit(code, isa::Sel { dst, x, y, a, b });
             }
             Some(Test::Imm(code, x, imm)) => {
                 let Some(&(_, code)) = numbers.iter().find(|t| t.0 == code.number) else {
-                    crate::bug!("a selection by {}", code.number)
+                    ompvm_support::bug!("a selection by {}", code.number)
                 };
                 self.emit(code, isa::Seli { dst, x, a, b, imm });
             }
-            None => crate::bug!("a selection by something else"),
+            None => ompvm_support::bug!("a selection by something else"),
         }
         true
     }

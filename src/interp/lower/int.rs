@@ -7,9 +7,9 @@
 use super::Lower;
 use super::analyse::Kind;
 use super::inst::width;
-use crate::interp::isa::{self, Code, Dab, Dai, op};
-use crate::ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};
+use crate::isa::{self, Code, Dab, Dai, op};
 use cranelift_entity::EntityRef;
+use ompvm_ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};
 
 impl Lower<'_> {
     pub(super) fn int_binary(

@@ -4,12 +4,12 @@
 
 use super::Lower;
 use super::inst::width;
-use crate::interp::isa::{self, Code, Da, Dab, Dabc, op};
-use crate::interp::thunk::metadata_string;
-use crate::ir::{Call, FloatKind, JUMP_BUFFER, JUMP_BUFFER_WORD, Operand, Type, TypeId};
-use crate::memory::trampoline;
+use crate::isa::{self, Code, Da, Dab, Dabc, op};
+use crate::thunk::metadata_string;
+use ompvm_ir::{Call, FloatKind, JUMP_BUFFER, JUMP_BUFFER_WORD, Operand, Type, TypeId};
+use ompvm_memory::trampoline;
 #[cfg(target_arch = "x86_64")]
-use crate::support::fp_env;
+use ompvm_support::fp_env;
 
 /// The scalar type of an intrinsic's operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -297,7 +297,7 @@ impl<'a> Lower<'a> {
         dst: u16,
         ret: TypeId,
     ) -> bool {
-        use crate::ir::{BinOp, CastOp};
+        use ompvm_ir::{BinOp, CastOp};
         let base = name.split('.').next().unwrap_or(name);
         let binary = match base {
             "fadd" => Some(BinOp::FAdd),

@@ -6,8 +6,8 @@
 use super::Lower;
 use super::address::Addr;
 use super::inst::width;
-use crate::interp::isa::{self, Enc, Mem, Memn, Memx, op};
-use crate::ir::{Op, Ordering, Type, TypeId};
+use crate::isa::{self, Enc, Mem, Memn, Memx, op};
+use ompvm_ir::{Op, Ordering, Type, TypeId};
 use std::mem::offset_of;
 
 /// The least bytes of an array that is allocated outside the frame, aligned to a cache line.

@@ -33,13 +33,13 @@ pub use slots::too_many_slots;
 
 use super::frame::{Head, Kept, Lowered, Pad};
 use super::isa::{self, Enc, HANDLERS, INFO, op};
-use crate::ir::{
-    BlockId, Body, ConstId, FuncId, Function, LocId, Module, Operand, Type, TypeId, Value,
-};
-use crate::llvm::native::{Place, PlaceKind};
-use crate::memory::image::Image;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
+use ompvm_ir::{
+    BlockId, Body, ConstId, FuncId, Function, LocId, Module, Operand, Type, TypeId, Value,
+};
+use ompvm_llvm::native::{Place, PlaceKind};
+use ompvm_memory::image::Image;
 use once_cell::race::OnceBox;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -177,7 +177,7 @@ pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<Lowered> {
     let module = &*image.module;
     let f = &module.functions[id];
     let Some(body) = &f.body else {
-        crate::bug!("`{}` has no body to lower", f.name)
+        ompvm_support::bug!("`{}` has no body to lower", f.name)
     };
     let started = options.dump.is_some().then(Instant::now);
     let mut l = Lower::new(image, module, f, body, id);
@@ -362,7 +362,7 @@ impl<'a> Lower<'a> {
         let words: u32 = params.iter().map(|&p| u32::from(self.words(p))).sum();
         // A function that cannot be lowered has only its parameters.
         let frame = (area + self.alloca_bytes).max(words * 8).max(1);
-        let frame = frame.next_multiple_of(crate::interp::frame::FRAME_UNIT);
+        let frame = frame.next_multiple_of(crate::frame::FRAME_UNIT);
         // The constant pool: values, then their slots packed four to a word.
         let n = self.pool.len();
         let mut pool: Vec<u64> = self.pool.iter().map(|&(_, v)| v).collect();
@@ -497,7 +497,7 @@ pub struct Layout {
 }
 
 /// Converts [`Layout`] for the compiler: parameters first, then instructions.
-pub(in crate::interp) fn places(code: &Lowered) -> Arc<[Place]> {
+pub(crate) fn places(code: &Lowered) -> Arc<[Place]> {
     let layout = &code.layout;
     let place = |v: usize| {
         let (kind, offset) = match layout.kinds[v] {
@@ -521,7 +521,7 @@ pub(in crate::interp) fn places(code: &Lowered) -> Arc<[Place]> {
 }
 
 /// Returns the number of words of a type's slot form.
-pub(in crate::interp) fn words(m: &Module, ty: TypeId) -> u16 {
+pub(crate) fn words(m: &Module, ty: TypeId) -> u16 {
     let bytes = match &m.types[ty] {
         Type::Void | Type::Label | Type::Metadata | Type::Token => 0,
         Type::Int(bits) => {
@@ -532,7 +532,7 @@ pub(in crate::interp) fn words(m: &Module, ty: TypeId) -> u16 {
             }
         }
         Type::Float(kind) => match kind {
-            crate::ir::FloatKind::X86Fp80 | crate::ir::FloatKind::Fp128 => 16,
+            ompvm_ir::FloatKind::X86Fp80 | ompvm_ir::FloatKind::Fp128 => 16,
             _ => 8,
         },
         Type::Ptr(_) => 8,

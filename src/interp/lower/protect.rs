@@ -9,9 +9,9 @@
 //! Compiled code has LLVM's own guards.
 
 use super::Lower;
-use crate::interp::isa::{self, Code, Enc, op};
-use crate::ir::{Callee, GlobalRef, Op, Protect, Type, TypeId};
+use crate::isa::{self, Code, Enc, op};
 use hashbrown::HashMap;
+use ompvm_ir::{Callee, GlobalRef, Op, Protect, Type, TypeId};
 use std::mem::offset_of;
 
 /// The least bytes of a protected array of characters (`-fstack-protector`'s `ssp-buffer-size`).
@@ -162,7 +162,7 @@ impl Lower<'_> {
     fn address_taken(&self, v: u32, users: &[Vec<u32>]) -> bool {
         let (mut todo, mut seen) = (vec![v], vec![v]);
         while let Some(v) = todo.pop() {
-            let is_it = |o: crate::ir::Operand| o.unpack().is_ok_and(|u| u.as_u32() == v);
+            let is_it = |o: ompvm_ir::Operand| o.unpack().is_ok_and(|u| u.as_u32() == v);
             for &user in &users[v as usize] {
                 let derived = match &self.body.insts[user as usize].op {
                     Op::Load { .. } => false,

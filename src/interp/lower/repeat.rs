@@ -5,7 +5,7 @@
 //! that changes, apart from its own sum. Loops of several instructions are left alone.
 
 use super::{Label, Lower};
-use crate::interp::isa::{
+use crate::isa::{
     Brstep, Brstepi, Brwalk, Brwalki, Code, Enc, Fcx, Fg, Fx, Fxx, HANDLERS, Memx, Shape, op,
 };
 
@@ -111,7 +111,7 @@ impl Lower<'_> {
             self.code
                 .as_mut_ptr()
                 .byte_add(at)
-                .cast::<crate::interp::exec::Handler>()
+                .cast::<crate::exec::Handler>()
                 .write(HANDLERS[code as usize]);
         }
     }

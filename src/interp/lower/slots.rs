@@ -12,9 +12,9 @@
 
 use super::analyse::Kind;
 use super::{Lower, NONE};
-use crate::ir::{BinOp, Callee, Function, GlobalRef, Inst, Module, Op, Operand, Type};
 use cranelift_entity::EntityRef;
 use hashbrown::HashSet;
+use ompvm_ir::{BinOp, Callee, Function, GlobalRef, Inst, Module, Op, Operand, Type};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

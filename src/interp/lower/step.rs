@@ -8,9 +8,7 @@
 
 use super::control::TwoWays;
 use super::{Label, Lower};
-use crate::interp::isa::{
-    self, Brinc, Brinci, Brstep, Brstepi, Brwalk, Brwalki, Code, Dab, Dai, Enc, op,
-};
+use crate::isa::{self, Brinc, Brinci, Brstep, Brstepi, Brwalk, Brwalki, Code, Dab, Dai, Enc, op};
 
 /// The forms of a comparison that add to the slot it compares.
 struct Steps<S: isa::Shape, W: isa::Shape> {

@@ -6,8 +6,8 @@
 
 use super::control::{on_number, on_slot};
 use super::{Label, Lower};
-use crate::interp::isa::{self, Enc, op};
-use crate::ir::Operand;
+use crate::isa::{self, Enc, op};
+use ompvm_ir::Operand;
 use std::mem::offset_of;
 
 impl Lower<'_> {
@@ -15,7 +15,7 @@ impl Lower<'_> {
         &mut self,
         cond: Operand,
         default: usize,
-        cases: &[(u128, crate::ir::BlockId)],
+        cases: &[(u128, ompvm_ir::BlockId)],
     ) {
         if self.int_bits(cond).is_none_or(|b| b > 64) {
             self.wide_switch(cond, default, cases);
@@ -86,7 +86,7 @@ impl Lower<'_> {
         }
     }
 
-    fn wide_switch(&mut self, cond: Operand, default: usize, cases: &[(u128, crate::ir::BlockId)]) {
+    fn wide_switch(&mut self, cond: Operand, default: usize, cases: &[(u128, ompvm_ir::BlockId)]) {
         let a = self.operand(cond);
         let (key, hit) = (self.temp(2), self.temp(1));
         for &(k, b) in cases {

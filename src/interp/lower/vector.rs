@@ -5,8 +5,8 @@
 
 use super::inst::width;
 use super::{Lower, lane_bytes};
-use crate::interp::isa::{self, Code, Dabcn, Dabn, Dan, op};
-use crate::ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Operand, Type, TypeId};
+use crate::isa::{self, Code, Dabcn, Dabn, Dan, op};
+use ompvm_ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Operand, Type, TypeId};
 
 /// The kind of a lane, with its width index among 8, 16, 32, 64.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -333,7 +333,7 @@ impl Lower<'_> {
         let undefined = v.unpack().is_err_and(|c| {
             matches!(
                 self.m.consts[c],
-                crate::ir::Const::Undef | crate::ir::Const::Poison
+                ompvm_ir::Const::Undef | ompvm_ir::Const::Poison
             )
         });
         if let Some(k @ 0..=1) = self.int_const(index)
@@ -343,7 +343,7 @@ impl Lower<'_> {
             // The other lane comes from the vector, or from a postponed insertion into it.
             let other = 1 - k;
             let rest = match self.late(v) {
-                Some(crate::ir::Op::InsertElement { elem, index, .. })
+                Some(ompvm_ir::Op::InsertElement { elem, index, .. })
                     if self.int_const(*index) == Some(other) =>
                 {
                     Some(*elem)

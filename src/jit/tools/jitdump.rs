@@ -7,7 +7,7 @@
 //! Unwind tables are not recorded; call chains of samples come from frame pointers or the hardware.
 
 use super::{Agent, Kept, Loaded, Named};
-use crate::support::file_limit::Quiet;
+use ompvm_support::file_limit::Quiet;
 use parking_lot::Mutex;
 use std::fs::File;
 use std::io::{self, Write};

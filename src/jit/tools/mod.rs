@@ -5,17 +5,17 @@
 //! before anything is compiled, because the processes that inspect it see only one.
 //!
 //! Interpreted code has no machine code to report. But where addresses stand for places in it
-//! ([`crate::memory::places`]), agents that record only names get these.
+//! ([`ompvm_memory::places`]), agents that record only names get these.
 
 mod gdb;
 mod jitdump;
 mod perf_map;
 
 use super::lines::Lines;
-use crate::ir::FuncId;
-use crate::llvm::native::Debug;
-use crate::memory::image::Image;
-use crate::memory::link;
+use ompvm_ir::FuncId;
+use ompvm_llvm::native::Debug;
+use ompvm_memory::image::Image;
+use ompvm_memory::link;
 use parking_lot::RwLock;
 use std::any::Any;
 use std::fmt;

@@ -5,7 +5,7 @@
 //! Lines and code are not included: `perf annotate` needs a jitdump.
 
 use super::{Agent, Kept, Loaded, Named};
-use crate::support::file_limit::Quiet;
+use ompvm_support::file_limit::Quiet;
 use parking_lot::Mutex;
 use std::fs::OpenOptions;
 use std::io::{self, Write};

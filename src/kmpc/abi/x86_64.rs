@@ -5,7 +5,7 @@
 use std::arch::naked_asm;
 use std::ffi::c_void;
 
-use crate::kmpc::{fork, ompt, task, teams};
+use crate::{fork, ompt, task, teams};
 
 /// Calls `microtask(gtid, btid, argv[0], .., argv[argc - 1])`.
 ///

@@ -8,7 +8,7 @@
 
 use std::arch::{asm, naked_asm};
 
-use crate::kmpc::ident::Ident;
+use crate::ident::Ident;
 
 /// `long double`: ten bytes, in sixteen.
 #[repr(C, align(16))]

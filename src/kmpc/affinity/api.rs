@@ -6,8 +6,8 @@
 use std::ffi::{CStr, c_char, c_void};
 
 use super::{format, layout, seat};
-use crate::kmpc::thread::{current, current_if_known};
-use crate::support::topology;
+use crate::thread::{current, current_if_known};
+use ompvm_support::topology;
 
 /// Implements `omp_get_num_places`.
 pub unsafe extern "C-unwind" fn get_num_places() -> i32 {

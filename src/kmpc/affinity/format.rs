@@ -5,11 +5,11 @@
 
 use std::ffi::CString;
 
-use crate::kmpc::affinity::layout;
-use crate::kmpc::icv::settings;
-use crate::kmpc::thread::Thread;
-use crate::support::sync::{self, Mutex, MutexGuard};
-use crate::support::{machine, topology};
+use crate::affinity::layout;
+use crate::icv::settings;
+use crate::thread::Thread;
+use ompvm_support::sync::{self, Mutex, MutexGuard};
+use ompvm_support::{machine, topology};
 
 /// The default format, which is libomp's.
 pub const DEFAULT: &str = "OMP: pid %P tid %i thread %n bound to OS proc set {%A}";

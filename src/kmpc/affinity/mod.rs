@@ -20,11 +20,11 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::kmpc::icv::{self, settings};
-use crate::kmpc::team::Team;
-use crate::kmpc::thread::Thread;
-use crate::support::machine::{Level, Machine};
-use crate::support::topology;
+use crate::icv::{self, settings};
+use crate::team::Team;
+use crate::thread::Thread;
+use ompvm_support::machine::{Level, Machine};
+use ompvm_support::topology;
 use partition::{BY_NUMBER, Binding, Seat};
 use places::{Order, Place};
 
@@ -376,8 +376,8 @@ fn balanced(tid: u32, size: u32, places: u32, per_core: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kmpc::env;
-    use crate::support::machine::{made_up, show};
+    use crate::env;
+    use ompvm_support::machine::{made_up, show};
 
     fn settings(vars: &[(&str, &str)], warnings: &mut Vec<String>) -> icv::Settings {
         let mut settings = icv::Settings::new();

@@ -5,7 +5,7 @@
 //! examined. Processors that the process may not use are removed from places; empty places are
 //! dropped.
 
-use crate::support::machine::{Level, Machine};
+use ompvm_support::machine::{Level, Machine};
 
 /// Processors of a place, ascending.
 pub type Place = Vec<usize>;
@@ -454,7 +454,7 @@ pub fn subset(text: &str, machine: &mut Machine) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::support::machine::{made_up, show};
+    use ompvm_support::machine::{made_up, show};
 
     fn machine(name: &str) -> Machine {
         let tree = made_up::tree(name, 2, 8, 2);

@@ -16,9 +16,9 @@ pub mod traits;
 use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
 
-use crate::kmpc::icv::settings;
-use crate::kmpc::thread::{by_number, current};
-use crate::support::sync::{self, Mutex, MutexGuard};
+use crate::icv::settings;
+use crate::thread::{by_number, current};
+use ompvm_support::sync::{self, Mutex, MutexGuard};
 use traits::{Fallback, Traits};
 
 pub use traits::Trait;
@@ -286,7 +286,7 @@ pub unsafe extern "C-unwind" fn destroy(handle: usize) {
     }
 }
 
-fn set_default_of(thread: &crate::kmpc::thread::Thread, handle: usize) {
+fn set_default_of(thread: &crate::thread::Thread, handle: usize) {
     let mut icvs = thread.icvs.get();
     // The null allocator stands for the default, as in libomp.
     icvs.allocator = DefaultAllocator::of(if handle == 0 { DEFAULT_MEM } else { handle });

@@ -6,7 +6,7 @@
 //! is one resource, as in libomp.
 
 use super::{LAST_PREDEFINED, init};
-use crate::kmpc::hooks;
+use crate::hooks;
 
 /// `omp_initial_device`.
 const INITIAL: i32 = -1;

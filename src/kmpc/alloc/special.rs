@@ -12,8 +12,8 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::traits::Partition;
 use super::{Allocator, plain};
-use crate::support::machine;
-use crate::support::sync::{self, Mutex, MutexGuard};
+use ompvm_support::machine;
+use ompvm_support::sync::{self, Mutex, MutexGuard};
 
 /// Bytes in use of a pool.
 pub type Used = AtomicUsize;

@@ -7,12 +7,12 @@
 
 use std::fmt::Write as _;
 
-use crate::kmpc::affinity::places::{self, Order, Request};
-use crate::kmpc::alloc::traits;
-use crate::kmpc::env::boolean;
-use crate::kmpc::icv::{self, Library, Settings, TargetOffload, WaitPolicy};
-use crate::support::machine::{Level, show};
-use crate::support::topology;
+use crate::affinity::places::{self, Order, Request};
+use crate::alloc::traits;
+use crate::env::boolean;
+use crate::icv::{self, Library, Settings, TargetOffload, WaitPolicy};
+use ompvm_support::machine::{Level, show};
+use ompvm_support::topology;
 
 /// Quoting of a value.
 enum Value {
@@ -429,7 +429,7 @@ pub fn at_start(s: &Settings) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kmpc::env;
+    use crate::env;
 
     fn shown(vars: &[(&str, &str)], verbose: bool) -> String {
         let mut settings = Settings::new();

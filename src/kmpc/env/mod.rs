@@ -6,10 +6,10 @@
 
 pub mod display;
 
-use crate::kmpc::affinity::partition::BY_NUMBER;
-use crate::kmpc::affinity::places::{self, Order};
-use crate::kmpc::alloc::traits;
-use crate::kmpc::icv::{
+use crate::affinity::partition::BY_NUMBER;
+use crate::affinity::places::{self, Order};
+use crate::alloc::traits;
+use crate::icv::{
     Library, RunSchedule, SCHEDULE_MONOTONIC, Settings, TRAPEZOIDAL, TargetOffload, WaitPolicy,
 };
 

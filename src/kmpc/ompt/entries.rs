@@ -7,8 +7,8 @@ use std::ffi::c_void;
 use std::sync::OnceLock;
 
 use super::{loops, mutex, region, sync, tasks};
-use crate::kmpc::abi;
-use crate::kmpc::table::Address;
+use crate::abi;
+use crate::table::Address;
 
 /// An entry with a traced form.
 #[derive(Debug)]
@@ -151,7 +151,7 @@ pub fn traced(name: &str) -> Option<&'static Traced> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kmpc::table;
+    use crate::table;
 
     #[test]
     fn kmpc_ompt_traces_entries_of_the_table() {

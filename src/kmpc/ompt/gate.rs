@@ -14,7 +14,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::{entries, on, record, start};
-use crate::kmpc::{misc, table};
+use crate::{misc, table};
 
 /// Jumps to the entry whose name is in `r11`.
 #[unsafe(naked)]
@@ -149,8 +149,8 @@ unsafe extern "C-unwind" fn find(
         }
     }
     match name {
-        "__kmpc_fork_call" => crate::kmpc::abi::fork_call_variadic as *const c_void,
-        "__kmpc_fork_teams" => crate::kmpc::abi::fork_teams_variadic as *const c_void,
+        "__kmpc_fork_call" => crate::abi::fork_call_variadic as *const c_void,
+        "__kmpc_fork_teams" => crate::abi::fork_teams_variadic as *const c_void,
         _ => table::lookup(name).map_or(misc::unsupported as *const c_void, |e| e.address.0),
     }
 }

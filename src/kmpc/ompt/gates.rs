@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use super::gate;
 use crate::for_each_runtime_entry;
-use crate::kmpc::table::Address;
+use crate::table::Address;
 
 macro_rules! through {
     ($name:literal) => {{

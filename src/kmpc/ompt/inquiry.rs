@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::calls::{self, Word};
 use super::record::{self, Frame, Task, flag, state};
 use super::start;
-use crate::kmpc::affinity::api as places;
-use crate::kmpc::api;
+use crate::affinity::api as places;
+use crate::api;
 
 /// `ompt_interface_fn_t`.
 type Function = *const c_void;

@@ -6,11 +6,11 @@
 
 use super::calls::{self, BEGIN, END};
 use super::record::{Inside, inside};
-use crate::kmpc::ident::Ident;
-use crate::kmpc::iteration::{Iteration, trip_count, value};
-use crate::kmpc::static_loop::{self, kind};
-use crate::kmpc::thread::by_number;
-use crate::kmpc::{dispatch, doacross};
+use crate::ident::Ident;
+use crate::iteration::{Iteration, trip_count, value};
+use crate::static_loop::{self, kind};
+use crate::thread::by_number;
+use crate::{dispatch, doacross};
 
 /// Kinds of `ompt_work_t`.
 mod work {

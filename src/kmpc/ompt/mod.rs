@@ -14,7 +14,6 @@
 mod calls;
 pub mod entries;
 pub mod gate;
-#[cfg(feature = "vm")]
 pub mod gates;
 mod inquiry;
 mod loops;

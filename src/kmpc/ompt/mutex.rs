@@ -9,10 +9,10 @@ use std::ffi::c_void;
 
 use super::calls::{self, BEGIN, END};
 use super::record::{inside, state};
-use crate::kmpc::ident::Ident;
-use crate::kmpc::lock;
-use crate::kmpc::thread::by_number;
-use crate::kmpc::{dispatch, fortran};
+use crate::ident::Ident;
+use crate::lock;
+use crate::thread::by_number;
+use crate::{dispatch, fortran};
 
 /// Kinds of `ompt_mutex_t`.
 mod kind {

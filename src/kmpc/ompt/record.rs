@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::calls::{self, BEGIN, END, Word};
-use crate::kmpc::task::Routine;
-use crate::support::sync::Mutex;
+use crate::task::Routine;
+use ompvm_support::sync::Mutex;
 
 /// Bits of a task's flags (`ompt_task_flag_t`).
 pub mod flag {

@@ -9,11 +9,11 @@ use std::sync::atomic::Ordering;
 
 use super::calls::{self, BEGIN};
 use super::record::{self, Me, Parallel, Task, flag, inside, state};
-use crate::kmpc::abi;
-use crate::kmpc::fork::{self as untraced};
-use crate::kmpc::ident::Ident;
-use crate::kmpc::teams;
-use crate::kmpc::thread::{Thread, by_number, current};
+use crate::abi;
+use crate::fork::{self as untraced};
+use crate::ident::Ident;
+use crate::teams;
+use crate::thread::{Thread, by_number, current};
 
 /// `ompt_parallel_invoker_runtime | ompt_parallel_team`.
 const TEAM: u32 = 0x8000_0002;

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, ReentrantMutex};
 
 use super::{ACTIVE, GUEST_TOOL, NONE, STATE, UNDECIDED, calls, gate, inquiry, record};
-use crate::kmpc::{api, thread};
+use crate::{api, thread};
 
 /// `ompt_start_tool_result_t`.
 #[repr(C)]

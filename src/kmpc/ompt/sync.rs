@@ -8,11 +8,11 @@ use std::ptr::null_mut;
 
 use super::calls::{self, BEGIN, END};
 use super::record::{inside, me, state};
-use crate::kmpc::ident::Ident;
-use crate::kmpc::reduce::{self, Combine};
-use crate::kmpc::task::wait;
-use crate::kmpc::{api, barrier, cancel as cancellation, misc};
-use crate::support::sync::lock;
+use crate::ident::Ident;
+use crate::reduce::{self, Combine};
+use crate::task::wait;
+use crate::{api, barrier, cancel as cancellation, misc};
+use ompvm_support::sync::lock;
 
 /// Kinds of `ompt_sync_region_t`.
 mod kind {

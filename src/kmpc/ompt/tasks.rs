@@ -14,11 +14,11 @@ use std::sync::atomic::Ordering;
 use super::calls::{self, BEGIN, Dependence, END};
 use super::record::{self, ENDED, FULFILLED, Task as Record, flag, inside, state};
 use super::sync;
-use crate::kmpc::abi;
-use crate::kmpc::ident::Ident;
-use crate::kmpc::task::depend::{self, Item};
-use crate::kmpc::task::{self, Payload, Routine, Task, create, event, run, taskloop};
-use crate::support::sync::lock;
+use crate::abi;
+use crate::ident::Ident;
+use crate::task::depend::{self, Item};
+use crate::task::{self, Payload, Routine, Task, create, event, run, taskloop};
+use ompvm_support::sync::lock;
 
 /// `ompt_task_status_t`: status of the task that is left.
 mod status {
@@ -119,10 +119,8 @@ pub unsafe extern "C-unwind" fn alloc(
         if flags as u32 & MERGEABLE != 0 {
             kind |= flag::MERGEABLE;
         }
-        let parent = create::current(crate::kmpc::thread::by_number(gtid));
-        if crate::kmpc::thread::by_number(gtid).team().size() == 1
-            || (*parent).is(task::flag::FINAL)
-        {
+        let parent = create::current(crate::thread::by_number(gtid));
+        if crate::thread::by_number(gtid).team().size() == 1 || (*parent).is(task::flag::FINAL) {
             kind |= flag::UNDEFERRED;
         }
         match made(task, kind, routine) {
@@ -212,7 +210,7 @@ unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
     } else {
         status::SWITCH
     };
-    own.number.set(crate::kmpc::thread::by_number(gtid).tid());
+    own.number.set(crate::thread::by_number(gtid).tid());
     own.set_outer(before.clone());
     me.set_task(Some(own.clone()));
     let outside = me.state.replace(state::PARALLEL);
@@ -223,7 +221,7 @@ unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
     own.set_exit(0);
     // Destructors of private variables and later parts are reported in the enclosing task.
     let over = !task.is(task::flag::AGAIN);
-    let stopped = run::cancelled(crate::kmpc::thread::by_number(gtid), task);
+    let stopped = run::cancelled(crate::thread::by_number(gtid), task);
     let (said, last) = if !over {
         (status::SWITCH, false)
     } else if task.completes_later() {
@@ -439,7 +437,7 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
         // The creating task stays marked as in the runtime until the end of this one.
         std::mem::forget(at);
         calls::task_schedule(outer.data(), status::SWITCH, own.data());
-        own.number.set(crate::kmpc::thread::by_number(gtid).tid());
+        own.number.set(crate::thread::by_number(gtid).tid());
         own.set_outer(Some(outer));
         own.set_exit(frame);
         me.set_task(Some(own));
@@ -473,7 +471,7 @@ pub unsafe extern "C-unwind" fn end_undeferred(
         own.set_exit(0);
         let outer = own.outer().cloned();
         if let Some(outer) = outer {
-            let stopped = run::cancelled(crate::kmpc::thread::by_number(gtid), task);
+            let stopped = run::cancelled(crate::thread::by_number(gtid), task);
             let said = if late {
                 status::DETACH
             } else if stopped {

@@ -8,8 +8,8 @@
 
 use crossbeam::utils::CachePadded;
 
-use crate::kmpc::team::gang::Gang;
-use crate::support::sync::{AtomicU32, Ordering, fence_after_exchange};
+use crate::team::gang::Gang;
+use ompvm_support::sync::{AtomicU32, Ordering, fence_after_exchange};
 
 /// Flag that is set while a woken member has not looked for tasks yet.
 #[derive(Debug)]
@@ -98,9 +98,9 @@ impl Calls {
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::*;
-    use crate::kmpc::team::parker::Patience;
-    use crate::support::sync::{AtomicU64, fence};
+    use crate::team::parker::Patience;
     use loom::sync::Arc;
+    use ompvm_support::sync::{AtomicU64, fence};
 
     struct Shared {
         gang: Gang<()>,

@@ -5,7 +5,7 @@
 //! cache line); it is passed in. loom checks that exactly one thread frees the task, and only after
 //! its last use.
 
-use crate::support::sync::{AtomicU64, Ordering};
+use ompvm_support::sync::{AtomicU64, Ordering};
 
 /// One done child, in the low 31 bits.
 const DONE: u64 = 1;

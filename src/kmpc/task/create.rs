@@ -6,10 +6,10 @@ use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
 use super::{Payload, Routine, Task, children, flag, run, wait};
-use crate::kmpc::icv::settings;
-use crate::kmpc::ident::Ident;
-use crate::kmpc::team::Team;
-use crate::kmpc::thread::{self, Thread, by_number};
+use crate::icv::settings;
+use crate::ident::Ident;
+use crate::team::Team;
+use crate::thread::{self, Thread, by_number};
 
 /// Number of waiting tasks in a member's deque from which on it executes new ones at once.
 const THROTTLE: u64 = 256;

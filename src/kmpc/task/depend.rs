@@ -18,18 +18,18 @@ use hashbrown::HashMap;
 
 use super::create::{self, adopt, count, current};
 use super::{Payload, Task, flag, wait};
-use crate::kmpc::ident::Ident;
-use crate::kmpc::team::Team;
-use crate::kmpc::thread::{Thread, by_number};
-use crate::support::sync::{self, Mutex, MutexGuard, fence_after_exchange};
+use crate::ident::Ident;
+use crate::team::Team;
+use crate::thread::{Thread, by_number};
+use ompvm_support::sync::{self, Mutex, MutexGuard, fence_after_exchange};
 
 /// One item of a `depend` clause, in the compiler's layout.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Item {
-    pub(in crate::kmpc) address: usize,
+    pub(crate) address: usize,
     length: usize,
-    pub(in crate::kmpc) kind: u8,
+    pub(crate) kind: u8,
 }
 
 /// Kinds of dependence that need to be distinguished. `in` (1) and `inoutset` (8) do not: tasks of
@@ -44,12 +44,12 @@ mod kind {
 
 impl Item {
     /// Returns true for `omp_all_memory`.
-    pub(in crate::kmpc) fn everywhere(&self) -> bool {
+    pub(crate) fn everywhere(&self) -> bool {
         self.kind & kind::ALL != 0 || self.address == kind::EVERYWHERE
     }
 
     /// Returns the kind at an address: in 1, out 2, mutexinoutset 4, inoutset 8.
-    pub(in crate::kmpc) fn plain_kind(&self) -> u8 {
+    pub(crate) fn plain_kind(&self) -> u8 {
         self.kind & !kind::ALL
     }
 }
@@ -117,9 +117,9 @@ impl Node {
         // Relaxed: the thread that decrements it takes the lock after this one.
         self.before.fetch_add(1, Ordering::Relaxed);
         after.push(self.clone());
-        if crate::kmpc::ompt::on() && !self.task.is_null() && !other.task.is_null() {
+        if crate::ompt::on() && !self.task.is_null() && !other.task.is_null() {
             // SAFETY: the sibling that is not complete, and the one being submitted.
-            unsafe { crate::kmpc::ompt::depends(&*other.task, &*self.task) };
+            unsafe { crate::ompt::depends(&*other.task, &*self.task) };
         }
     }
 
@@ -256,7 +256,7 @@ impl Task {
 ///
 /// # Safety
 /// The lists have as many items as the counts say.
-pub(in crate::kmpc) unsafe fn items<'a>(
+pub(crate) unsafe fn items<'a>(
     count: i32,
     list: *const Item,
     more: i32,

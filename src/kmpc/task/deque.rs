@@ -17,7 +17,7 @@ use std::ptr::null_mut;
 
 use crossbeam::utils::CachePadded;
 
-use crate::support::sync::{AtomicPtr, AtomicU64, Ordering, fence, publish};
+use ompvm_support::sync::{AtomicPtr, AtomicU64, Ordering, fence, publish};
 
 /// Capacity of the first buffer.
 #[cfg(not(loom))]

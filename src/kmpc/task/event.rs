@@ -8,8 +8,8 @@
 use std::sync::atomic::Ordering;
 
 use super::{Payload, Task, flag, run, wait};
-use crate::kmpc::ident::Ident;
-use crate::kmpc::thread;
+use crate::ident::Ident;
+use crate::thread;
 
 /// The routine has returned.
 const ENDED: u32 = 1;

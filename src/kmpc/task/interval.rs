@@ -6,7 +6,7 @@
 
 use crossbeam::utils::CachePadded;
 
-use crate::support::sync::{
+use ompvm_support::sync::{
     AtomicU32, AtomicU64, Ordering, fence_after_exchange, publish, spin_hint,
 };
 

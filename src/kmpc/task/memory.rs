@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use crossbeam::utils::CachePadded;
 
 use super::{HEADER, Payload, Task};
-use crate::support::sync::{self, Mutex, MutexGuard};
+use ompvm_support::sync::{self, Mutex, MutexGuard};
 
 /// Sizes of blocks in bytes, header included.
 const SIZES: [usize; 3] = [256, 512, 2048];

@@ -16,14 +16,14 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
 
-use crate::kmpc::icv::Icvs;
-use crate::kmpc::team::Team;
-use crate::support::sync;
+use crate::icv::Icvs;
+use crate::team::Team;
 use calls::Calls;
 use children::Children;
 use deque::Deque;
 use interval::{Counts, Interval};
 use memory::Blocks;
+use ompvm_support::sync;
 
 pub mod calls;
 pub mod children;
@@ -114,7 +114,7 @@ pub struct Task {
     /// Priority; 0 if not given.
     pub priority: Cell<i32>,
     /// Size of the payload in bytes.
-    pub(in crate::kmpc) bytes: Cell<usize>,
+    pub(crate) bytes: Cell<usize>,
 
     /// Number of children submitted. Atomic, because the thread that completes a child may read it
     /// late.
@@ -137,7 +137,7 @@ pub struct Task {
     /// Dependences of its children; null if they have none.
     table: Cell<*mut depend::Table>,
     /// Data for a tool that has seen the task.
-    pub(in crate::kmpc) tool: Cell<*const c_void>,
+    pub(crate) tool: Cell<*const c_void>,
     rest: [usize; 3],
     /// Pointer to the task itself: the word before a payload points to its task.
     this: *mut Task,

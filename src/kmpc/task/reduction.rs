@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use super::create::current;
 use super::wait::{begin_group, end_group};
 use super::{Group, Task};
-use crate::kmpc::ident::Ident;
-use crate::kmpc::thread::by_number;
+use crate::ident::Ident;
+use crate::thread::by_number;
 
 type Initialise = Option<unsafe extern "C-unwind" fn(private: *mut c_void, original: *mut c_void)>;
 type Finish = Option<unsafe extern "C-unwind" fn(private: *mut c_void)>;

@@ -11,9 +11,9 @@ use std::sync::atomic::Ordering;
 use super::children::Said;
 use super::memory::Blocks;
 use super::{Group, Task, depend, flag};
-use crate::kmpc::team::Team;
-use crate::kmpc::thread::Thread;
-use crate::support::sync::fence_after_exchange;
+use crate::team::Team;
+use crate::thread::Thread;
+use ompvm_support::sync::fence_after_exchange;
 
 /// Makes `task` the thread's current task.
 ///
@@ -91,8 +91,8 @@ pub unsafe fn execute(thread: &Thread, task: *mut Task) {
     unsafe {
         enter(thread, task);
         if cancelled(thread, t) {
-            if crate::kmpc::ompt::on() {
-                crate::kmpc::ompt::discarded(t);
+            if crate::ompt::on() {
+                crate::ompt::discarded(t);
             }
         } else if let Some(routine) = (*t.payload.get()).routine {
             routine(thread.gtid, t.payload.get());
@@ -106,7 +106,7 @@ pub unsafe fn execute(thread: &Thread, task: *mut Task) {
 
 /// Returns true if a task that has not begun is to be discarded: its group or region is canceled.
 #[inline(always)]
-pub(in crate::kmpc) fn cancelled(thread: &Thread, task: &Task) -> bool {
+pub(crate) fn cancelled(thread: &Thread, task: &Task) -> bool {
     // Relaxed: a request takes effect eventually. None is ever made if cancellation is off.
     // SAFETY: null, or a group whose end waits for the task.
     let group = unsafe { task.group.get().as_ref() };

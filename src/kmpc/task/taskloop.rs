@@ -7,8 +7,8 @@
 use super::create::{adopt, alloc, current, go};
 use super::wait::{begin_group, end_group};
 use super::{Payload, Task, flag, run};
-use crate::kmpc::ident::Ident;
-use crate::kmpc::thread::{Thread, by_number};
+use crate::ident::Ident;
+use crate::thread::{Thread, by_number};
 
 /// The compiler's routine that copies the parts of the pattern that need copying by their type;
 /// `last` is 1 if the copy has the last iteration.
@@ -173,8 +173,8 @@ unsafe fn duplicate(thread: &Thread, ident: *const Ident, pattern: *mut Payload)
             let at = (*pattern).shareds.byte_offset_from(pattern);
             (*payload).shareds = payload.byte_offset(at).cast();
         }
-        if crate::kmpc::ompt::on() {
-            crate::kmpc::ompt::duplicated(old, &*Task::of(payload));
+        if crate::ompt::on() {
+            crate::ompt::duplicated(old, &*Task::of(payload));
         }
         Task::of(payload)
     }

@@ -12,11 +12,11 @@ use super::create::current;
 use super::deque::Steal;
 use super::interval::{Interval, quiet};
 use super::{Group, Task, TeamTasks, flag, run};
-use crate::kmpc::ident::Ident;
-use crate::kmpc::team::gang::Errand;
-use crate::kmpc::team::{Local, Team};
-use crate::kmpc::thread::{Thread, by_number};
-use crate::support::sync::{self, fence_after_exchange};
+use crate::ident::Ident;
+use crate::team::gang::Errand;
+use crate::team::{Local, Team};
+use crate::thread::{Thread, by_number};
+use ompvm_support::sync::{self, fence_after_exchange};
 
 impl TeamTasks {
     /// Adds a task to the line, behind those of its priority, and orders that before every later

@@ -12,7 +12,7 @@ use std::cell::{Cell, UnsafeCell};
 use crossbeam::utils::CachePadded;
 
 use super::parker::{Parker, Patience};
-use crate::support::sync::{AtomicU32, AtomicU64, Ordering, publish};
+use ompvm_support::sync::{AtomicU32, AtomicU64, Ordering, publish};
 
 /// Participant half of the launch word that dismisses every worker.
 const DISMISS: u32 = u32::MAX;

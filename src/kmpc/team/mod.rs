@@ -15,18 +15,18 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
 
-use crate::kmpc::affinity::Placed;
-use crate::kmpc::cancel::Requests;
-use crate::kmpc::dispatch::{LoopBuffer, LoopState};
-use crate::kmpc::doacross::Nest;
-use crate::kmpc::icv::Icvs;
-use crate::kmpc::ident::Ident;
-use crate::kmpc::reduce::Method;
-use crate::kmpc::task::wait::{Help, drain};
-use crate::kmpc::task::{MemberTasks, TeamTasks};
-use crate::kmpc::thread::Thread;
-use crate::support::fp_env::FpControl;
+use crate::affinity::Placed;
+use crate::cancel::Requests;
+use crate::dispatch::{LoopBuffer, LoopState};
+use crate::doacross::Nest;
+use crate::icv::Icvs;
+use crate::ident::Ident;
+use crate::reduce::Method;
+use crate::task::wait::{Help, drain};
+use crate::task::{MemberTasks, TeamTasks};
+use crate::thread::Thread;
 use gang::{Gang, Meeting, Slot};
+use ompvm_support::fp_env::FpControl;
 use parker::Patience;
 
 /// Maximum number of loops without a closing barrier that a thread may run ahead of the slowest

@@ -4,8 +4,8 @@
 //! true and then wakes exactly the threads that it knows to be concerned. README.md ("Sleeping")
 //! describes the handshake. The parker knows nothing about the condition.
 
-use crate::support::sharing::{self, Activity, Place};
-use crate::support::sync::{AtomicU32, Futex, Ordering, fence, spin_hint};
+use ompvm_support::sharing::{self, Activity, Place};
+use ompvm_support::sync::{AtomicU32, Futex, Ordering, fence, spin_hint};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
@@ -69,7 +69,7 @@ impl Parker {
     ///
     /// Memory order: `done` must load its condition with Acquire. The announcement (PARKED and
     /// `sleepers`) is followed by a SeqCst fence and a second check of the condition. A waker
-    /// publishes the condition with [`publish`](crate::support::sync::publish) and then reads
+    /// publishes the condition with [`publish`](ompvm_support::sync::publish) and then reads
     /// `sleepers`. So either the waker sees the announcement or the waiter sees the condition.
     ///
     /// Returns true if the owner was woken, possibly for another reason. That has Acquire
@@ -158,7 +158,7 @@ impl Parker {
     }
 
     /// Wakes the owner if it sleeps, and returns true if it did. The caller has made the owner's
-    /// condition true and executed a full fence since ([`publish`](crate::support::sync::publish)
+    /// condition true and executed a full fence since ([`publish`](ompvm_support::sync::publish)
     /// does both).
     #[inline]
     pub fn unpark(&self) -> bool {

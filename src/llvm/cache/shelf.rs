@@ -2,9 +2,9 @@
 
 use super::key::Key;
 use super::{Cache, DAMAGED, MODULES, OBJECTS, STORED, count, entry, note, trim, unfinished};
-use crate::ir::saved;
-use crate::ir::{GlobalRef, Module};
-use crate::llvm::native::{Level, Object, Request};
+use crate::native::{Level, Object, Request};
+use ompvm_ir::saved;
+use ompvm_ir::{GlobalRef, Module};
 use serde_bytes::{ByteBuf, Bytes};
 use std::fs;
 use std::path::{Path, PathBuf};

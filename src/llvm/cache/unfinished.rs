@@ -8,7 +8,7 @@
 //! A process that is killed leaves such files; they are removed when the cache is trimmed. A child
 //! of `fork` takes no part: the lock may be held or awaited by threads that only the parent has.
 
-use crate::support::file_limit::Quiet;
+use ompvm_support::file_limit::Quiet;
 use parking_lot::Mutex;
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -6,7 +6,7 @@
 //! order of blocks each loop has such a branch.
 
 use super::{Place, Refusal, file_name, functions, is_declaration};
-use crate::llvm::raw::llvm;
+use crate::raw::llvm;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;
@@ -104,7 +104,7 @@ pub(super) fn place_of(instruction: LLVMValueRef) -> Option<Place> {
 }
 
 /// Returns file and line of a function.
-pub(in crate::llvm) fn function_place(f: LLVMValueRef) -> Option<Place> {
+pub(crate) fn function_place(f: LLVMValueRef) -> Option<Place> {
     let scope = llvm!(debuginfo::LLVMGetSubprogram(f));
     if scope.is_null() {
         return None;

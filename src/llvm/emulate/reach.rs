@@ -5,8 +5,8 @@
 //! intrinsic without emulation. Such a kernel is refused, and the others of the image run.
 
 use super::{INTRINSICS, Refusal, World, checks, is_declaration, name_of};
-use crate::llvm::nvptx::{function, instructions};
-use crate::llvm::raw::llvm;
+use crate::nvptx::{function, instructions};
+use crate::raw::llvm;
 use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::prelude::*;
 

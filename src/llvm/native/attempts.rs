@@ -8,8 +8,8 @@
 //! The consequences for callers are left to `tier::closed`, and what is remembered to `cache`.
 
 use super::{Bitcode, Level, Object, Session, Trouble, Unit, injected, pipeline};
-use crate::llvm::contain;
-use crate::llvm::native::symbol::Symbol;
+use crate::contain;
+use crate::native::symbol::Symbol;
 use std::time::Duration;
 
 /// Prefix of the reason for a function on which LLVM gave up.

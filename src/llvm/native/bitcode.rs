@@ -9,10 +9,10 @@
 //! The choice of functions is left to `Session`, and storage to `cache`.
 
 use super::Debug;
-use crate::ir::LineTables;
-use crate::llvm::parse::{self, Parsed};
-use crate::llvm::{Input, contain, shim};
-use crate::support::limits;
+use crate::parse::{self, Parsed};
+use crate::{Input, contain, shim};
+use ompvm_ir::LineTables;
+use ompvm_support::limits;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -100,7 +100,7 @@ impl Bitcode {
 
     /// Records the time that a unit took to open a program with types. Writes line tables once the
     /// total exceeds the cost of writing, unless address space is limited.
-    pub(in crate::llvm) fn opened(&self, time: Duration) {
+    pub(crate) fn opened(&self, time: Duration) {
         let price = WRITING * u32::try_from(self.size()).unwrap_or(u32::MAX);
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let so_far = self.opening.fetch_add(time, Ordering::Relaxed);
@@ -119,7 +119,7 @@ impl Bitcode {
 
 /// Writes a program with line tables only, unless it has no more than those. If address space is
 /// limited, it is left to the guest and nothing is written.
-pub(in crate::llvm) fn write_line_tables(parsed: Parsed, to: &LineTables) {
+pub(crate) fn write_line_tables(parsed: Parsed, to: &LineTables) {
     if limits::address_space().is_some() {
         return;
     }

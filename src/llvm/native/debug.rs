@@ -4,7 +4,7 @@
 //! than a tenth of its time. Reading the tables back is left to `jit::lines`.
 
 use super::pipeline::Machine;
-use crate::llvm::raw::llvm;
+use crate::raw::llvm;
 use inkwell::llvm_sys::prelude::*;
 
 /// Debug information of compiled code.

@@ -6,8 +6,8 @@
 //! An entry is not replaced if the program defines it itself or declares it with another type.
 
 use super::processor;
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::{list, name_of};
+use crate::raw::llvm;
+use crate::reader::{list, name_of};
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMModule};

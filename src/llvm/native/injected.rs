@@ -6,7 +6,7 @@
 //! appended to the kind, only code of the full level fails.
 
 use super::{Level, Trouble, Unit};
-use crate::llvm::parse::Parsed;
+use crate::parse::Parsed;
 use std::sync::OnceLock;
 use std::time::Duration;
 

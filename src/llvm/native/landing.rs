@@ -10,7 +10,7 @@
 //! Functions that are entered at their start are left unchanged.
 
 use super::prepare::{instructions, intrinsic};
-use crate::llvm::raw::llvm;
+use crate::raw::llvm;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};

@@ -20,10 +20,10 @@
 //! [`OPTIONS`]).
 
 use super::{Level, Trouble};
-use crate::llvm::arena;
-use crate::llvm::late;
-use crate::llvm::raw::{llvm, take_buffer, take_message};
-use crate::llvm::shim;
+use crate::arena;
+use crate::late;
+use crate::raw::{llvm, take_buffer, take_message};
+use crate::shim;
 use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::*;
@@ -37,7 +37,7 @@ use std::sync::OnceLock;
 ///
 /// Loop strength reduction takes a quarter to a third of code generation and gains nothing after
 /// [`LOOPS`]; without it, code that has not passed [`LOOPS`] is slightly slower.
-pub(in crate::llvm) const OPTIONS: [&CStr; 1] = [c"-disable-lsr"];
+pub(crate) const OPTIONS: [&CStr; 1] = [c"-disable-lsr"];
 
 /// The first passes of [`Level::Full`], before loops are versioned.
 ///
@@ -150,7 +150,7 @@ pub(super) fn run(
 }
 
 /// LLVM's code generator for this processor, owned by the calling thread.
-pub(in crate::llvm) struct Machine(Rc<Generator>);
+pub(crate) struct Machine(Rc<Generator>);
 
 struct Generator(LLVMTargetMachineRef);
 
@@ -177,7 +177,7 @@ impl Machine {
     ///
     /// # Errors
     /// Returns LLVM's message if it has no code generator for this processor.
-    pub(in crate::llvm) fn host(
+    pub(crate) fn host(
         module: LLVMModuleRef,
         position_independent: bool,
     ) -> Result<Machine, String> {
@@ -226,7 +226,7 @@ impl Machine {
     }
 
     /// Runs passes, named as for `opt -passes=`.
-    pub(in crate::llvm) fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
+    pub(crate) fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
         shim::passes(module, passes, self.0.0, None)
     }
 

@@ -8,7 +8,7 @@
 //!
 //! Results must not depend on the tier that computes them. So `llvm.fmuladd` becomes a
 //! multiplication and an addition, as on the guest's own target, and nothing is contracted beyond
-//! what [`contract`](crate::llvm::contract) made `llvm.fma` for every tier.
+//! what [`contract`](crate::contract) made `llvm.fma` for every tier.
 //!
 //! This module does not optimize.
 
@@ -17,19 +17,19 @@ use super::landing;
 use super::processor;
 use super::symbol::Symbol;
 use super::{Function, Level, Request, Variable};
-use crate::ir::assembly::{displaced, inputs, is_immediate};
-use crate::ir::{JUMP_BUFFER, JUMP_BUFFER_WORD};
-use crate::llvm::contract::ROUNDING;
-use crate::llvm::parse::{Parsed, functions};
-use crate::llvm::raw::{copy_text, llvm, take_message};
-use crate::llvm::reader::{is_bookkeeping, list, name_of, section_of};
-use crate::llvm::shim::{ask_for_thread_locals, replace_function, say_how_to_pass};
+use crate::contract::ROUNDING;
+use crate::parse::{Parsed, functions};
+use crate::raw::{copy_text, llvm, take_message};
+use crate::reader::{is_bookkeeping, list, name_of, section_of};
+use crate::shim::{ask_for_thread_locals, replace_function, say_how_to_pass};
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
     LLVMAttributeFunctionIndex, LLVMInlineAsmDialect, LLVMIntPredicate, LLVMLinkage, LLVMOpcode,
     LLVMTailCallKind, LLVMVisibility,
 };
+use ompvm_ir::assembly::{displaced, inputs, is_immediate};
+use ompvm_ir::{JUMP_BUFFER, JUMP_BUFFER_WORD};
 use std::ptr::null_mut;
 
 /// A module that is ready for the code generator.

@@ -9,7 +9,7 @@
 //! The choice of the processor is left to the code generator (`pipeline`).
 
 use super::pipeline::features_with;
-use crate::llvm::raw::llvm;
+use crate::raw::llvm;
 use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
 use inkwell::llvm_sys::prelude::*;
 use std::ffi::CStr;
@@ -97,7 +97,7 @@ fn text<'a>(function: LLVMValueRef, key: &CStr) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llvm::native::entries;
+    use crate::native::entries;
     use inkwell::attributes::AttributeLoc;
     use inkwell::context::{AsContextRef, Context};
     use inkwell::memory_buffer::MemoryBuffer;

@@ -6,8 +6,8 @@
 //! is left to `memory::link`.
 
 use super::pipeline::Machine;
-use crate::llvm::{Input, contain, parse};
-use crate::support::error::Error;
+use crate::{Input, contain, parse};
+use ompvm_support::error::Error;
 use std::fmt::Write as _;
 use std::mem::ManuallyDrop;
 use std::time::Duration;
@@ -31,7 +31,7 @@ impl Compiler {
     /// # Errors
     /// Returns LLVM's message if it has no code generator for this processor.
     pub fn new() -> Result<Compiler, String> {
-        crate::llvm::initialise_target();
+        crate::initialise_target();
         Ok(Compiler(Machine::whole()?))
     }
 

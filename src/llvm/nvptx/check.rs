@@ -5,9 +5,9 @@
 //! else is refused, with the source location of its use.
 
 use super::{Refusal, Request, called, instructions, mathematics};
-use crate::llvm::raw::{copy_text, llvm};
-use crate::llvm::reader::name_of;
-use crate::llvm::shim;
+use crate::raw::{copy_text, llvm};
+use crate::reader::name_of;
+use crate::shim;
 use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};

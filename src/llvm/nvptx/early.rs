@@ -9,8 +9,8 @@
 //! is limited, since each holds a register until its use.
 
 use super::{called, functions};
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
+use crate::raw::llvm;
+use crate::reader::name_of;
 use hashbrown::HashSet;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;

@@ -1,8 +1,8 @@
 //! The compiler's description of each kernel, in the constant `<kernel>_kernel_environment`.
 
 use super::{Kernel, functions};
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
+use crate::raw::llvm;
+use crate::reader::name_of;
 use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
 use inkwell::llvm_sys::prelude::*;
 

@@ -1,9 +1,9 @@
 //! The last steps before code generation.
 
 use super::{Kernel, called, instructions};
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
-use crate::llvm::shim;
+use crate::raw::llvm;
+use crate::reader::name_of;
+use crate::shim;
 use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
@@ -189,7 +189,7 @@ pub(super) fn is_barrier(instruction: LLVMValueRef) -> bool {
     })
 }
 
-pub(in crate::llvm) fn nothing_follows(barrier: LLVMValueRef) -> bool {
+pub(crate) fn nothing_follows(barrier: LLVMValueRef) -> bool {
     let mut seen = HashSet::new();
     let mut open = vec![llvm!(core::LLVMGetNextInstruction(barrier))];
     while let Some(mut at) = open.pop() {

@@ -13,8 +13,8 @@
 //! every thread of the block takes part. Other constructs are left unchanged.
 
 use super::{Kernel, called, function, functions, instructions};
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
+use crate::raw::llvm;
+use crate::reader::name_of;
 use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;

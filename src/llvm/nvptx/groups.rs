@@ -9,9 +9,9 @@
 
 use super::machine::{FULL, Machine};
 use super::{Kernel, SHARED, functions, variables};
-use crate::llvm::parse::Parsed;
-use crate::llvm::raw::{copy_cstr, llvm};
-use crate::llvm::reader::name_of;
+use crate::parse::Parsed;
+use crate::raw::{copy_cstr, llvm};
+use crate::reader::name_of;
 use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMVisibility};
@@ -61,7 +61,7 @@ pub(super) fn specialise(
             .collect();
         for kernel in kernels.iter().filter(|k| !members.contains(&*k.name)) {
             if let Some(function) = super::function(copy, &kernel.name) {
-                crate::llvm::shim::forget_body(function);
+                crate::shim::forget_body(function);
             }
         }
         if let Some(key) = of {

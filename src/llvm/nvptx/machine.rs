@@ -1,7 +1,7 @@
 //! LLVM's passes and code generator for one kind of GPU.
 
-use crate::llvm::error::take_error;
-use crate::llvm::raw::{llvm, take_buffer, take_message};
+use crate::error::take_error;
+use crate::raw::{llvm, take_buffer, take_message};
 use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::*;
@@ -18,7 +18,7 @@ pub(super) const PROMOTED: &CStr = c"function(sroa,early-cse<memssa>,instcombine
 simplifycfg<switch-to-lookup>,gvn,jump-threading,correlated-propagation,instcombine<no-verify-fixpoint>,\
 simplifycfg,dse,loop-simplify,lcssa,loop-mssa(licm),adce,simplifycfg),globaldce";
 
-pub(in crate::llvm) struct Machine {
+pub(crate) struct Machine {
     machine: LLVMTargetMachineRef,
     processor: CString,
 }
@@ -31,7 +31,7 @@ impl Drop for Machine {
 
 impl Machine {
     /// Creates the code generator for `sm_<architecture>` and PTX `<version>`.
-    pub(in crate::llvm) fn new(architecture: u32, version: u32) -> Result<Machine, String> {
+    pub(crate) fn new(architecture: u32, version: u32) -> Result<Machine, String> {
         let mut target = null_mut();
         let mut message = null_mut();
         if llvm!(target_machine::LLVMGetTargetFromTriple(
@@ -61,7 +61,7 @@ impl Machine {
     }
 
     /// Gives a module and its functions this machine's target.
-    pub(in crate::llvm) fn adopt(&self, module: LLVMModuleRef) {
+    pub(crate) fn adopt(&self, module: LLVMModuleRef) {
         llvm!(core::LLVMSetTarget(module, TRIPLE.as_ptr()));
         let layout = llvm!(target_machine::LLVMCreateTargetDataLayout(self.machine));
         llvm!(target::LLVMSetModuleDataLayout(module, layout));

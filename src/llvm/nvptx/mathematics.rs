@@ -6,9 +6,9 @@
 //! generator does not select (`llvm.exp.f64`) become calls of such functions, too.
 
 use super::functions;
-use crate::llvm::parse::Parsed;
-use crate::llvm::raw::{copy_text, llvm};
-use crate::llvm::reader::{list, name_of};
+use crate::parse::Parsed;
+use crate::raw::{copy_text, llvm};
+use crate::reader::{list, name_of};
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::prelude::*;
 use std::sync::Arc;

@@ -22,10 +22,10 @@
 mod check;
 mod early;
 mod environment;
-pub(in crate::llvm) mod finish;
+pub(crate) mod finish;
 mod grid;
 mod groups;
-pub(in crate::llvm) mod machine;
+pub(crate) mod machine;
 mod mathematics;
 mod promote;
 mod shape;
@@ -192,19 +192,19 @@ fn own_symbols(module: LLVMModuleRef) -> Vec<Box<str>> {
         .collect()
 }
 
-pub(in crate::llvm) fn variables(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
+pub(crate) fn variables(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
     list(llvm!(core::LLVMGetFirstGlobal(module)), |v| {
         llvm!(core::LLVMGetNextGlobal(v))
     })
 }
 
-pub(in crate::llvm) fn functions(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
+pub(crate) fn functions(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
     list(llvm!(core::LLVMGetFirstFunction(module)), |f| {
         llvm!(core::LLVMGetNextFunction(f))
     })
 }
 
-pub(in crate::llvm) fn instructions(function: LLVMValueRef) -> impl Iterator<Item = LLVMValueRef> {
+pub(crate) fn instructions(function: LLVMValueRef) -> impl Iterator<Item = LLVMValueRef> {
     let mut blocks = Vec::new();
     let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
     while !block.is_null() {
@@ -219,7 +219,7 @@ pub(in crate::llvm) fn instructions(function: LLVMValueRef) -> impl Iterator<Ite
 }
 
 /// Finds the function with that name, defined or declared.
-pub(in crate::llvm) fn function(module: LLVMModuleRef, name: &str) -> Option<LLVMValueRef> {
+pub(crate) fn function(module: LLVMModuleRef, name: &str) -> Option<LLVMValueRef> {
     let found = llvm!(core::LLVMGetNamedFunctionWithLength(
         module,
         name.as_ptr().cast(),
@@ -229,7 +229,7 @@ pub(in crate::llvm) fn function(module: LLVMModuleRef, name: &str) -> Option<LLV
 }
 
 /// Returns the target of a direct call.
-pub(in crate::llvm) fn called(instruction: LLVMValueRef) -> Option<LLVMValueRef> {
+pub(crate) fn called(instruction: LLVMValueRef) -> Option<LLVMValueRef> {
     if llvm!(core::LLVMIsACallInst(instruction)).is_null() {
         return None;
     }

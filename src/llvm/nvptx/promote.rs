@@ -16,8 +16,8 @@
 //! are not inlined are not analyzed: a variable that one of them uses is left alone.
 
 use super::{Kernel, called, function, instructions, variables};
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
+use crate::raw::llvm;
+use crate::reader::name_of;
 use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};

@@ -11,8 +11,8 @@
 //! and combine their reductions keeps the number of teams that it asks for.
 
 use super::{Kernel, called, function, instructions};
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
+use crate::raw::llvm;
+use crate::reader::name_of;
 use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode};

@@ -12,9 +12,9 @@
 use super::control::is_own;
 use super::walk::Section;
 use super::{Refusal, names, phases, refuse};
-use crate::llvm::nvptx::{called, instructions};
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
+use crate::nvptx::{called, instructions};
+use crate::raw::llvm;
+use crate::reader::name_of;
 use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAtomicRMWBinOp, LLVMOpcode};

@@ -7,10 +7,10 @@
 
 use super::script::{Conversion, Operand, Real, Run, Script, Step};
 use super::{Operation, Refusal, constant, loops, phases, refuse, users, walk};
-use crate::llvm::nvptx::{called, instructions};
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
-use crate::llvm::shim;
+use crate::nvptx::{called, instructions};
+use crate::raw::llvm;
+use crate::reader::name_of;
+use crate::shim;
 use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};

@@ -19,10 +19,10 @@
 use super::constant;
 use super::entries::{self, OURS, Reduction};
 use super::kernel::{WARP, quoted};
-use crate::llvm::nvptx::{called, instructions};
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
-use crate::llvm::shim;
+use crate::nvptx::{called, instructions};
+use crate::raw::llvm;
+use crate::reader::name_of;
+use crate::shim;
 use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use std::fmt::Write;

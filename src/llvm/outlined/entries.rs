@@ -2,10 +2,10 @@
 //! be replaced is the reason why the region stays on the host.
 
 use super::{Refusal, constant, names, refuse, users};
-use crate::llvm::nvptx::{called, finish, instructions};
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
-use crate::llvm::shim;
+use crate::nvptx::{called, finish, instructions};
+use crate::raw::llvm;
+use crate::reader::name_of;
+use crate::shim;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;
 use std::ffi::CString;

@@ -1,10 +1,10 @@
 //! Inlines everything that a region's function calls into it.
 
 use super::{Refusal, place, refuse};
-use crate::llvm::error::take_error;
-use crate::llvm::nvptx::{called, functions, instructions};
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
+use crate::error::take_error;
+use crate::nvptx::{called, functions, instructions};
+use crate::raw::llvm;
+use crate::reader::name_of;
 use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
@@ -131,7 +131,7 @@ pub(super) fn flatten(module: LLVMModuleRef, candidates: &[Candidate]) -> Result
         }
         let region = regions.get(&function);
         if region.is_none() && !kept.contains(&function) {
-            crate::llvm::shim::forget_body(function);
+            crate::shim::forget_body(function);
             continue;
         }
         for name in [

@@ -7,12 +7,12 @@
 use super::copies::{self, Records};
 use super::entries::{OURS, Reduction};
 use super::{Origin, Passing, Root, names};
-use crate::llvm::nvptx::machine::Machine;
-use crate::llvm::nvptx::{called, functions, instructions, variables};
-use crate::llvm::parse::Parsed;
-use crate::llvm::raw::{copy_cstr, llvm, take_buffer, take_message};
-use crate::llvm::reader::name_of;
-use crate::llvm::shim;
+use crate::nvptx::machine::Machine;
+use crate::nvptx::{called, functions, instructions, variables};
+use crate::parse::Parsed;
+use crate::raw::{copy_cstr, llvm, take_buffer, take_message};
+use crate::reader::name_of;
+use crate::shim;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::prelude::*;
@@ -137,7 +137,7 @@ pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Unit,
 /// to the thread's slice of the launch's memory.
 fn memory(module: LLVMModuleRef, kernel: &str) -> Memory {
     let mut memory = Memory::default();
-    let Some(kernel) = crate::llvm::nvptx::function(module, kernel) else {
+    let Some(kernel) = crate::nvptx::function(module, kernel) else {
         return memory;
     };
     let layout = llvm!(target::LLVMGetModuleDataLayout(module));
@@ -172,7 +172,7 @@ fn slice(module: LLVMModuleRef, kernel: LLVMValueRef, large: &[(LLVMValueRef, u6
     let mut types = [pointer, word];
     let of = llvm!(core::LLVMFunctionType(pointer, types.as_mut_ptr(), 2, 0));
     let name = format!("{OURS}slice");
-    let gives = crate::llvm::nvptx::function(module, &name).unwrap_or_else(|| {
+    let gives = crate::nvptx::function(module, &name).unwrap_or_else(|| {
         let name = format!("{name}\0");
         llvm!(core::LLVMAddFunction(module, name.as_ptr().cast(), of))
     });
@@ -471,7 +471,7 @@ fn link_text(parsed: &Parsed, text: &str) -> Result<(), String> {
 
 /// Replaces the program's variables in a kernel by its arguments.
 fn place_globals(module: LLVMModuleRef, kernel: &str) {
-    let Some(kernel) = crate::llvm::nvptx::function(module, kernel) else {
+    let Some(kernel) = crate::nvptx::function(module, kernel) else {
         return;
     };
     let marks: Vec<LLVMValueRef> = instructions(kernel)

@@ -4,9 +4,9 @@
 
 use super::entries::{FINI, OURS};
 use super::{Refusal, refuse};
-use crate::llvm::nvptx::{called, instructions};
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
+use crate::nvptx::{called, instructions};
+use crate::raw::llvm;
+use crate::reader::name_of;
 use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::prelude::*;
 

@@ -39,8 +39,8 @@ mod walk;
 
 use super::nvptx::Refusal;
 use super::{Input, guard, parse, shim};
-use crate::llvm::raw::{copy_text, llvm};
-use crate::llvm::reader::name_of;
+use crate::raw::{copy_text, llvm};
+use crate::reader::name_of;
 use entries::Way;
 use inkwell::llvm_sys::prelude::*;
 use kernel::Kernel;

@@ -1,6 +1,6 @@
 //! Names of functions: the device's counterparts, and the reasons why others have none.
 
-use crate::support::mathematics::{Kind, function};
+use ompvm_support::mathematics::{Kind, function};
 
 /// Returns the device's name for a function of `math.h`.
 pub(super) fn mathematics(name: &str) -> Option<String> {

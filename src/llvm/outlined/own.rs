@@ -17,10 +17,10 @@
 
 use super::flatten::Candidate;
 use super::{Refusal, refuse, users};
-use crate::llvm::nvptx::{called, functions, instructions};
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
-use crate::llvm::shim::{self, Misuse};
+use crate::nvptx::{called, functions, instructions};
+use crate::raw::llvm;
+use crate::reader::name_of;
+use crate::shim::{self, Misuse};
 use hashbrown::HashSet;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::prelude::*;

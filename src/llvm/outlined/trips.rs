@@ -2,9 +2,9 @@
 
 use super::entries::OURS;
 use super::{Origin, Passing, Root, constant, loops};
-use crate::llvm::nvptx::called;
-use crate::llvm::raw::llvm;
-use crate::llvm::reader::name_of;
+use crate::nvptx::called;
+use crate::raw::llvm;
+use crate::reader::name_of;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};

@@ -1,7 +1,7 @@
 //! Tests of every instruction.
 
 use super::*;
-use crate::ir::{Callee, TailKind};
+use ompvm_ir::{Callee, TailKind};
 
 /// A module with every kind of construct, for [`super::everything_is_read`].
 pub(super) const ALL: &str = r#"

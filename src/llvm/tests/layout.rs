@@ -99,7 +99,7 @@ fn agrees_with_llvm() {
         );
         let align = llvm!(target::LLVMABIAlignmentOfType(data, theirs));
         assert_eq!(layout.align, u64::from(align), "alignment of {ty}");
-        if let crate::ir::Type::Struct { fields, .. } = &ours.types[id] {
+        if let ompvm_ir::Type::Struct { fields, .. } = &ours.types[id] {
             for field in 0..fields.len() {
                 let offset = llvm!(target::LLVMOffsetOfElement(data, theirs, field as u32));
                 assert_eq!(

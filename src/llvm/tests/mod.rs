@@ -9,7 +9,7 @@ mod saved;
 mod symbols;
 
 use super::*;
-use crate::ir::{Const, ConstId, Op};
+use ompvm_ir::{Const, ConstId, Op};
 
 /// Reads a snippet.
 fn read_text(text: &str) -> Result<Module, Error> {

@@ -1,8 +1,8 @@
 //! Tests of the symbols and instructions in compiled objects.
 
-use crate::ir::LineTables;
-use crate::llvm::native::{Bitcode, Debug, Function, Level, Request, Session, Unit};
+use crate::native::{Bitcode, Debug, Function, Level, Request, Session, Unit};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
+use ompvm_ir::LineTables;
 use std::sync::Arc;
 use std::time::Duration;
 

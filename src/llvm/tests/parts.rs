@@ -1,8 +1,8 @@
 //! Tests that parallel reading gives the same module as reading on one thread.
 
 use super::*;
-use crate::ir::LocId;
-use crate::llvm::parts::read as read_by;
+use crate::parts::read as read_by;
+use ompvm_ir::LocId;
 
 /// Converts textual IR to a bitcode file.
 fn bitcode(text: &str) -> Input {
@@ -34,7 +34,7 @@ fn same(one: &Module, several: &Module) {
         let other = &several.functions[id];
         assert_eq!(f.name, other.name);
         let scope =
-            |m: &Module, f: &crate::ir::Function| f.scope.map(|s| m.debug.scopes[s].clone().name);
+            |m: &Module, f: &ompvm_ir::Function| f.scope.map(|s| m.debug.scopes[s].clone().name);
         assert_eq!(scope(one, f), scope(several, other));
         let (Some(body), Some(copied)) = (&f.body, &other.body) else {
             assert!(f.body.is_none() && other.body.is_none());

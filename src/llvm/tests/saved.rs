@@ -1,8 +1,8 @@
 //! Tests that a saved and loaded module prints as the original.
 
 use super::*;
-use crate::ir::saved::{load, save};
-use crate::ir::visit::Uses;
+use ompvm_ir::saved::{load, save};
+use ompvm_ir::visit::Uses;
 
 pub(super) const SYMBOLS: &str = r#"
 @g = global { i32, [3 x i16], ptr } { i32 7, [3 x i16] [i16 1, i16 -2, i16 3], ptr @f }, align 16
@@ -54,7 +54,7 @@ fn nothing_is_lost() {
         for (id, f) in &read.functions {
             let other = &loaded.functions[id];
             assert_eq!(other.scope, f.scope);
-            let insts = |f: &crate::ir::Function| f.body.as_ref().map(|b| b.insts.clone());
+            let insts = |f: &ompvm_ir::Function| f.body.as_ref().map(|b| b.insts.clone());
             assert_eq!(insts(other), insts(f));
         }
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Tests of constants, symbols, linking and source locations.
 
 use super::*;
-use crate::ir::{GlobalRef, Linkage};
+use ompvm_ir::{GlobalRef, Linkage};
 
 #[test]
 fn integers_of_every_width() {
@@ -203,7 +203,7 @@ fn constructors_in_running_order() {
          declare void @a()\ndeclare void @b()\ndeclare void @c()\n\
          module asm \".globl x\"\n",
     );
-    let names = |list: &[crate::ir::Xtor]| {
+    let names = |list: &[ompvm_ir::Xtor]| {
         list.iter()
             .map(|x| m.show_const(x.func).to_string())
             .collect::<Vec<_>>()

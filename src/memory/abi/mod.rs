@@ -7,7 +7,7 @@
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
 mod x86_64_asm;
-#[cfg(all(target_arch = "x86_64", feature = "vm"))]
+#[cfg(target_arch = "x86_64")]
 mod x86_64_throw;
 
 #[cfg(target_arch = "x86_64")]
@@ -21,9 +21,8 @@ pub(super) use x86_64_asm::{
 pub use x86_64_asm::{
     EntryHook, NativeFrame, entry_address, extend, set_entry_hook, witness_address,
 };
-#[cfg(feature = "vm")]
 pub(super) use x86_64_asm::{in_enter, in_run};
-#[cfg(all(target_arch = "x86_64", feature = "vm"))]
+#[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_throw::{raw_rethrow, raw_throw, throw_addresses};
 
 #[cfg(not(target_arch = "x86_64"))]

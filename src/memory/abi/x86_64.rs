@@ -11,7 +11,7 @@
 //! there are.
 
 use super::x86_64_asm::{NativeFrame, Outgoing, raw_call};
-use crate::ir::{FloatKind, Function, Module, ParamAttrs, Type, TypeId};
+use ompvm_ir::{FloatKind, Function, Module, ParamAttrs, Type, TypeId};
 use std::mem::MaybeUninit;
 use std::ptr;
 

@@ -6,10 +6,10 @@
 //!
 //! `x86_64.rs` decides which value goes to which register.
 
-use crate::memory::activation::{self, Activation};
-use crate::memory::func::{FuncRef, HOST_TAG, HostEntry};
-use crate::memory::jump;
-use crate::memory::thread::{HEADER, ThreadState};
+use crate::activation::{self, Activation};
+use crate::func::{FuncRef, HOST_TAG, HostEntry};
+use crate::jump;
+use crate::thread::{HEADER, ThreadState};
 use std::arch::global_asm;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,7 +61,7 @@ extern "C-unwind" fn dispatch(datum: usize, frame: &mut NativeFrame) {
     let func = unsafe { &*(datum as *const FuncRef) };
     let hook = ENTRY_HOOK.load(Ordering::Relaxed);
     if hook == 0 {
-        crate::bug!("a guest function was called before the interpreter was there");
+        ompvm_support::bug!("a guest function was called before the interpreter was there");
     }
     // SAFETY: only set_entry_hook stores here.
     let hook = unsafe { std::mem::transmute::<usize, EntryHook>(hook) };
@@ -85,44 +85,40 @@ pub(super) struct Outgoing {
 
 /// The result of `raw_enter`, in rax and rdx.
 #[repr(C)]
-pub(in crate::memory) struct EnterResult {
+pub(crate) struct EnterResult {
     pub kind: usize,
     pub value: usize,
 }
 
 /// DWARF number of the register that holds `raw_enter`'s frame pointer.
-pub(in crate::memory) const FRAME_REGISTER: i32 = 6;
+pub(crate) const FRAME_REGISTER: i32 = 6;
 /// DWARF number of the register in which the landing code finds the exception.
-pub(in crate::memory) const RESULT_REGISTER: i32 = 0;
+pub(crate) const RESULT_REGISTER: i32 = 0;
 /// Distance from the frame pointer down to the activation's address.
-pub(in crate::memory) const ACTIVATION_SLOT: usize = 48;
+pub(crate) const ACTIVATION_SLOT: usize = 48;
 
 unsafe extern "C-unwind" {
     #[link_name = "ompvm_boundary_call"]
     pub(super) fn raw_call(target: usize, out: *mut Outgoing);
     #[link_name = "ompvm_boundary_enter"]
-    pub(in crate::memory) fn raw_enter(
+    pub(crate) fn raw_enter(
         act: *mut c_void,
         f: extern "C-unwind" fn(*mut c_void, usize) -> usize,
         a: *mut c_void,
         b: usize,
     ) -> EnterResult;
     #[link_name = "ompvm_boundary_run"]
-    pub(in crate::memory) fn raw_run(act: *mut c_void, bytes: usize) -> EnterResult;
+    pub(crate) fn raw_run(act: *mut c_void, bytes: usize) -> EnterResult;
     #[link_name = "ompvm_boundary_run_landing"]
     fn raw_run_landing();
     #[link_name = "ompvm_boundary_jump"]
-    pub(in crate::memory) fn raw_jump(act: *const c_void, value: usize, kind: usize) -> !;
+    pub(crate) fn raw_jump(act: *const c_void, value: usize, kind: usize) -> !;
     #[link_name = "ompvm_boundary_bottom"]
-    pub(in crate::memory) fn raw_bottom(f: extern "C-unwind" fn(*mut c_void), a: *mut c_void);
+    pub(crate) fn raw_bottom(f: extern "C-unwind" fn(*mut c_void), a: *mut c_void);
     #[link_name = "ompvm_boundary_on"]
-    pub(in crate::memory) fn raw_on(
-        f: extern "C-unwind" fn(*mut c_void),
-        a: *mut c_void,
-        top: usize,
-    );
+    pub(crate) fn raw_on(f: extern "C-unwind" fn(*mut c_void), a: *mut c_void, top: usize);
     #[link_name = "ompvm_boundary_resume"]
-    pub(in crate::memory) fn resume_jump(registers: *const [u64; 8], value: i32) -> !;
+    pub(crate) fn resume_jump(registers: *const [u64; 8], value: i32) -> !;
     #[link_name = "ompvm_boundary_setjmp"]
     fn raw_set_jump();
     #[link_name = "ompvm_boundary_sigsetjmp"]
@@ -147,7 +143,7 @@ pub fn witness_address() -> usize {
 }
 
 /// Returns `setjmp` for compiled code, without and with the argument that selects the signal mask.
-pub(in crate::memory) fn set_jump_addresses() -> [usize; 2] {
+pub(crate) fn set_jump_addresses() -> [usize; 2] {
     [
         raw_set_jump as *const () as usize,
         raw_set_jump_signals as *const () as usize,
@@ -155,15 +151,13 @@ pub(in crate::memory) fn set_jump_addresses() -> [usize; 2] {
 }
 
 /// Returns true if a native position is in the frame of an activation with guest frames.
-#[cfg(feature = "vm")]
-pub(in crate::memory) fn in_run(position: usize) -> bool {
+pub(crate) fn in_run(position: usize) -> bool {
     let start = raw_run as *const () as usize;
     (start..start + 256).contains(&position)
 }
 
 /// Returns true if a native position is in an activation's assembly frame.
-#[cfg(feature = "vm")]
-pub(in crate::memory) fn in_enter(position: usize) -> bool {
+pub(crate) fn in_enter(position: usize) -> bool {
     [
         raw_enter as *const () as usize,
         raw_run as *const () as usize,
@@ -173,12 +167,12 @@ pub(in crate::memory) fn in_enter(position: usize) -> bool {
 }
 
 /// Returns the landing address of `raw_enter`'s frame.
-pub(in crate::memory) fn landing_address() -> usize {
+pub(crate) fn landing_address() -> usize {
     raw_landing as *const () as usize
 }
 
 /// Returns the landing address of `raw_run`'s frame.
-pub(in crate::memory) fn run_landing_address() -> usize {
+pub(crate) fn run_landing_address() -> usize {
     raw_run_landing as *const () as usize
 }
 

@@ -4,17 +4,17 @@
 //! and is assembly. It is a file of its own because the OpenMP runtime alone is linked without a
 //! C++ library. [`throws`] keeps the record of a thrown exception.
 
-use crate::memory::throws;
+use crate::throws;
 use std::arch::global_asm;
 
 unsafe extern "C-unwind" {
     /// Records the throwing position and jumps to the C++ library's `__cxa_throw`. The address of
     /// the [`throws::Shim`] is in r11, everything else as for that function.
     #[link_name = "ompvm_boundary_throw_with"]
-    pub(in crate::memory) fn raw_throw();
+    pub(crate) fn raw_throw();
     /// Does the same for `__cxa_rethrow`.
     #[link_name = "ompvm_boundary_rethrow_with"]
-    pub(in crate::memory) fn raw_rethrow();
+    pub(crate) fn raw_rethrow();
     #[link_name = "ompvm_boundary_throw"]
     fn own_throw();
     #[link_name = "ompvm_boundary_rethrow"]
@@ -23,7 +23,7 @@ unsafe extern "C-unwind" {
 
 /// Returns `__cxa_throw` and `__cxa_rethrow` for compiled code that throws with the process's own
 /// C++ library.
-pub(in crate::memory) fn throw_addresses() -> [usize; 2] {
+pub(crate) fn throw_addresses() -> [usize; 2] {
     [
         own_throw as *const () as usize,
         own_rethrow as *const () as usize,

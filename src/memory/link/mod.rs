@@ -11,7 +11,7 @@
 
 mod relocate;
 
-use crate::memory::walk;
+use crate::walk;
 use hashbrown::HashMap;
 use object::elf;
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym, SymbolTable};

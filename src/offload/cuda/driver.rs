@@ -5,7 +5,7 @@
 //! are the oldest that every driver for `sm_70` has. Error codes become [`Failure`]s here and
 //! nowhere else.
 
-use crate::offload::device::{Failure, Fault};
+use crate::device::{Failure, Fault};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null;
 

@@ -5,7 +5,7 @@ use super::image::{self, Entry};
 use super::memory::Pool;
 use super::queue::{Environment, Queues};
 use super::staging::Staging;
-use crate::offload::device::{
+use crate::device::{
     Code, Device, Event, Failure, Foreign, Image, Kernel, Launch, Limits, Memory, Mode, Queue,
     Result, Target, usual_shape,
 };

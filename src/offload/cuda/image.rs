@@ -3,10 +3,10 @@
 use super::driver::{self, Function, Link, Module};
 use super::gpu::Gpu;
 use super::registers::{self, Needs};
-use crate::llvm::nvptx::{Kernel as Known, Lowered};
-use crate::offload::device::{Code, Failure, Image, Kernel, Mode, Result, Symbol};
-use crate::offload::nvptx;
+use crate::device::{Code, Failure, Image, Kernel, Mode, Result, Symbol};
+use crate::nvptx;
 use hashbrown::HashMap;
+use ompvm_llvm::nvptx::{Kernel as Known, Lowered};
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
 

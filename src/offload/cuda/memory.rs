@@ -5,7 +5,7 @@
 //! to the driver when the device runs out of memory.
 
 use super::gpu::Gpu;
-use crate::offload::device::{Failure, Fault, Memory, Result};
+use crate::device::{Failure, Fault, Memory, Result};
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

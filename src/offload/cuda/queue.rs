@@ -6,7 +6,7 @@
 
 use super::driver::{self, Event as DriverEvent, Stream};
 use super::gpu::Gpu;
-use crate::offload::device::{Event, Memory, Queue, Result};
+use crate::device::{Event, Memory, Queue, Result};
 use parking_lot::{Mutex, RwLock};
 use std::ffi::c_void;
 use std::ptr::null_mut;

@@ -8,8 +8,8 @@
 
 use super::driver::{self, Event, Stream};
 use super::gpu::Gpu;
-use crate::memory::own_thread;
-use crate::offload::device::{FETCHED, Failure, Memory, Result};
+use crate::device::{FETCHED, Failure, Memory, Result};
+use ompvm_memory::own_thread;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ffi::c_void;

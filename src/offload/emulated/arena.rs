@@ -10,7 +10,7 @@
 //!
 //! There is no protection between blocks: an address inside another live block is valid.
 
-use crate::offload::device::{Failure, Fault, Result};
+use crate::device::{Failure, Fault, Result};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr::null_mut;

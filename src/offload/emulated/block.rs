@@ -9,10 +9,10 @@
 
 use super::arena::{Arena, OFFSET, SHARED, TAG};
 use super::check;
-use crate::llvm::emulate::Place;
-use crate::offload::device::{Failure, Fault};
+use crate::device::{Failure, Fault};
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+use ompvm_llvm::emulate::Place;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::collections::VecDeque;

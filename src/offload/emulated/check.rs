@@ -2,7 +2,7 @@
 
 use super::arena::{Near, OFFSET, SHARED, TAG};
 use super::block::{self, Block};
-use crate::offload::device::{Failure, Fault};
+use crate::device::{Failure, Fault};
 
 /// Addresses below this count as an offset from a null pointer.
 const NULL_PAGE: u64 = 4096;

@@ -7,8 +7,8 @@
 use super::block::{self, State};
 use super::warp::{Op, shuffle_value};
 use super::{check, printf};
-use crate::offload::device::{Failure, Fault};
-use crate::support::mathematics::{Kind, function as known};
+use crate::device::{Failure, Fault};
+use ompvm_support::mathematics::{Kind, function as known};
 use std::ffi::CString;
 use std::sync::atomic::{Ordering, fence};
 

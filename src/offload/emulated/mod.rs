@@ -17,11 +17,11 @@ mod warp;
 
 use super::device::*;
 use super::program;
-use crate::llvm::Input;
-use crate::llvm::emulate::{self, Emulated, Refusal, World};
-use crate::memory::own_thread;
 use arena::Arena;
 use hashbrown::HashMap;
+use ompvm_llvm::Input;
+use ompvm_llvm::emulate::{self, Emulated, Refusal, World};
+use ompvm_memory::own_thread;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Device {
     pub fn new(number: u32) -> Result<Device> {
         let memory = std::env::var("OMPVM_EMULATED_MEMORY").ok();
         let memory = memory.and_then(|t| bytes(&t)).unwrap_or(MEMORY);
-        crate::memory::signals::set_device_hook(block::fault);
+        ompvm_memory::signals::set_device_hook(block::fault);
         let timeout = std::env::var("OMPVM_TARGET_TIMEOUT").ok();
         let timeout = timeout.and_then(|t| t.trim().parse::<f64>().ok());
         Ok(Device {
@@ -302,7 +302,7 @@ impl super::device::Device for Device {
         }
         inputs.push(Input {
             name: "device runtime".into(),
-            bytes: crate::llvm::device::RUNTIME.to_vec(),
+            bytes: ompvm_llvm::device::RUNTIME.to_vec(),
         });
         let making = Arc::new(Making {
             arena: self.arena.clone(),

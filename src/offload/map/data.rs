@@ -7,8 +7,8 @@
 use super::kind;
 use super::plan::Item;
 use super::table::{Attached, Found, Life, Range, Table};
-use crate::offload::device::{Device, FETCHED, Failure, Fault, Memory, Queue, Result};
-use crate::offload::{outlined, program};
+use crate::device::{Device, FETCHED, Failure, Fault, Memory, Queue, Result};
+use crate::{outlined, program};
 
 /// Data transfer statistics of a construct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 //! libdevice of the Python package `nvidia-cuda-nvcc`, and libclc's open library. None of them is
 //! part of ompvm.
 
-use crate::llvm::nvptx::Mathematics;
+use ompvm_llvm::nvptx::Mathematics;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 

@@ -8,10 +8,10 @@
 
 mod library;
 
-use crate::llvm::Input;
-use crate::llvm::cache::{Cache, Shelf};
-use crate::llvm::nvptx::{Lowered, Request, lower};
-use crate::offload::device::{Code, Failure, Result};
+use crate::device::{Code, Failure, Result};
+use ompvm_llvm::Input;
+use ompvm_llvm::cache::{Cache, Shelf};
+use ompvm_llvm::nvptx::{Lowered, Request, lower};
 use parking_lot::Mutex;
 
 static CACHE: Mutex<Option<Cache>> = Mutex::new(None);

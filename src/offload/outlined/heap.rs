@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 
 /// Minimum size in bytes of blocks with pages of their own.
-pub const LARGE: usize = crate::memory::image::LARGE;
+pub const LARGE: usize = ompvm_memory::image::LARGE;
 /// Page size in bytes.
 pub const PAGE: usize = 4096;
 

@@ -10,11 +10,11 @@ use super::heap;
 use super::residency::{self, Objects, Traffic};
 use super::walk::{self, Frame, Walk};
 use super::{Plan, Region, slices};
-use crate::kmpc::hooks;
-use crate::llvm::outlined::{Access, Expression, Origin, Passing, Phase};
-use crate::offload::device::{Failure, Kernel, Launch, Memory, Queue};
-use crate::offload::devices::State;
+use crate::device::{Failure, Kernel, Launch, Memory, Queue};
+use crate::devices::State;
 use hashbrown::HashMap;
+use ompvm_kmpc::hooks;
+use ompvm_llvm::outlined::{Access, Expression, Origin, Passing, Phase};
 use parking_lot::Mutex;
 use std::time::Instant;
 

@@ -194,7 +194,7 @@ unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: size_t, size: s
 fn handles(signal: c_int) {
     if signal == libc::SIGSEGV {
         super::choose(Mode::Off);
-        crate::kmpc::hooks::clear_elsewhere();
+        ompvm_kmpc::hooks::clear_elsewhere();
         residency::bring_all_back();
     }
 }

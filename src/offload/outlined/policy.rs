@@ -7,9 +7,9 @@
 
 use super::choice::{Choice, Ledger, Measured, SHORT};
 use super::{attempt, launch, note_host};
-use crate::kmpc::{fork, hooks};
-use crate::offload::device::{Memory, Queue};
-use crate::offload::devices::State;
+use crate::device::{Memory, Queue};
+use crate::devices::State;
+use ompvm_kmpc::{fork, hooks};
 use parking_lot::Mutex;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

@@ -18,9 +18,9 @@
 
 use super::choice::{Ledger, Measured, TRIAL};
 use super::{Program, policy};
-use crate::kmpc::{fork, hooks};
-use crate::support::{clock, topology};
 use hashbrown::HashMap;
+use ompvm_kmpc::{fork, hooks};
+use ompvm_support::{clock, topology};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -422,7 +422,7 @@ fn idle() -> bool {
 /// Makes a program's kernels on a separate thread and records the cost as lost.
 fn prepare(program: Arc<Program>, profile: Profile, nice: bool, cost: u64) {
     // If no thread can be created, the regions stay on the host; long ones wait once.
-    drop(crate::memory::own_thread::spawn(
+    drop(ompvm_memory::own_thread::spawn(
         c"ompvm offload",
         move || {
             if nice {
@@ -430,7 +430,7 @@ fn prepare(program: Arc<Program>, profile: Profile, nice: bool, cost: u64) {
                 unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
             }
             // Without a device no kernels are made.
-            let Ok(state) = crate::offload::region::device_for(-1) else {
+            let Ok(state) = crate::region::device_for(-1) else {
                 done(&program);
                 return;
             };

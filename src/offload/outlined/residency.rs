@@ -14,9 +14,9 @@
 //! Objects are copied as a whole, and only one device is used.
 
 use super::heap::{Block, PAGE};
-use crate::memory::own_thread;
-use crate::offload::device::{Failure, Memory, Queue, Result};
-use crate::offload::devices::State;
+use crate::device::{Failure, Memory, Queue, Result};
+use crate::devices::State;
+use ompvm_memory::own_thread;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
 use std::collections::BTreeMap;

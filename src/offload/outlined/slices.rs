@@ -8,8 +8,8 @@
 //!
 //! `llvm::outlined::kernel` decides which arrays live there.
 
-use crate::offload::device::{Device, Failure, Kernel, Memory};
-use crate::offload::devices::State;
+use crate::device::{Device, Failure, Kernel, Memory};
+use crate::devices::State;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 

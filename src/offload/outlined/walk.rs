@@ -13,10 +13,10 @@
 use super::launch::{Needs, Piece, read_carefully};
 use super::residency::{Objects, Traffic};
 use super::{Plan, Program, slices};
-use crate::kmpc::hooks;
-use crate::llvm::outlined::{Operand, Origin, Passing, Run, Script, Step};
-use crate::offload::device::{Device, Failure, Kernel, Launch, Queue};
-use crate::offload::devices;
+use crate::device::{Device, Failure, Kernel, Launch, Queue};
+use crate::devices;
+use ompvm_kmpc::hooks;
+use ompvm_llvm::outlined::{Operand, Origin, Passing, Run, Script, Step};
 use std::ops::Range;
 use std::time::Instant;
 

@@ -6,9 +6,9 @@
 use super::kept::Kept;
 use super::shared::Object;
 use super::table::{Place, Table, Value, When};
-use crate::support::error::Error;
-use crate::tier::loader::{self, Loaded};
+use crate::loader::{self, Loaded};
 use object::elf;
+use ompvm_support::error::Error;
 use std::ffi::{c_int, c_void};
 use std::ptr::with_exposed_provenance_mut as pointer;
 

@@ -9,7 +9,7 @@
 use super::Archive;
 use super::shared::Object;
 use super::table::Table;
-use crate::llvm::cache::Shelf;
+use ompvm_llvm::cache::Shelf;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;

@@ -24,14 +24,14 @@ mod table;
 pub use bind::{Resolve, Symbols};
 pub use objects::Natives;
 
-use crate::ir::visit::Uses;
-use crate::ir::{GlobalRef, Linkage, Module};
-use crate::llvm::Input;
-use crate::llvm::cache::Shelf;
-use crate::support::error::Error;
 use hashbrown::HashMap;
 use memmap2::Mmap;
 use object::read::archive::ArchiveFile;
+use ompvm_ir::visit::Uses;
+use ompvm_ir::{GlobalRef, Linkage, Module};
+use ompvm_llvm::Input;
+use ompvm_llvm::cache::Shelf;
+use ompvm_support::error::Error;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -307,7 +307,7 @@ fn kind(bytes: &[u8]) -> Kind {
 
 /// Returns the names that a bitcode file exports and those that it needs.
 fn ir_symbols(input: &Input) -> Result<(Vec<String>, Vec<String>), Error> {
-    let module = crate::llvm::read(std::slice::from_ref(input))?;
+    let module = ompvm_llvm::read(std::slice::from_ref(input))?;
     let uses = Uses::of(&module);
     let symbols: Vec<GlobalRef> = uses.symbols.keys().copied().collect();
     Ok((defined(&module), needed(&module, &symbols)))
@@ -464,7 +464,7 @@ pub fn load_kept(shelf: &Shelf, key: &[u8; 32]) -> Option<Symbols> {
 /// Returns the path of flang's runtime, if installed: that of the newest compiler not newer than
 /// our LLVM, else the newest.
 pub fn fortran_runtime() -> Option<PathBuf> {
-    let ours = crate::llvm::version().0;
+    let ours = ompvm_llvm::version().0;
     let mut found: Vec<(bool, u32, PathBuf)> = Vec::new();
     let list = |dir: &Path| -> Vec<PathBuf> {
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();

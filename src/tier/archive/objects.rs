@@ -4,11 +4,11 @@
 //! defined (System V ABI, "Archive File"). Of COMDAT groups with the same name the first is kept.
 
 use super::{Archive, Kind};
-use crate::support::error::Error;
 use hashbrown::{HashMap, HashSet};
 use object::elf;
 use object::read::elf::{FileHeader, Rela, SectionHeader, Sym};
 use object::{LittleEndian, SectionIndex, SymbolIndex};
+use ompvm_support::error::Error;
 use std::sync::Arc;
 
 const LE: LittleEndian = LittleEndian;

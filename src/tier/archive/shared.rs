@@ -12,10 +12,10 @@
 
 use super::objects::{Class, Natives, Relocation, Symbol, Value};
 use super::table::{self, Array, Choice, Gap, Global, Outside, Place, Table, When};
-use crate::support::error::Error;
-use crate::tier::loader::{self, HEADER, PROGRAM_HEADER, Segment, Writer, write};
+use crate::loader::{self, HEADER, PROGRAM_HEADER, Segment, Writer, write};
 use hashbrown::HashMap;
 use object::elf;
+use ompvm_support::error::Error;
 use std::ops::Range;
 
 const PAGE: usize = 4096;

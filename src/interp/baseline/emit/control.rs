@@ -4,19 +4,19 @@
 //! by handlers only.
 
 use super::ops;
-use crate::interp::baseline::asm::{Alu, G, RAX, RCX, RDI, RDX, RSI, Rm, at, cc, pp};
-use crate::interp::baseline::cache::home;
-use crate::interp::baseline::flow::{Inst, by_handler};
-use crate::interp::baseline::generate::Gen;
-use crate::interp::baseline::table::{FloatTest, Flow, Template as T, Test};
-use crate::interp::frame::{HEADER, Lowered};
-use crate::interp::isa::{self, Enc, tail_bytes};
-use crate::memory::func::FuncRef;
-use crate::memory::thread::ThreadState;
+use crate::baseline::asm::{Alu, G, RAX, RCX, RDI, RDX, RSI, Rm, at, cc, pp};
+use crate::baseline::cache::home;
+use crate::baseline::flow::{Inst, by_handler};
+use crate::baseline::generate::Gen;
+use crate::baseline::table::{FloatTest, Flow, Template as T, Test};
+use crate::frame::{HEADER, Lowered};
+use crate::isa::{self, Enc, tail_bytes};
+use ompvm_memory::func::FuncRef;
+use ompvm_memory::thread::ThreadState;
 use std::mem::offset_of;
 
-/// Returns the location of a word of a frame's header, counted as in [`crate::interp::frame`].
-fn header(regs: G, word: i32) -> crate::interp::baseline::asm::Mem {
+/// Returns the location of a word of a frame's header, counted as in [`crate::frame`].
+fn header(regs: G, word: i32) -> crate::baseline::asm::Mem {
     at(regs, -8 * word)
 }
 
@@ -182,7 +182,7 @@ impl Gen<'_> {
                 // The slot is in the low half of the word.
                 self.c.asm.movzx(16, RCX, Rm::Mem(header(RSI, 4)));
                 self.c.asm.mov(RDI, Rm::Mem(header(RSI, 2)));
-                let to = crate::interp::baseline::asm::Mem {
+                let to = crate::baseline::asm::Mem {
                     base: RDI,
                     index: RCX,
                     scale: 3,

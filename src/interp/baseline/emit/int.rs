@@ -5,11 +5,11 @@
 //! `moves`.
 
 use super::ops;
-use crate::interp::baseline::asm::{Alu, Asm, G, Mem, RAX, RCX, RDI, RDX, Rm, cc};
-use crate::interp::baseline::flow::Inst;
-use crate::interp::baseline::generate::Gen;
-use crate::interp::baseline::table::Test;
-use crate::interp::isa;
+use crate::baseline::asm::{Alu, Asm, G, Mem, RAX, RCX, RDI, RDX, Rm, cc};
+use crate::baseline::flow::Inst;
+use crate::baseline::generate::Gen;
+use crate::baseline::table::Test;
+use crate::isa;
 
 /// Returns the memory operand `base + index`.
 const fn indexed(base: G, index: G) -> Mem {

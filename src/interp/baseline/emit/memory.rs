@@ -6,12 +6,12 @@
 
 use super::float::{ADD, MUL, SUB};
 use super::ops;
-use crate::interp::baseline::asm::{G, Mem, RAX, RCX, RDI, RDX, RSI, Rm, X, at, pp};
-use crate::interp::baseline::flow::Inst;
-use crate::interp::baseline::generate::Gen;
-use crate::interp::baseline::table::{Fused, Index};
-use crate::interp::isa;
-use crate::memory::thread::ThreadState;
+use crate::baseline::asm::{G, Mem, RAX, RCX, RDI, RDX, RSI, Rm, X, at, pp};
+use crate::baseline::flow::Inst;
+use crate::baseline::generate::Gen;
+use crate::baseline::table::{Fused, Index};
+use crate::isa;
+use ompvm_memory::thread::ThreadState;
 use std::mem::offset_of;
 
 impl Gen<'_> {

@@ -15,7 +15,7 @@ mod vector;
 use super::flow::Inst;
 use super::generate::Gen;
 use super::table::Template as T;
-use crate::interp::isa::{self, Enc};
+use crate::isa::{self, Enc};
 
 /// Returns the operands of an instruction.
 ///

@@ -5,11 +5,11 @@
 //! guest's memory in `memory`.
 
 use super::ops;
-use crate::interp::baseline::asm::{Alu, RAX, RCX, RSI, Rm, at, cc};
-use crate::interp::baseline::flow::Inst;
-use crate::interp::baseline::generate::Gen;
-use crate::interp::baseline::table::{FloatTest, Test};
-use crate::interp::isa;
+use crate::baseline::asm::{Alu, RAX, RCX, RSI, Rm, at, cc};
+use crate::baseline::flow::Inst;
+use crate::baseline::generate::Gen;
+use crate::baseline::table::{FloatTest, Test};
+use crate::isa;
 
 impl Gen<'_> {
     /// Copies one word between slots, in the register class where it is or will be needed.

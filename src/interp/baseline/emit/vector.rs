@@ -5,11 +5,11 @@
 
 use super::float::{ADD, MUL};
 use super::ops;
-use crate::interp::baseline::asm::{Alu, RAX, RCX, RDI, RDX, Rm, at, cc, pp};
-use crate::interp::baseline::flow::Inst;
-use crate::interp::baseline::generate::Gen;
-use crate::interp::isa::{self, Enc};
-use crate::memory::thread::ThreadState;
+use crate::baseline::asm::{Alu, RAX, RCX, RDI, RDX, Rm, at, cc, pp};
+use crate::baseline::flow::Inst;
+use crate::baseline::generate::Gen;
+use crate::isa::{self, Enc};
+use ompvm_memory::thread::ThreadState;
 use std::mem::offset_of;
 
 impl Gen<'_> {

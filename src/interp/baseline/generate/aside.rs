@@ -11,7 +11,7 @@ use super::super::asm::{Label, RAX, RDI, Rm, at};
 use super::super::cache::Store;
 use super::super::flow::Inst;
 use super::Gen;
-use crate::interp::isa::HANDLERS;
+use crate::isa::HANDLERS;
 
 /// A piece of out-of-line code.
 pub(super) enum Aside {

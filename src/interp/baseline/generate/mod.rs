@@ -17,8 +17,8 @@ use super::cache::{Cache, State};
 use super::flow::{Code, Graph, Inst, by_handler};
 use super::pins::{self, Pin};
 use super::table::{Flow, Template, i32_at};
-use crate::interp::frame::Lowered;
-use crate::interp::watch;
+use crate::frame::Lowered;
+use crate::watch;
 use aside::Aside;
 use uses::Uses;
 

@@ -1,6 +1,6 @@
 //! Code memory in a process and in the child that it forks.
 
-use crate::interp::baseline::memory::append;
+use crate::baseline::memory::append;
 
 /// Generates `mov eax, N; ret`.
 fn constant(n: u32) -> extern "C" fn() -> u32 {

@@ -7,7 +7,7 @@ mod memory;
 mod registers;
 
 use super::table::rows;
-use crate::interp::isa::INFO;
+use crate::isa::INFO;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 
 /// Decodes machine code with an independent decoder.

@@ -9,13 +9,13 @@ use super::super::address::Addr;
 use super::{
     Indexed, MULTIPLY_ADD, MULTIPLY_ADD_PAIR, Place, SUBTRACT_PRODUCT, arithmetic, two_places,
 };
-use crate::interp::isa::{self, Dab, Dabc, Fx, Fxx, Memx, op};
-use crate::ir::{BinOp, CastOp, Op, Operand};
+use crate::isa::{self, Dab, Dabc, Fx, Fxx, Memx, op};
+use ompvm_ir::{BinOp, CastOp, Op, Operand};
 
 impl Lower<'_> {
     /// Emits `dst = a op b` on doubles or pairs of them with at most one loaded operand per form;
     /// `false` if the table has no row for the operation.
-    pub(in crate::interp::lower) fn double_arithmetic(
+    pub(in crate::lower) fn double_arithmetic(
         &mut self,
         o: BinOp,
         pair: bool,
@@ -87,7 +87,7 @@ impl Lower<'_> {
     }
 
     /// Emits `dst = x * y + c` on doubles or pairs, with one operand loaded or a splat factor.
-    pub(in crate::interp::lower) fn multiply_add(
+    pub(in crate::lower) fn multiply_add(
         &mut self,
         pair: bool,
         dst: u16,
@@ -269,12 +269,7 @@ impl Lower<'_> {
     }
 
     /// Emits `dst = {a, b}` if both are postponed loads.
-    pub(in crate::interp::lower) fn pair_of_loads(
-        &mut self,
-        dst: u16,
-        a: Operand,
-        b: Operand,
-    ) -> bool {
+    pub(in crate::lower) fn pair_of_loads(&mut self, dst: u16, a: Operand, b: Operand) -> bool {
         if !self.loads(a) || !self.loads(b) {
             return false;
         }

@@ -12,9 +12,9 @@ mod store;
 
 use super::Lower;
 use super::address::Addr;
-use crate::interp::isa::{self, Code, Dab, Dabc, Fcx, Fm, Fx, Fxx, op};
-use crate::ir::{BinOp, Op, Operand};
+use crate::isa::{self, Code, Dab, Dabc, Fcx, Fm, Fx, Fxx, op};
 use cranelift_entity::EntityRef;
+use ompvm_ir::{BinOp, Op, Operand};
 
 /// The forms of an instruction with an operand in memory: at a base, or at a base plus an index.
 #[derive(Clone, Copy)]

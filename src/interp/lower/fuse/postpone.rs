@@ -8,10 +8,10 @@
 
 use super::super::Lower;
 use super::super::analyse::Kind;
-use crate::ir::{
+use cranelift_entity::EntityRef;
+use ompvm_ir::{
     BinOp, Call, Callee, CastOp, Const, FloatKind, GlobalRef, Op, Operand, Ordering, Type, TypeId,
 };
-use cranelift_entity::EntityRef;
 
 /// Intrinsics, without their prefix, that neither write memory nor transfer control.
 const PURE: [&str; 16] = [
@@ -41,7 +41,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    pub(in crate::interp::lower) fn is_double(&self, ty: TypeId) -> bool {
+    pub(in crate::lower) fn is_double(&self, ty: TypeId) -> bool {
         matches!(self.ty(ty), Type::Float(FloatKind::Double))
     }
 
@@ -92,7 +92,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns true if the instruction multiplies the negated double of instruction `i` once.
-    pub(in crate::interp::lower) fn takes_negated(&self, op: &Op, i: usize) -> bool {
+    pub(in crate::lower) fn takes_negated(&self, op: &Op, i: usize) -> bool {
         let is = |o: Operand| o.unpack().is_ok_and(|v| v.index() == self.nparams + i);
         match op {
             Op::Binary {
@@ -166,7 +166,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Postpones instructions that their user can perform.
-    pub(in crate::interp::lower) fn fuse(&mut self, uses: &[u32], last_user: &[u32]) {
+    pub(in crate::lower) fn fuse(&mut self, uses: &[u32], last_user: &[u32]) {
         let mut place: Vec<u32> = (0..self.body.insts.len() as u32).collect();
         for (b, block) in self.body.blocks.iter().enumerate() {
             let mut barrier = u32::MAX;
@@ -225,7 +225,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns true if a use of the pair `o` by `op` can take one double for both lanes.
-    pub(in crate::interp::lower) fn scales(&self, op: &Op, o: Operand) -> bool {
+    pub(in crate::lower) fn scales(&self, op: &Op, o: Operand) -> bool {
         let product = match op {
             Op::Binary {
                 op: BinOp::FMul, ..
@@ -238,7 +238,7 @@ impl<'a> Lower<'a> {
 
     /// Returns the insertion if the shuffle is one double in both lanes, from a vector with no
     /// other use.
-    pub(in crate::interp::lower) fn is_splat(&self, i: usize, uses: &[u32]) -> Option<usize> {
+    pub(in crate::lower) fn is_splat(&self, i: usize, uses: &[u32]) -> Option<usize> {
         let inst = &self.body.insts[i];
         let Op::ShuffleVector { a, mask, .. } = &inst.op else {
             return None;

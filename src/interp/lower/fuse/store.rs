@@ -7,12 +7,12 @@
 use super::super::Lower;
 use super::super::address::Addr;
 use super::{Place, arithmetic, at, two_places};
-use crate::interp::isa::{self, op};
-use crate::ir::{Op, Operand};
+use crate::isa::{self, op};
+use ompvm_ir::{Op, Operand};
 
 impl Lower<'_> {
     /// Emits the store of a postponed sum or product; `false` if the value is neither.
-    pub(in crate::interp::lower) fn store_result(&mut self, value: Operand, ptr: Operand) -> bool {
+    pub(in crate::lower) fn store_result(&mut self, value: Operand, ptr: Operand) -> bool {
         let (x, y, c, forms) = match self.late(value) {
             Some(Op::Call(call)) => {
                 let forms = at(op::muladd64_st, op::muladd64_stx);

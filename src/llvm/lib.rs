@@ -41,8 +41,8 @@ mod tables;
 mod tests;
 mod types;
 
-use crate::ir::{LineTables, Module};
-use crate::support::error::Error;
+use ompvm_ir::{LineTables, Module};
+use ompvm_support::error::Error;
 use parking_lot::Mutex;
 use raw::llvm;
 use std::sync::Arc;
@@ -146,7 +146,7 @@ fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Er
             module.files = files.iter().map(file).collect();
             module
         }),
-        Ok(None) => crate::bug!("a reader that neither read nor failed"),
+        Ok(None) => ompvm_support::bug!("a reader that neither read nor failed"),
         Err(cause) => Err(Error::Input { file: names, cause }),
     }
 }

@@ -10,22 +10,22 @@ mod lines;
 mod map;
 pub mod tools;
 
-use crate::ir::{FuncId, GlobalId, GlobalRef, IFuncId, Module};
-use crate::llvm::cache::{self, Shelf};
-use crate::llvm::native::symbol::Symbol;
-use crate::llvm::native::{Bitcode, Function, Object, Request, Session, Variable};
-pub use crate::llvm::native::{CANNOT, Level, LoopEntry, Place, PlaceKind, Unit};
-use crate::memory::heap;
-use crate::memory::image::Image;
-use crate::memory::link::{Code, NEAR};
-use crate::memory::thread;
-use crate::memory::trampoline;
-use crate::support::builtins;
-use crate::support::seen::Listed;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use lines::Lines;
 pub use map::{function_at, is_compiled};
+use ompvm_ir::{FuncId, GlobalId, GlobalRef, IFuncId, Module};
+use ompvm_llvm::cache::{self, Shelf};
+use ompvm_llvm::native::symbol::Symbol;
+use ompvm_llvm::native::{Bitcode, Function, Object, Request, Session, Variable};
+pub use ompvm_llvm::native::{CANNOT, Level, LoopEntry, Place, PlaceKind, Unit};
+use ompvm_memory::heap;
+use ompvm_memory::image::Image;
+use ompvm_memory::link::{Code, NEAR};
+use ompvm_memory::thread;
+use ompvm_memory::trampoline;
+use ompvm_support::builtins;
+use ompvm_support::seen::Listed;
 use parking_lot::RwLock;
 use std::ptr;
 use std::sync::Arc;
@@ -398,7 +398,7 @@ impl Outside<'_> {
             }
             Symbol::ThreadCell => cell? as usize,
             Symbol::MakeBlock => thread::fast_block as *const () as usize,
-            Symbol::Threads => crate::kmpc::thread::table_address(),
+            Symbol::Threads => ompvm_kmpc::thread::table_address(),
             Symbol::Image => ptr::from_ref(self.image) as usize,
             Symbol::Distinct => heap::distinct as *const () as usize,
             Symbol::InitTrampoline => trampoline::init as *const () as usize,
