@@ -449,7 +449,7 @@ impl Graph {
                 }
                 at += 1;
             }
-            // The function's entry is in no loop, so such a set is not one.
+            // A set with the function's entry is not a loop.
             if body.len() <= MAX_LOOP && !body.contains(&0) {
                 found.push(body);
             }

@@ -107,11 +107,11 @@ pub enum Flow {
 pub struct Row {
     /// Operands that are fields.
     pub fields: &'static [Field],
-    /// Other operands.
+    /// The operands besides the fields.
     pub extra: Extra,
-    /// Control flow.
+    /// The control flow after the instruction.
     pub flow: Flow,
-    /// Compilation.
+    /// The way in which the instruction is compiled.
     pub template: Template,
     /// True if the instruction has a row.
     pub known: bool,
@@ -151,7 +151,7 @@ pub enum Fused {
     NegFactorLoaded,
 }
 
-/// The compilation of an instruction.
+/// The way in which an instruction is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Template {
     /// None: the handler runs.
