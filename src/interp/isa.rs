@@ -301,9 +301,9 @@ isa! {
         inc_br_eq inc_br_eq32 inc_br_slt32 inc_br_slt64 inc_br_ult;
     Brinci "dst = a + step (64 bits), then branches on a comparison of x with imm":
         inc_br_eqi inc_br_eqi32 inc_br_slti32 inc_br_slti64 inc_br_ulti;
-    Switch "goes to the entry numbered a - low, or to default": switch_table;
-    Switch "goes to the entry whose key is a (sorted keys), or to default": switch_search;
-    A "goes to the block whose address is in a": indirect;
+    Switch "branches to the entry numbered a - low, or to default": switch_table;
+    Switch "branches to the entry whose key is a (sorted keys), or to default": switch_search;
+    A "branches to the block whose address is in a": indirect;
     Nil "returns nothing": ret0;
     A "returns one word": ret1;
     Ret "returns n words": retn;
@@ -315,26 +315,26 @@ isa! {
     Call1 "calls a guest function; the argument is a + imm": call1_far;
     Call "calls a guest function from a frame that allocates nothing; at most 4 argument words":
         call4;
-    Call "calls a guest function in place of the current frame": tail_call;
+    Call "calls a guest function in place of the current frame (tail call)": tail_call;
     CallPtr "calls through a pointer": call_ptr;
-    CallPtr "calls through a pointer in place of the current frame": tail_call_ptr;
+    CallPtr "calls through a pointer in place of the current frame (tail call)": tail_call_ptr;
     Native "calls a native function with integer arguments": native;
     NativeF "calls a native f(double)": native_d;
     NativeF "calls a native f(double, double)": native_dd;
     NativeF "calls a native f(float)": native_f;
     NativeF "calls a native f(float, float)": native_ff;
-    Site "calls a native function as its plan says": native_plan;
+    Site "calls a native function by its call plan": native_plan;
     Site "calls a compiled thunk": thunk;
-    Dabn "saves the place for longjmp in [a]; the signal mask too when n and b": setjmp;
-    Ab "jumps to where setjmp stood": longjmp;
+    Dabn "saves the position for longjmp in [a], and the signal mask if n and b": setjmp;
+    Ab "jumps to the position that setjmp saved": longjmp;
     A "continues unwinding": resume;
     A "starts a variable argument list": va_start;
     Da "the next integer or pointer of a variable argument list": va_arg_int;
     Da "the next double of a variable argument list": va_arg_double;
-    Nil "the code can not get here": unreachable;
+    Nil "unreachable code": unreachable;
     Nil "__builtin_trap": trap;
     Nil "__builtin_debugtrap": debugtrap;
-    Site "reports what is not supported": unsupported;
+    Site "reports an unsupported operation": unsupported;
     Count "counts instructions (--stats)": count;
 
     // Moves and constants.
@@ -438,9 +438,9 @@ isa! {
     Mem "[frame + off] = reg": store8f store16f store32f store64f store128f;
     Memx "reg = base + index * scale + off": gep;
     Memx "reg = base + sext32(index) * scale + off": gep_s;
-    Fm "dst = a op [base + off]; r: the other way round":
+    Fm "dst = a op [base + off]; r: operands swapped":
         fadd64_m fsub64_m frsub64_m fmul64_m v2fadd_m v2fsub_m v2frsub_m v2fmul_m;
-    Fx "dst = a op [base + index * scale + off]; r: the other way round":
+    Fx "dst = a op [base + index * scale + off]; r: operands swapped":
         fadd64_x fsub64_x frsub64_x fmul64_x v2fadd_x v2fsub_x v2frsub_x v2fmul_x;
     Fm "dst = a * [base + off] + c": muladd64_m v2muladd_m;
     Fcx "dst = a * [base + index * scale + off] + c": muladd64_x v2muladd_x;
@@ -476,10 +476,10 @@ isa! {
     Fxs "[to + to_off] += a * [base + index * scale + off]": macc64_x;
     Fxx "[base2 + index2 * scale2 + off2] += c * [base + index * scale + off]": macc64_xx;
     Fms "a = {[from + from_off], [base + off]}": pair64_m;
-    Alloca "dst = a fresh block of count * size bytes": alloca;
+    Alloca "dst = a new block of count * size bytes": alloca;
     D "dst = the stack pointer": stack_save;
     A "the stack pointer = a": stack_restore;
-    AllocaGuarded "dst = a fresh block of count * size bytes, with a guard behind it": alloca_guarded;
+    AllocaGuarded "dst = a new block of count * size bytes, with a guard above it": alloca_guarded;
     Guard "the stack pointer = a; checks the guards of blocks below": stack_restore_guarded;
     D "dst = the thread's guard": guard_value;
     Guard "puts the thread's guard into the frame": guard_set;
@@ -487,7 +487,7 @@ isa! {
     Abc "copies c bytes from b to a": memcpy memmove;
     Abc "fills c bytes at a with b": memset;
     Memn "copies bytes from base to reg": memcpy_fixed;
-    Memn "[base + off] = reg, again and again, some bytes (a multiple of 8)": fill_words;
+    Memn "[base + off] = reg, repeatedly, some bytes (a multiple of 8)": fill_words;
     Tls "dst = address of the thread's copy": tls_address;
     D "dst = the cycle counter": cycle_counter;
 
@@ -522,7 +522,7 @@ isa! {
     Dan "dst = -a, n words": vfneg32 vfneg64;
     Dan "dst = |a|, n words": vfabs32 vfabs64;
     Dan "dst = sqrt(a), n words": vsqrt32 vsqrt64;
-    Dan "dst = a rounded to a whole number, n words":
+    Dan "dst = a rounded to an integer, n words":
         vfloor32 vfloor64 vceil32 vceil64 vftrunc32 vftrunc64 vrint32 vrint64;
     Dan "dst = number of ones in each lane, n words": vctpop8 vctpop16 vctpop32 vctpop64;
     Dan "dst = leading or trailing zeros of each lane, n words": vctlz32 vctlz64 vcttz32 vcttz64;

@@ -94,7 +94,9 @@ fn file() -> Result<(OwnedFd, usize), String> {
         reserved()
     };
     if size < LEAST {
-        return Err(format!("files may have {size} bytes"));
+        return Err(format!(
+            "the file size limit of {size} bytes (ulimit -f) leaves no room for code"
+        ));
     }
     // SAFETY: the name is a valid C string; creates a file that only this process knows.
     let file = unsafe { libc::memfd_create(c"ompvm baseline".as_ptr(), libc::MFD_CLOEXEC) };
@@ -158,7 +160,9 @@ fn make() -> Result<Area, String> {
 fn part(area: &Area, used: &mut Used) -> Result<(), String> {
     let (file, backed) = file()?;
     if backed < used.bytes {
-        return Err(format!("files may have {backed} bytes"));
+        return Err(format!(
+            "the file size limit of {backed} bytes (ulimit -f) leaves no room for code"
+        ));
     }
     // SAFETY: the first `used.bytes` bytes are mapped and never change.
     let code = unsafe { std::slice::from_raw_parts(area.run as *const u8, used.bytes) };
