@@ -12,7 +12,7 @@
 
 #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
 use super::baseline::memory as code;
-use super::{entry, stats, thunk, watch};
+use super::{entry, osr, stats, thunk};
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError, TryLockError};
@@ -63,7 +63,7 @@ extern "C" fn prepare() {
     let held = Held {
         under_way: hold(&entry::UNDER_WAY),
         thunks: hold(entry::THUNKS.state()),
-        changes: hold(&watch::CHANGES),
+        changes: hold(&osr::PATCH_LOCK),
         counts: hold(&stats::STATE),
         #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
         code: code::used().and_then(hold),

@@ -64,8 +64,8 @@ pub struct Lowered {
     pub pads: Vec<Pad>,
     /// Data of call sites, thunks and messages that the code points at.
     pub sites: Vec<Kept>,
-    /// The function's entry and loop heads, ordered by position; see [`super::watch`].
-    pub heads: Box<[Head]>,
+    /// The function's entry and loop heads, ordered by position; see [`super::osr`].
+    pub osr_points: Box<[OsrPoint]>,
     /// The slots of the function's values.
     pub layout: super::lower::Layout,
 }
@@ -73,25 +73,25 @@ pub struct Lowered {
 /// An OSR point: an instruction that every call, or every iteration of a loop, passes through, and
 /// whose word 0 may be changed while it is executed.
 #[derive(Debug)]
-pub struct Head {
+pub struct OsrPoint {
     /// Byte offset in the code.
     pub at: u32,
     /// The block that begins here; `None` for the function's entry.
     pub block: Option<BlockId>,
     /// The handler of the instruction while the point is not patched.
-    pub plain: AtomicUsize,
+    pub own_handler: AtomicUsize,
     /// Nonzero while word 0 is patched. Machine code of the baseline tier tests this before it
     /// jumps to the point directly.
-    pub turned: AtomicU32,
+    pub patched: AtomicU32,
     /// Number of executions counted so far.
     pub hits: AtomicU32,
     /// Number of executions before compiled code is entered.
-    pub after: AtomicU32,
+    pub delay: AtomicU32,
     /// Address of the compiled code to enter, or 0.
     pub code: AtomicUsize,
     /// Nonzero to make quickly compiled code exit at this point: better code exists, or the tier
-    /// asks whether the loop still runs ([`super::watch`]).
-    pub better: AtomicU32,
+    /// asks whether the loop still runs ([`super::osr`]).
+    pub exit_request: AtomicU32,
 }
 
 // SAFETY: all fields but the atomics are immutable once published; the raw pointer leads into

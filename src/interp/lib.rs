@@ -31,11 +31,11 @@ pub mod frame;
 pub mod isa;
 mod lower;
 mod native;
+pub mod osr;
 mod spill;
 pub mod stats;
 pub mod thunk;
 mod unwind;
-pub mod watch;
 
 #[cfg(test)]
 mod tests;

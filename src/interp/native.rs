@@ -99,7 +99,7 @@ pub fn enter_compiled(func: &FuncRef) -> Result<(), String> {
         told: Box::default(),
         pads: Vec::new(),
         sites: vec![Kept::Call(site)],
-        heads: Box::default(),
+        osr_points: Box::default(),
         layout: lower::Layout::default(),
     }));
     func.code.store(

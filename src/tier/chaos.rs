@@ -11,7 +11,7 @@ use super::compiler::Compiler;
 use super::units;
 use cranelift_entity::EntityRef;
 use ompvm_interp::frame::Lowered;
-use ompvm_interp::{self as interp, watch};
+use ompvm_interp::{self as interp, osr};
 use ompvm_jit::{Level, LoopEntry, Unit};
 use ompvm_memory::func::FuncRef;
 use ompvm_memory::image::Image;
@@ -79,7 +79,7 @@ fn lowered(func: &FuncRef, code: &'static Lowered) {
     let (whole, inside) = (chaos.below(3) == 0, chaos.below(3) != 0);
     let (which, after) = (chaos.below(1 << 20) as usize, chaos.below(5) as u32);
     let yields = chaos.below(2) == 0;
-    if whole || inside && code.heads.len() > 1 {
+    if whole || inside && code.osr_points.len() > 1 {
         *left -= 1;
     }
     drop(state);
@@ -91,11 +91,12 @@ fn lowered(func: &FuncRef, code: &'static Lowered) {
         functions: Some(Vec::new()),
         ..Unit::default()
     };
-    let loops = code.heads.len() - 1;
+    let loops = code.osr_points.len() - 1;
     let head = if loops > 0 { 1 + which % loops } else { 0 };
     if inside
         && head > 0
-        && let (Some((places, words)), Some(block)) = (watch::places(code), code.heads[head].block)
+        && let (Some((places, words)), Some(block)) =
+            (osr::value_locations(code), code.osr_points[head].block)
     {
         unit.entries.push(LoopEntry {
             function: func.id.index(),
@@ -115,9 +116,9 @@ fn lowered(func: &FuncRef, code: &'static Lowered) {
             let done = done.into_iter().flatten();
             let entries: Vec<_> = done.flat_map(|done| done.entries.clone()).collect();
             for &(_, address) in &entries {
-                watch::enter_loop(code, head, address, after, yields);
+                osr::install_entry(code, head, address, after, yields);
                 if yields {
-                    watch::yield_always(code, head);
+                    osr::always_exit(code, head);
                 }
             }
             if !entries.is_empty() {

@@ -6,7 +6,7 @@
 //! nest gains nothing from this. Entering compiled code costs some ten nanoseconds, so a loop is
 //! replaced by its inner loops only if it iterates rarely.
 //!
-//! Back-edge counts end at a few thousand (`interp::watch`), so the hottest loops count for less
+//! Back-edge counts end at a few thousand (`interp::osr`), so the hottest loops count for less
 //! than they are. [`super::sample`] knows how hot the function itself is.
 
 use super::units;

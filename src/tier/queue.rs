@@ -29,7 +29,7 @@ use super::turns::Turns;
 use super::units::{self, SMALL};
 use cranelift_entity::EntityRef;
 use ompvm_interp::frame::Lowered;
-use ompvm_interp::watch;
+use ompvm_interp::osr;
 use ompvm_ir::{BlockId, FuncId};
 use ompvm_jit::{Level, LoopEntry, Unit};
 use ompvm_kmpc::affinity::{self, Announced};
@@ -89,7 +89,8 @@ pub struct Job {
 impl Job {
     /// Returns the first block of the loop to enter.
     fn looping(&self) -> Option<BlockId> {
-        self.head.and_then(|(code, head)| code.heads[head].block)
+        self.head
+            .and_then(|(code, head)| code.osr_points[head].block)
     }
 
     /// Returns the function and loop that the job makes code for.
@@ -205,7 +206,7 @@ impl State {
                 continue;
             };
             let used = match job.head {
-                Some((code, head)) => watch::goes_round(code, head),
+                Some((code, head)) => osr::probe_loop(code, head),
                 None => image.func_ref(job.function).is_some_and(|f| f.was_called()),
             };
             if used {
@@ -609,7 +610,7 @@ impl Queue {
                             debug_assert_eq!(index, 0);
                             none_entered = false;
                             let yields = job.level == Level::Quick;
-                            watch::enter_loop(code, head, address, 0, yields);
+                            osr::install_entry(code, head, address, 0, yields);
                         }
                     }
                     let took = own_time().saturating_sub(start);
@@ -698,7 +699,7 @@ impl Queue {
         };
         if let (Some((code, _)), Some(block), Some(inside)) = (job.head, looping, inside) {
             todo = units::called_from(module, job.function, &inside);
-            if let Some((places, words)) = watch::places(code) {
+            if let Some((places, words)) = osr::value_locations(code) {
                 entries.push(LoopEntry {
                     function: job.function.index(),
                     block: block.as_u32(),

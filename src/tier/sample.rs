@@ -1,7 +1,7 @@
 //! Finds hot functions by sampling and decides how to compile them: the policy of `auto`.
 //!
 //! A thread wakes once a [`TICK`] and looks up the functions in which the guest's threads are
-//! ([`thread::look_at_frames`]). It counts calls of a sampled function now and then ([`watch`]).
+//! ([`thread::look_at_frames`]). It counts calls of a sampled function now and then ([`osr`]).
 //! Once the samples of a function add up to more than its compilation will take, the back-edge
 //! counters of its loops run for a tick. The counts decide:
 //! - A function that is called is compiled at the quick level, and recompiled when that is worth it
@@ -33,8 +33,8 @@ use super::turns::TURN;
 use crate::units;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
-use ompvm_interp::frame::{Head, Lowered};
-use ompvm_interp::watch;
+use ompvm_interp::frame::{Lowered, OsrPoint};
+use ompvm_interp::osr;
 use ompvm_ir::{FuncId, GlobalRef};
 use ompvm_jit::Level;
 use ompvm_llvm::cache::abandon;
@@ -398,8 +398,8 @@ impl Shared {
             let mut fresh = false;
             inside.clear();
             thread::look_at_frames(&mut |word| {
-                let code = watch::code_named(word);
-                inside.extend(code.filter(|c| c.image == image && !c.heads.is_empty()));
+                let code = osr::code_from_header(word);
+                inside.extend(code.filter(|c| c.image == image && !c.osr_points.is_empty()));
             });
             // Divides the time of a team among its threads, each of which is in one function.
             let passed = passed / threads.max(inside.len() as u32).max(1);
@@ -463,7 +463,7 @@ impl Shared {
         if inside.is_zero() && s.hits() == 0 && !called && now - since < LONGEST_WATCH {
             return false;
         }
-        watch::watch_loops(s.code, false);
+        osr::count_back_edges(s.code, false);
         s.watched = None;
         if self.decide(s, inside, now) {
             s.score = Duration::ZERO;
@@ -507,7 +507,7 @@ impl Shared {
                 .collect();
         }
         for (_, s) in &mut candidates {
-            watch::watch_loops(s.code, true);
+            osr::count_back_edges(s.code, true);
             s.watched = Some((now, s.all));
         }
         !candidates.is_empty()
@@ -520,12 +520,12 @@ impl Shared {
         let cost = self.queue.expected(function, Level::Quick);
         let expected = cost.max(CALLED).max((s.period * 2).min(LONGEST_WATCH));
         let called = s.called.is_some_and(|at| now - at < expected);
-        let hits = |i: usize| s.code.heads[i].hits.load(Ordering::Relaxed);
-        let free = |h: usize| s.code.heads[h].code.load(Ordering::Relaxed) == 0;
+        let hits = |i: usize| s.code.osr_points[i].hits.load(Ordering::Relaxed);
+        let free = |h: usize| s.code.osr_points[h].code.load(Ordering::Relaxed) == 0;
         // Lower bound of the time spent in the executed loops. If it is a small part of the
         // samples, the function mostly waits in native calls.
-        let loops = 1..s.code.heads.len();
-        let each = (units::size(&self.image.module, function) / s.code.heads.len()).max(8);
+        let loops = 1..s.code.osr_points.len();
+        let each = (units::size(&self.image.module, function) / s.code.osr_points.len()).max(8);
         if !called && Duration::from_nanos(s.hits() * each as u64) < inside / WAITS {
             s.waits += 1;
             return true;
@@ -572,7 +572,7 @@ impl Shared {
             // The function's next calls will reach the compiled code.
             return true;
         }
-        let Head { at, block, .. } = s.code.heads[head];
+        let OsrPoint { at, block, .. } = s.code.osr_points[head];
         let loop_takes =
             |level| block.map_or(cost, |b| self.queue.expected_loop(function, b, level));
         let patience = match self.is_compiled(function) {
@@ -614,13 +614,13 @@ impl Shared {
         {
             return Vec::new();
         }
-        let heads = s.code.heads.iter().enumerate().skip(1);
+        let heads = s.code.osr_points.iter().enumerate().skip(1);
         let heads: Vec<_> = heads
             .filter_map(|(i, h)| Some((i, h.block?, h.hits.load(Ordering::Relaxed))))
             .collect();
         let mut found = nests::choose(&self.image.module, function, &heads);
-        let known = |h: &Head| h.code.load(Ordering::Relaxed) != 0 || s.loops.contains(&h.at);
-        if found.iter().any(|&h| known(&s.code.heads[h])) {
+        let known = |h: &OsrPoint| h.code.load(Ordering::Relaxed) != 0 || s.loops.contains(&h.at);
+        if found.iter().any(|&h| known(&s.code.osr_points[h])) {
             found.clear();
         }
         found
@@ -628,7 +628,7 @@ impl Shared {
 
     /// Queues a loop; at the quick level first if the full level takes long.
     fn push_loop(&self, s: &mut Seen, head: usize, now: Instant) {
-        let Head { at, block, .. } = s.code.heads[head];
+        let OsrPoint { at, block, .. } = s.code.osr_points[head];
         s.loops.push(at);
         let place = Some((s.code, head));
         let full = |b| self.queue.expected_loop(s.code.func, b, Level::Full);
@@ -723,7 +723,7 @@ impl Seen {
 
     /// Returns the sum of the back-edge counts since the watch began.
     fn hits(&self) -> u64 {
-        let loops = self.code.heads.iter().skip(1);
+        let loops = self.code.osr_points.iter().skip(1);
         loops
             .map(|h| u64::from(h.hits.load(Ordering::Relaxed)))
             .sum()
@@ -733,14 +733,14 @@ impl Seen {
     /// may still be on their way into its region.
     fn look_for_calls(&mut self, now: Instant) {
         if self.awaited {
-            if self.code.heads[0].hits.load(Ordering::Relaxed) > 0 {
-                watch::watch_entry(self.code, false);
+            if self.code.osr_points[0].hits.load(Ordering::Relaxed) > 0 {
+                osr::count_calls(self.code, false);
                 self.awaited = false;
                 self.period = self.called.map_or(Duration::ZERO, |at| now - at);
                 self.called = Some(now);
             }
         } else if now > self.since && self.called.is_none_or(|at| now - at >= CALLED / 2) {
-            watch::watch_entry(self.code, true);
+            osr::count_calls(self.code, true);
             self.awaited = true;
         }
     }

@@ -7,8 +7,8 @@ use super::link::{Environment, link};
 use super::process::{self, Options, Process};
 use super::runtime;
 use cranelift_entity::EntityRef;
-use ompvm_interp::frame::{Head, Lowered};
-use ompvm_interp::watch;
+use ompvm_interp::frame::{Lowered, OsrPoint};
+use ompvm_interp::osr;
 use ompvm_ir::{BlockId, GlobalRef};
 use ompvm_jit::{Level, LoopEntry, Unit};
 use ompvm_llvm::{Input, read};
@@ -119,8 +119,8 @@ impl Guest {
         let code = self.func().code.load(Ordering::Acquire);
         // SAFETY: the function was called, so it was lowered, and lowered code is never freed.
         let code = unsafe { &*code.cast_const().cast::<Lowered>() };
-        let outer = |h: &Head| h.block == Some(BlockId::from_u32(1));
-        (code, code.heads.iter().position(outer).unwrap())
+        let outer = |h: &OsrPoint| h.block == Some(BlockId::from_u32(1));
+        (code, code.osr_points.iter().position(outer).unwrap())
     }
 }
 
@@ -128,10 +128,10 @@ impl Guest {
 fn a_head_is_counted_for_a_while_only() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
-    let head = &code.heads[outer];
-    let watched = || head.turned.load(Ordering::Relaxed) != 0;
+    let head = &code.osr_points[outer];
+    let watched = || head.patched.load(Ordering::Relaxed) != 0;
     let hits = || head.hits.load(Ordering::Relaxed);
-    watch::watch_loops(code, true);
+    osr::count_back_edges(code, true);
     guest.check(9);
     assert!((8..=9).contains(&hits()) && watched(), "{}", hits());
     guest.check(100_000);
@@ -140,16 +140,16 @@ fn a_head_is_counted_for_a_while_only() {
     guest.check(9);
     assert_eq!(hits(), most);
     // The next watch begins anew.
-    watch::watch_loops(code, true);
+    osr::count_back_edges(code, true);
     assert!(watched() && hits() == 0);
-    watch::watch_loops(code, false);
+    osr::count_back_edges(code, false);
     assert!(!watched());
 }
 
 /// Compiles the outer loop and enters it after `after` iterations.
 fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
     let (code, outer) = guest.code();
-    let (places, words) = watch::places(code).unwrap();
+    let (places, words) = osr::value_locations(code).unwrap();
     let entry = LoopEntry {
         function: code.func.index(),
         block: 1,
@@ -164,7 +164,7 @@ fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
     };
     let done = compiler.compile(guest.image(), &unit).unwrap();
     let (_, address) = done[0].entries[0];
-    watch::enter_loop(code, outer, address, after, level == Level::Quick);
+    osr::install_entry(code, outer, address, after, level == Level::Quick);
 }
 
 #[test]
@@ -173,14 +173,14 @@ fn who_comes_to_quick_code_is_seen() {
     let (code, outer) = guest.code();
     let compiler = Compiler::new(guest.image(), None, false);
     enter(&guest, &compiler, Level::Quick, 0);
-    let goes_round = || watch::goes_round(code, outer);
+    let probe = || osr::probe_loop(code, outer);
     // Before the first query no use is known, so it counts as used.
-    assert!(goes_round() && !goes_round());
+    assert!(probe() && !probe());
     guest.check(50);
-    assert!(goes_round() && !goes_round());
+    assert!(probe() && !probe());
     enter(&guest, &compiler, Level::Full, 0);
     guest.check(50);
-    assert!(!goes_round());
+    assert!(!probe());
 
     let func = guest.func();
     assert!(!func.was_called());
@@ -215,11 +215,11 @@ fn quick_code_of_a_loop_leaves_for_better_code() {
     // The loop is entered at the second iteration; while it is counted, each pass of the head
     // counts.
     enter(Level::Quick, 1);
-    let head = &code.heads[outer];
+    let head = &code.osr_points[outer];
     let came_by = || head.hits.swap(0, Ordering::Relaxed);
     guest.check(50);
     assert_eq!(came_by(), 2);
-    watch::yield_always(code, outer);
+    osr::always_exit(code, outer);
     guest.check(50);
     assert_eq!(came_by(), 50);
     let quick = head.code.load(Ordering::Relaxed);

@@ -20,7 +20,7 @@
 //! - Before machine code jumps to a handler, it stores every live slot. Dead slots may be stale in
 //!   memory; only the function itself reads them.
 //! - A loop's head may be counted or become an OSR entry while machine code runs the loop
-//!   ([`super::watch`]). Each iteration tests the head's flag; if it is set, the code stores the
+//!   ([`super::osr`]). Each iteration tests the head's flag; if it is set, the code stores the
 //!   pinned slots and goes through word 0.
 //! - The code is complete and in place before a word that leads to it is stored (with release
 //!   ordering; readers depend on the address they load), and nothing is ever unpatched, moved or
@@ -45,7 +45,7 @@ mod table;
 mod tests;
 
 use super::frame::Lowered;
-use super::watch;
+use super::osr;
 use once_cell::race::OnceBool;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -123,8 +123,8 @@ pub fn compile(lowered: &'static Lowered) -> bool {
         out.positions.into(),
     );
     for &(at, to) in &out.entries {
-        if let Some(head) = watch::head(lowered, at) {
-            watch::replace(lowered, head, base + to as usize);
+        if let Some(head) = osr::point_at(lowered, at) {
+            osr::replace_handler(lowered, head, base + to as usize);
             continue;
         }
         let word = lowered

@@ -31,7 +31,7 @@ mod vector;
 
 pub use slots::too_many_slots;
 
-use super::frame::{Head, Kept, Lowered, Pad};
+use super::frame::{Kept, Lowered, OsrPoint, Pad};
 use super::isa::{self, Enc, HANDLERS, INFO, op};
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
@@ -402,7 +402,7 @@ impl<'a> Lower<'a> {
         }
         starts.push(next);
         let ret_words = self.words(ret);
-        let heads = self.heads();
+        let osr_points = self.osr_points();
         let guard = self.guard.filter(|_| !failed);
         let guard = guard.map(|off| (area + off, self.guard_fails()));
         let code = self.code.into_boxed_slice();
@@ -424,7 +424,7 @@ impl<'a> Lower<'a> {
             told: self.told.into(),
             pads: self.pads,
             sites: self.sites,
-            heads,
+            osr_points,
             layout: Layout {
                 slots: self.slot,
                 kinds: self.kind,
@@ -434,13 +434,13 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Returns the heads of the function's entry and loops. Of several empty blocks at one position
-    /// the last stands for all: its phis are in their slots when the position is reached.
-    fn heads(&self) -> Box<[Head]> {
+    /// Returns the OSR points of the function's entry and loops. Of several empty blocks at one
+    /// position the last stands for all: its phis are in their slots when the position is reached.
+    fn osr_points(&self) -> Box<[OsrPoint]> {
         let labels = &self.labels[..self.body.blocks.len()];
         let head = |at: u32, block| {
             let plain = self.code[at as usize / 8] as usize;
-            Head::new(at, block, plain)
+            OsrPoint::new(at, block, plain)
         };
         let mut heads = vec![head(0, None)];
         let mut starts: Vec<u32> = self.loop_heads.iter().map(|&b| labels[b]).collect();

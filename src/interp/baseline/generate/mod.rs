@@ -18,7 +18,7 @@ use super::flow::{Code, Graph, Inst, by_handler};
 use super::pins::{self, Pin};
 use super::table::{Flow, Template, i32_at};
 use crate::frame::Lowered;
-use crate::watch;
+use crate::osr;
 use aside::Aside;
 use uses::Uses;
 
@@ -148,7 +148,7 @@ impl<'a> Gen<'a> {
         self.block = b;
         let label = self.inner[b as usize];
         let first = self.code.get(block.first);
-        let head = watch::head(self.code.lowered, first.at).filter(|h| h.block.is_some());
+        let head = osr::point_at(self.code.lowered, first.at).filter(|h| h.block.is_some());
         let past = match head {
             Some(_) => self.c.asm.label(),
             None => label,
@@ -187,7 +187,7 @@ impl<'a> Gen<'a> {
                 block: b,
             });
             let asm = &mut self.c.asm;
-            asm.mov_imm(RAX, head.turned.as_ptr() as u64);
+            asm.mov_imm(RAX, head.patched.as_ptr() as u64);
             asm.alu_imm(Alu::Cmp, false, Rm::Mem(at(RAX, 0)), 0);
             asm.jcc(cc::NE, turned);
             asm.bind(past);
