@@ -16,7 +16,7 @@
 //!
 //! `tier` decides what is counted and what is compiled.
 
-use super::exec::{self, Done, Handler, depart, next};
+use super::exec::{self, Handler, HandlerResult, dispatch, suspend};
 use super::frame::{self, Lowered, OsrPoint};
 use super::{child, entry, lower};
 use ompvm_ir::BlockId;
@@ -181,7 +181,7 @@ unsafe extern "sysv64-unwind" fn count_execution(
     ip: *const u64,
     regs: *mut u64,
     cx: *mut ThreadState,
-) -> Done {
+) -> HandlerResult {
     // SAFETY: the frame's code contains the instruction (the handler's contract).
     unsafe {
         let own_handler = record_execution(ip, regs);
@@ -227,7 +227,7 @@ unsafe extern "sysv64-unwind" fn enter_compiled_loop(
     ip: *const u64,
     regs: *mut u64,
     cx: *mut ThreadState,
-) -> Done {
+) -> HandlerResult {
     // SAFETY: the handler's contract; `run_compiled_loop` returns an instruction and its frame.
     unsafe {
         if let Some(own_handler) = delayed_handler(ip, regs) {
@@ -235,13 +235,13 @@ unsafe extern "sysv64-unwind" fn enter_compiled_loop(
         }
         // Records the entry as the position: no call there has a landing pad that could be mistaken
         // for one.
-        let held = depart((*frame::lowered(regs)).entry, regs, cx);
+        let held = suspend((*frame::lowered(regs)).entry, regs, cx);
         let to = run_compiled_loop(ip, regs, cx);
-        let cx = held.back();
+        let cx = held.resume();
         if to.returned {
             (*cx).sp = frame::saved_sp(regs);
         }
-        next(to.ip, to.regs, cx)
+        dispatch(to.ip, to.regs, cx)
     }
 }
 

@@ -9,7 +9,7 @@
 //! Memory that a function allocates stays on the stack that runs.
 
 use super::entry;
-use super::exec::{self, Done, depart, extend, next};
+use super::exec::{self, HandlerResult, dispatch, extend_stack, suspend};
 use super::frame::{self, CallSite, Lowered};
 use super::isa::{self, Enc, op, tail_bytes};
 use ompvm_memory::activation::{self, Exit};
@@ -34,12 +34,12 @@ pub(super) unsafe extern "sysv64-unwind" fn spill(
     ip: *const u64,
     regs: *mut u64,
     cx: *mut ThreadState,
-) -> Done {
+) -> HandlerResult {
     // SAFETY: the handler's contract; the target is the one that the instruction names.
     unsafe {
         match go_on(ip, regs, cx) {
-            Some((after, cx)) => next(after, regs, cx),
-            None => extend(ip, regs, cx),
+            Some((after, cx)) => dispatch(after, regs, cx),
+            None => extend_stack(ip, regs, cx),
         }
     }
 }
@@ -69,14 +69,14 @@ unsafe fn go_on(
             results,
         } = wanted;
         let stack = (*cx).further_stack()?;
-        let held = depart(ip, regs, cx);
+        let held = suspend(ip, regs, cx);
         let to = std::slice::from_raw_parts_mut(regs.add(dst.into()), results.into());
         let exit = stack.call(|| entry::call_words(code, &words, to));
         drop(words);
         if let Exit::Unwound(exception) = exit {
             activation::resume_unwind(exception)
         }
-        Some((after, held.back()))
+        Some((after, held.resume()))
     }
 }
 

@@ -3,9 +3,12 @@
 //! A guest call writes the arguments into the callee's first slots, in a frame directly below the
 //! caller's, and jumps to the callee's code. If the activation has too little space for that frame,
 //! the space is extended and the call is made again. Native calls save the position first, since
-//! they can call back, throw, or never return, and restore it afterwards ([`Held`](super::Held)).
+//! they can call back, throw, or never return, and restore it afterwards
+//! ([`SuspendedActivation`](super::SuspendedActivation)).
 
-use super::{Done, Regs, depart, done, extend, fault, h, hc, next, save};
+use super::{
+    HandlerResult, Regs, dispatch, end_run, extend_stack, fault, h, hc, save_position, suspend,
+};
 use crate::entry;
 use crate::frame::{self, CallSite, HEAD, Header, Lowered, ThunkSite};
 use crate::isa::{self, Enc, tail_bytes};
@@ -21,7 +24,7 @@ use std::sync::atomic::Ordering;
 /// # Safety
 /// `cx` is this thread's state, `code` is alive.
 #[inline(always)]
-unsafe fn below(sp: *mut u8, code: *const Lowered, cx: *mut ThreadState) -> Option<*mut u64> {
+unsafe fn frame_below(sp: *mut u8, code: *const Lowered, cx: *mut ThreadState) -> Option<*mut u64> {
     // SAFETY: `code` is alive and `cx` is this thread's state (the caller's contract).
     unsafe {
         let new = sp.wrapping_sub((*code).frame as usize);
@@ -40,7 +43,7 @@ fn lowest(r: Regs) -> *mut u8 {
 /// # Safety
 /// Four slot numbers are readable, and `to` has space for four words.
 #[inline(always)]
-unsafe fn pass4(slots: *const u16, r: Regs, to: *mut u64) {
+unsafe fn copy_four_words(slots: *const u16, r: Regs, to: *mut u64) {
     // SAFETY: the slot list is padded to a word; the words above the stack pointer are free.
     unsafe {
         let four = slots.cast::<u64>().read();
@@ -56,13 +59,13 @@ unsafe fn pass4(slots: *const u16, r: Regs, to: *mut u64) {
 /// # Safety
 /// `n` slot numbers, padded to four, are readable, and `to` has space for as many words.
 #[inline(always)]
-unsafe fn pass(n: u16, slots: *const u16, r: Regs, to: *mut u64) {
+unsafe fn copy_words(n: u16, slots: *const u16, r: Regs, to: *mut u64) {
     let mut i = 0;
     // SAFETY: each step reads four slot numbers and writes four words, which `slots` and `to` have
     // (the caller's contract).
     unsafe {
         while i < n as usize {
-            pass4(slots.add(i), r, to.add(i));
+            copy_four_words(slots.add(i), r, to.add(i));
             i += 4;
         }
     }
@@ -95,11 +98,11 @@ unsafe extern "sysv64-unwind" fn first_call(
     ip: *const u64,
     regs: *mut u64,
     cx: *mut ThreadState,
-) -> Done {
+) -> HandlerResult {
     // SAFETY: the callee is at the same offset in every form of call, as asserted below.
     unsafe {
         lower_first((*ip.cast::<Enc<isa::Call>>()).ops.func);
-        next(ip, regs, cx)
+        dispatch(ip, regs, cx)
     }
 }
 const _: () =
@@ -110,14 +113,14 @@ const _: () =
 /// # Safety
 /// `code` is alive, and the arguments are in the frame at `new`.
 #[inline(always)]
-unsafe fn begin(
+unsafe fn enter_callee(
     code: *const Lowered,
     new: *mut u64,
     (r, sp): (Regs, *mut u8),
     after: *const u64,
     (dst, words): (u16, u16),
     cx: *mut ThreadState,
-) -> Done {
+) -> HandlerResult {
     // SAFETY: the words around `new` are free; the code is alive.
     unsafe {
         frame::write_header(
@@ -131,7 +134,7 @@ unsafe fn begin(
                 sp,
             },
         );
-        next((*code).entry, new, cx)
+        dispatch((*code).entry, new, cx)
     }
 }
 
@@ -146,14 +149,14 @@ unsafe fn fitting(n: u16, code: *const Lowered) -> u16 {
 }
 
 /// Yields the code and the frame of a call, or ends the handler in another way.
-macro_rules! place {
+macro_rules! callee_frame {
     ($o:ident, $sp:expr, $r:ident, $ip:ident, $cx:ident) => {{
         let code = code_of(&*($o.func as *const FuncRef));
         if code.is_null() {
             return first_call($ip, $r.0, $cx);
         }
-        let Some(new) = below($sp, code, $cx) else {
-            return extend($ip, $r.0, $cx);
+        let Some(new) = frame_below($sp, code, $cx) else {
+            return extend_stack($ip, $r.0, $cx);
         };
         (code, new)
     }};
@@ -161,34 +164,34 @@ macro_rules! place {
 
 hc!(call(o: Call, r, ip, cx) {
     let sp = (*cx).sp;
-    let (code, new) = place!(o, sp, r, ip, cx);
+    let (code, new) = callee_frame!(o, sp, r, ip, cx);
     let slots = ip.byte_add(size_of::<Enc<isa::Call>>());
-    pass(o.n, slots.cast(), r, new);
+    copy_words(o.n, slots.cast(), r, new);
     let after = slots.byte_add(tail_bytes(o.n as usize));
-    begin(code, new, (r, sp), after, (o.dst, o.words), cx)
+    enter_callee(code, new, (r, sp), after, (o.dst, o.words), cx)
 });
 hc!(call0(o: Call, r, ip, cx) {
-    let (code, new) = place!(o, lowest(r), r, ip, cx);
+    let (code, new) = callee_frame!(o, lowest(r), r, ip, cx);
     let after = ip.byte_add(size_of::<Enc<isa::Call>>());
-    begin(code, new, (r, lowest(r)), after, (o.dst, o.words), cx)
+    enter_callee(code, new, (r, lowest(r)), after, (o.dst, o.words), cx)
 });
 hc!(call1(o: Call1, r, ip, cx) {
-    let (code, new) = place!(o, lowest(r), r, ip, cx);
+    let (code, new) = callee_frame!(o, lowest(r), r, ip, cx);
     new.write(r.get::<u64>(o.a).wrapping_add(o.imm as u64));
     let after = ip.byte_add(size_of::<Enc<isa::Call1>>());
-    begin(code, new, (r, lowest(r)), after, (o.dst, o.words), cx)
+    enter_callee(code, new, (r, lowest(r)), after, (o.dst, o.words), cx)
 });
 hc!(call1_far(o: Call1, r, ip, cx) {
     let sp = (*cx).sp;
-    let (code, new) = place!(o, sp, r, ip, cx);
+    let (code, new) = callee_frame!(o, sp, r, ip, cx);
     new.write(r.get::<u64>(o.a).wrapping_add(o.imm as u64));
-    begin(code, new, (r, sp), ip.byte_add(size_of::<Enc<isa::Call1>>()), (o.dst, o.words), cx)
+    enter_callee(code, new, (r, sp), ip.byte_add(size_of::<Enc<isa::Call1>>()), (o.dst, o.words), cx)
 });
 hc!(call4(o: Call, r, ip, cx) {
-    let (code, new) = place!(o, lowest(r), r, ip, cx);
+    let (code, new) = callee_frame!(o, lowest(r), r, ip, cx);
     let slots = ip.byte_add(size_of::<Enc<isa::Call>>());
-    pass4(slots.cast(), r, new);
-    begin(code, new, (r, lowest(r)), slots.byte_add(tail_bytes(1)), (o.dst, o.words), cx)
+    copy_four_words(slots.cast(), r, new);
+    enter_callee(code, new, (r, lowest(r)), slots.byte_add(tail_bytes(1)), (o.dst, o.words), cx)
 });
 
 /// Puts a frame for `code` in the place of the current one, with the `n` words of the listed slots
@@ -197,7 +200,7 @@ hc!(call4(o: Call, r, ip, cx) {
 /// # Safety
 /// `n` slot numbers are readable, and the current frame is no longer needed.
 #[inline(always)]
-unsafe fn replace(
+unsafe fn replace_frame(
     code: *const Lowered,
     n: u16,
     slots: *const u64,
@@ -215,7 +218,7 @@ unsafe fn replace(
             return None;
         }
         let (scratch, new) = (scratch.cast::<u64>(), new.cast::<u64>());
-        pass(n, slots.cast(), r, scratch);
+        copy_words(n, slots.cast(), r, scratch);
         let header = Header {
             return_ip: frame::return_ip(r.0),
             caller: frame::caller(r.0),
@@ -234,9 +237,9 @@ hc!(tail_call(o: Call, r, ip, cx) {
     if code.is_null() {
         return first_call(ip, r.0, cx);
     }
-    match replace(code, o.n, ip.byte_add(size_of::<Enc<isa::Call>>()), r, cx) {
-        Some(new) => next((*code).entry, new, cx),
-        None => extend(ip, r.0, cx),
+    match replace_frame(code, o.n, ip.byte_add(size_of::<Enc<isa::Call>>()), r, cx) {
+        Some(new) => dispatch((*code).entry, new, cx),
+        None => extend_stack(ip, r.0, cx),
     }
 });
 
@@ -249,23 +252,23 @@ hc!(call_ptr(o: CallPtr, r, ip, cx) {
         if target < 4096 {
             fault(ip, r.0, cx, &TrapKind::BadCall(target))
         }
-        let held = depart(ip, r.0, cx);
-        by_plan(site, target, r.0, o.dst, cx);
-        return next(after, r.0, held.back());
+        let held = suspend(ip, r.0, cx);
+        call_by_plan(site, target, r.0, o.dst, cx);
+        return dispatch(after, r.0, held.resume());
     };
     let code = code_of(func);
     if code.is_null() {
         lower_first(std::ptr::from_ref(func) as usize);
-        return next(ip, r.0, cx);
+        return dispatch(ip, r.0, cx);
     }
     let sp = (*cx).sp;
-    let Some(new) = below(sp.wrapping_sub(site.list_bytes()), code, cx) else {
-        return extend(ip, r.0, cx);
+    let Some(new) = frame_below(sp.wrapping_sub(site.list_bytes()), code, cx) else {
+        return extend_stack(ip, r.0, cx);
     };
-    let va = if site.is_variadic { variadic(site, r, sp) } else { std::ptr::null() };
+    let va = if site.is_variadic { write_variadic(site, r, sp) } else { std::ptr::null() };
     // A call through a pointer of another type may pass more than the callee takes.
     let n = fitting(o.n, code);
-    pass(n, slots.cast(), r, new);
+    copy_words(n, slots.cast(), r, new);
     frame::write_header(new, Header {
         return_ip: after,
         caller: r.0,
@@ -274,7 +277,7 @@ hc!(call_ptr(o: CallPtr, r, ip, cx) {
         va,
         sp,
     });
-    next((*code).entry, new, cx)
+    dispatch((*code).entry, new, cx)
 });
 hc!(tail_call_ptr(o: CallPtr, r, ip, cx) {
     let target = r.get::<u64>(o.target) as usize;
@@ -285,18 +288,18 @@ hc!(tail_call_ptr(o: CallPtr, r, ip, cx) {
         if target < 4096 {
             fault(ip, r.0, cx, &TrapKind::BadCall(target))
         }
-        let held = depart(ip, r.0, cx);
-        by_plan(site, target, r.0, o.dst, cx);
-        return next(after, r.0, held.back());
+        let held = suspend(ip, r.0, cx);
+        call_by_plan(site, target, r.0, o.dst, cx);
+        return dispatch(after, r.0, held.resume());
     };
     let code = code_of(func);
     if code.is_null() {
         lower_first(std::ptr::from_ref(func) as usize);
-        return next(ip, r.0, cx);
+        return dispatch(ip, r.0, cx);
     }
-    match replace(code, fitting(o.n, code), slots, r, cx) {
-        Some(new) => next((*code).entry, new, cx),
-        None => extend(ip, r.0, cx),
+    match replace_frame(code, fitting(o.n, code), slots, r, cx) {
+        Some(new) => dispatch((*code).entry, new, cx),
+        None => extend_stack(ip, r.0, cx),
     }
 });
 
@@ -319,7 +322,7 @@ const LIST: usize = size_of::<VaList>().next_multiple_of(16);
 /// # Safety
 /// `site` belongs to the call being performed, which has reserved their space.
 #[inline(never)]
-unsafe fn variadic(site: &CallSite, r: Regs, sp: *mut u8) -> *const VaList {
+unsafe fn write_variadic(site: &CallSite, r: Regs, sp: *mut u8) -> *const VaList {
     // SAFETY: list and area lie in the space that the call reserved above the callee's frame.
     unsafe {
         let list = sp.sub(site.list_bytes()).cast::<VaList>();
@@ -344,14 +347,14 @@ unsafe fn variadic(site: &CallSite, r: Regs, sp: *mut u8) -> *const VaList {
 
 hc!(ret0(_o: Nil, r, _ip, cx) {
     (*cx).sp = frame::saved_sp(r.0);
-    next(frame::return_ip(r.0), frame::caller(r.0), cx)
+    dispatch(frame::return_ip(r.0), frame::caller(r.0), cx)
 });
 hc!(ret1(o: A, r, _ip, cx) {
     let value = r.get::<u64>(o.a);
     let caller = frame::caller(r.0);
     (*cx).sp = frame::saved_sp(r.0);
     Regs(caller).put(frame::dst(r.0) as u16, value);
-    next(frame::return_ip(r.0), caller, cx)
+    dispatch(frame::return_ip(r.0), caller, cx)
 });
 hc!(retn(o: Ret, r, _ip, cx) {
     let caller = frame::caller(r.0);
@@ -360,12 +363,12 @@ hc!(retn(o: Ret, r, _ip, cx) {
     let n = o.n.min((dst >> 16) as u16);
     std::ptr::copy(r.at(o.a), Regs(caller).at(dst as u16), n as usize);
     (*cx).sp = sp;
-    next(ip, caller, cx)
+    dispatch(ip, caller, cx)
 });
 hc!(exit(_o: Nil, r, _ip, cx) {
     entry::finish(r.0, (*cx).activation);
-    #[allow(clippy::unit_arg, reason = "Done is a state without tail calls")]
-    done()
+    #[allow(clippy::unit_arg, reason = "`HandlerResult` is a state without tail calls")]
+    end_run()
 });
 
 /// Calls `take` with the addresses of the listed slots. The array lies below the stack pointer if
@@ -409,7 +412,7 @@ fn at(regs: *mut u64, slot: u16) -> *const u64 {
 /// # Safety
 /// `target` is a function of the signature that the site's plan was made for.
 #[inline(never)]
-unsafe extern "sysv64-unwind" fn by_plan(
+unsafe extern "sysv64-unwind" fn call_by_plan(
     site: &CallSite,
     target: usize,
     regs: *mut u64,
@@ -426,10 +429,10 @@ unsafe extern "sysv64-unwind" fn by_plan(
     }
 }
 h!(native_plan(o: Site, r, ip, cx) {
-    let held = depart(ip, r.0, cx);
+    let held = suspend(ip, r.0, cx);
     let site = &*(o.site as *const CallSite);
-    by_plan(site, site.target, r.0, o.dst, cx);
-    cx = held.back();
+    call_by_plan(site, site.target, r.0, o.dst, cx);
+    cx = held.resume();
 });
 
 type W = u64;
@@ -438,7 +441,7 @@ type W = u64;
 /// # Safety
 /// `target` is a function of `n` integers.
 #[inline(never)]
-unsafe extern "sysv64-unwind" fn integers(
+unsafe extern "sysv64-unwind" fn call_with_integers(
     target: usize,
     n: u16,
     slots: *const u16,
@@ -475,28 +478,28 @@ unsafe extern "sysv64-unwind" fn integers(
 pub const MAX_DIRECT: usize = 12;
 
 hc!(native(o: Native, r, ip, cx) {
-    let held = depart(ip, r.0, cx);
+    let held = suspend(ip, r.0, cx);
     let slots = ip.byte_add(size_of::<Enc<isa::Native>>());
     let outer = std::mem::replace(&mut (*cx).away, r.0);
-    let value = integers(o.target, o.n, slots.cast(), r.0);
-    let cx = held.back();
+    let value = call_with_integers(o.target, o.n, slots.cast(), r.0);
+    let cx = held.resume();
     (*cx).away = outer;
     r.put(o.dst, value & o.mask);
-    next(slots.byte_add(tail_bytes(o.n as usize)), r.0, cx)
+    dispatch(slots.byte_add(tail_bytes(o.n as usize)), r.0, cx)
 });
 macro_rules! float_calls {
     ($($one:ident $two:ident $t:ty;)*) => { $(
         h!($one(o: NativeF, r, ip, cx) {
-            let held = depart(ip, r.0, cx);
+            let held = suspend(ip, r.0, cx);
             let f: unsafe extern "C-unwind" fn($t) -> $t = std::mem::transmute(o.target);
             r.put(o.dst, f(r.get(o.a)));
-            cx = held.back();
+            cx = held.resume();
         });
         h!($two(o: NativeF, r, ip, cx) {
-            let held = depart(ip, r.0, cx);
+            let held = suspend(ip, r.0, cx);
             let f: unsafe extern "C-unwind" fn($t, $t) -> $t = std::mem::transmute(o.target);
             r.put(o.dst, f(r.get(o.a), r.get(o.b)));
-            cx = held.back();
+            cx = held.resume();
         });
     )* };
 }
@@ -521,9 +524,9 @@ unsafe extern "sysv64-unwind" fn run_thunk(
     }
 }
 h!(thunk(o: Site, r, ip, cx) {
-    let held = depart(ip, r.0, cx);
+    let held = suspend(ip, r.0, cx);
     run_thunk(&*(o.site as *const ThunkSite), r.0, o.dst, cx);
-    cx = held.back();
+    cx = held.resume();
 });
 
 hc!(setjmp(o: Dabn, r, ip, cx) {
@@ -531,20 +534,20 @@ hc!(setjmp(o: Dabn, r, ip, cx) {
     let mask = o.n != 0 && r.get::<u32>(o.b) != 0;
     unwind::set_jump(r.get::<u64>(o.a) as *mut unwind::JumpBuffer, mask, after, r.0, o.dst, cx);
     r.put(o.dst, 0u64);
-    next(after, r.0, cx)
+    dispatch(after, r.0, cx)
 });
 hc!(longjmp(o: Ab, r, ip, cx) {
-    save(ip, r.0, cx);
+    save_position(ip, r.0, cx);
     let value = r.get::<u32>(o.b).max(u32::from(r.get::<u32>(o.b) == 0));
     let buffer = &*(r.get::<u64>(o.a) as *const unwind::JumpBuffer);
     unwind::long_jump(buffer, value, ip, cx);
-    next(buffer.ip, buffer.regs, cx)
+    dispatch(buffer.ip, buffer.regs, cx)
 });
 hc!(resume(o: A, r, ip, cx) {
-    save(ip, r.0, cx);
+    save_position(ip, r.0, cx);
     let exception = r.get::<u64>(o.a) as usize;
     match unwind::land(r.0, exception, cx) {
-        Some((ip, regs)) => next(ip, regs, cx),
+        Some((ip, regs)) => dispatch(ip, regs, cx),
         None => unwind::leave(exception, cx),
     }
 });

@@ -1,6 +1,6 @@
 //! Moves, constants, branches, switches, function entry and faults.
 //!
-//! Conditional branches use a processor branch instead of selecting an address; see [`either`].
+//! Conditional branches use a processor branch instead of selecting an address; see [`branch`].
 //! Calls are in `call`.
 
 #![expect(
@@ -8,7 +8,7 @@
     reason = "the forms say what happens with a NaN"
 )]
 
-use super::{Done, Regs, fault, h, hc, next};
+use super::{HandlerResult, Regs, dispatch, fault, h, hc};
 use crate::frame::{self, HEAD, Lowered};
 use ompvm_memory::image::Image;
 use ompvm_memory::thread::ThreadState;
@@ -36,7 +36,7 @@ h!(enter(o: Enter, r, ip, cx) {
 
 macro_rules! go {
     ($ip:expr, $off:expr, $r:expr, $cx:expr) => {
-        next($ip.byte_offset($off as isize), $r.0, $cx)
+        dispatch($ip.byte_offset($off as isize), $r.0, $cx)
     };
 }
 
@@ -47,15 +47,15 @@ macro_rules! go {
 /// could not overlap. A branch is predicted.
 ///
 /// # Safety
-/// As for [`next`].
+/// As for [`dispatch`].
 #[inline(always)]
-pub(super) unsafe fn either(
+pub(super) unsafe fn branch(
     cond: bool,
     ip: *const u64,
     (then, els): (i32, i32),
     r: Regs,
     cx: *mut ThreadState,
-) -> Done {
+) -> HandlerResult {
     #[inline(always)]
     fn apart(mut ip: *const u64) -> *const u64 {
         // SAFETY: the assembly is empty; it only keeps the compiler from merging the two paths.
@@ -71,7 +71,7 @@ pub(super) unsafe fn either(
         } else {
             apart(ip.byte_offset(els as isize))
         };
-        next(ip, r.0, cx)
+        dispatch(ip, r.0, cx)
     }
 }
 
@@ -81,14 +81,14 @@ hc!(mov_jump(o: DaBr, r, ip, cx) {
     go!(ip, o.target, r, cx)
 });
 hc!(br_if(o: Bra, r, ip, cx) {
-    either(r.get::<u64>(o.a) & 1 != 0, ip, (o.then, o.els), r, cx)
+    branch(r.get::<u64>(o.a) & 1 != 0, ip, (o.then, o.els), r, cx)
 });
 
 macro_rules! branches {
     ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
         hc!($name(o: Brab, r, ip, cx) {
             let ($a, $b): ($t, $t) = (r.get(o.a), r.get(o.b));
-            either($e, ip, (o.then, o.els), r, cx)
+            branch($e, ip, (o.then, o.els), r, cx)
         });
     )* };
 }
@@ -122,7 +122,7 @@ macro_rules! branches_imm {
     ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
         hc!($name(o: Brai, r, ip, cx) {
             let ($a, $b): ($t, $t) = (r.get(o.a), o.imm as $t);
-            either($e, ip, (o.then, o.els), r, cx)
+            branch($e, ip, (o.then, o.els), r, cx)
         });
     )* };
 }
@@ -141,25 +141,25 @@ macro_rules! steps {
             let $b: $t = r.get(o.b);
             let $a = r.get::<$t>(o.a).wrapping_add(o.step as $t);
             r.put(o.dst, $a);
-            either($e, ip, (o.then, o.els), r, cx)
+            branch($e, ip, (o.then, o.els), r, cx)
         });
         hc!($imm(o: Brstepi, r, ip, cx) {
             let $b = o.imm as $t;
             let $a = r.get::<$t>(o.a).wrapping_add(o.step as $t);
             r.put(o.dst, $a);
-            either($e, ip, (o.then, o.els), r, cx)
+            branch($e, ip, (o.then, o.els), r, cx)
         });
         hc!($walk(o: Brwalk, r, ip, cx) {
             let $b: $t = r.get(o.b);
             let $a = r.get::<$t>(o.a).wrapping_add(r.get::<$t>(o.s));
             r.put(o.dst, $a);
-            either($e, ip, (o.then, o.els), r, cx)
+            branch($e, ip, (o.then, o.els), r, cx)
         });
         hc!($walki(o: Brwalki, r, ip, cx) {
             let $b = o.imm as $t;
             let $a = r.get::<$t>(o.a).wrapping_add(r.get::<$t>(o.s));
             r.put(o.dst, $a);
-            either($e, ip, (o.then, o.els), r, cx)
+            branch($e, ip, (o.then, o.els), r, cx)
         });
     )* };
 }
@@ -178,12 +178,12 @@ macro_rules! increments {
         hc!($name(o: Brinc, r, ip, cx) {
             r.put(o.dst, r.get::<u64>(o.a).wrapping_add(o.step as u64));
             let ($a, $b): ($t, $t) = (r.get(o.x), r.get(o.y));
-            either($e, ip, (o.then, o.els), r, cx)
+            branch($e, ip, (o.then, o.els), r, cx)
         });
         hc!($imm(o: Brinci, r, ip, cx) {
             r.put(o.dst, r.get::<u64>(o.a).wrapping_add(o.step as u64));
             let ($a, $b): ($t, $t) = (r.get(o.x), o.imm as $t);
-            either($e, ip, (o.then, o.els), r, cx)
+            branch($e, ip, (o.then, o.els), r, cx)
         });
     )* };
 }
@@ -221,7 +221,7 @@ hc!(indirect(o: A, r, ip, cx) {
     let address = r.get::<u64>(o.a) as usize;
     let code = frame::lowered(r.0);
     match block_at(code, address) {
-        Some(off) => next((*code).code.as_ptr().byte_add(off), r.0, cx),
+        Some(off) => dispatch((*code).code.as_ptr().byte_add(off), r.0, cx),
         None => fault(ip, r.0, cx, &TrapKind::BadCall(address)),
     }
 });
@@ -311,11 +311,11 @@ h!(pair64(o: Dab, r) {
 hc!(unreachable(_o: Nil, r, ip, cx) fault(ip, r.0, cx, &TrapKind::Unreachable));
 hc!(trap(_o: Nil, r, ip, cx) fault(ip, r.0, cx, &TrapKind::BuiltinTrap));
 h!(debugtrap(_o: Nil, r, ip, cx) {
-    super::save(ip, r.0, cx);
+    super::save_position(ip, r.0, cx);
     libc::raise(libc::SIGTRAP)
 });
 hc!(unsupported(o: Site, r, ip, cx) {
-    super::save(ip, r.0, cx);
+    super::save_position(ip, r.0, cx);
     report_unsupported(o.site)
 });
 #[cold]

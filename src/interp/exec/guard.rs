@@ -7,7 +7,7 @@
 //!
 //! `lower::protect` decides which functions have guards and orders their arrays.
 
-use super::{extend, fault, h, hc, next, save};
+use super::{dispatch, extend_stack, fault, h, hc, save_position};
 use crate::isa::{AllocaGuarded, Enc};
 use ompvm_memory::thread::ALLOCATED;
 use ompvm_support::error::TrapKind;
@@ -56,11 +56,11 @@ h!(guard_set(o: Guard, r) {
     r.0.byte_add(o.off as usize).cast::<Words>().write([value(), 0])
 });
 h!(guard_check(o: Guard, r, ip, cx) {
-    save(ip, r.0, cx);
+    save_position(ip, r.0, cx);
     check_guards(r.0.byte_add(o.off as usize), usize::MAX, o.fail)
 });
 h!(stack_restore_guarded(o: Guard, r, ip, cx) {
-    save(ip, r.0, cx);
+    save_position(ip, r.0, cx);
     let sp = r.get::<u64>(o.a) as usize;
     check_guards(r.0.byte_add(o.off as usize), sp, o.fail);
     (*cx).sp = sp as *mut u8;
@@ -68,14 +68,14 @@ h!(stack_restore_guarded(o: Guard, r, ip, cx) {
 hc!(alloca_guarded(o: AllocaGuarded, r, ip, cx) {
     let count: u64 = r.get(o.count);
     let bytes = u128::from(count) * u128::from(o.size);
-    if bytes > super::TOO_MUCH {
+    if bytes > super::ADDRESS_SPACE_BYTES {
         fault(ip, r.0, cx, &TrapKind::StackOverflow)
     }
     let room = ((bytes as i64 + 7) & -8) + size_of::<Words>() as i64;
     let start = ((*cx).sp as i64 - room) & -i64::from(o.align);
     let sp = start - 16;
     if sp < (*cx).limit as i64 {
-        return extend(ip, r.0, cx);
+        return extend_stack(ip, r.0, cx);
     }
     (*cx).sp = sp as *mut u8;
     (sp as *mut usize).write(r.0 as usize | ALLOCATED);
@@ -85,5 +85,5 @@ hc!(alloca_guarded(o: AllocaGuarded, r, ip, cx) {
     guard.write([value(), (*frame)[1]]);
     (*frame)[1] = guard as u64;
     r.put(o.dst, start);
-    next(ip.byte_add(size_of::<Enc<AllocaGuarded>>()), r.0, cx)
+    dispatch(ip.byte_add(size_of::<Enc<AllocaGuarded>>()), r.0, cx)
 });

@@ -3,7 +3,7 @@
 //! The signal handler attributes a fault of a load or store to the instruction that the processor's
 //! registers name. Guest pointers are host pointers and need not be aligned.
 
-use super::{Regs, extend, fault, h, hc, next};
+use super::{Regs, dispatch, extend_stack, fault, h, hc};
 use crate::isa::{Alloca, Enc};
 use ompvm_memory::image::Image;
 use ompvm_memory::thread::{self, ALLOCATED, ThreadState};
@@ -165,11 +165,11 @@ h!(gep_s(o: Memx, r) {
     r.put(o.reg, indexed(r, o.base, index, o.scale, o.off) as u64)
 });
 /// An upper bound on the size of an address space.
-pub(super) const TOO_MUCH: u128 = 1 << 47;
+pub(super) const ADDRESS_SPACE_BYTES: u128 = 1 << 47;
 hc!(alloca(o: Alloca, r, ip, cx) {
     let count: u64 = r.get(o.count);
     let bytes = u128::from(count) * u128::from(o.size);
-    if bytes > TOO_MUCH {
+    if bytes > ADDRESS_SPACE_BYTES {
         fault(ip, r.0, cx, &TrapKind::StackOverflow)
     }
     let align = i64::from(o.align).max(16);
@@ -177,27 +177,27 @@ hc!(alloca(o: Alloca, r, ip, cx) {
     // An observer of this thread finds the frame through the word at its stack pointer.
     let sp = start - 16;
     if sp < (*cx).limit as i64 {
-        return extend(ip, r.0, cx);
+        return extend_stack(ip, r.0, cx);
     }
     (*cx).sp = sp as *mut u8;
     (sp as *mut usize).write(r.0 as usize | ALLOCATED);
     r.put(o.dst, start);
-    next(ip.byte_add(size_of::<Enc<Alloca>>()), r.0, cx)
+    dispatch(ip.byte_add(size_of::<Enc<Alloca>>()), r.0, cx)
 });
 h!(stack_save(o: D, r, _ip, cx) r.put(o.dst, (*cx).sp as u64));
 h!(stack_restore(o: A, r, _ip, cx) (*cx).sp = r.get::<u64>(o.a) as *mut u8);
 
 // Goes through libc, whose faults the signal handler attributes to the saved position.
 h!(memcpy(o: Abc, r, ip, cx) {
-    super::save(ip, r.0, cx);
+    super::save_position(ip, r.0, cx);
     libc::memmove(r.get::<u64>(o.a) as _, r.get::<u64>(o.b) as _, r.get::<u64>(o.c) as usize)
 });
 h!(memmove(o: Abc, r, ip, cx) {
-    super::save(ip, r.0, cx);
+    super::save_position(ip, r.0, cx);
     libc::memmove(r.get::<u64>(o.a) as _, r.get::<u64>(o.b) as _, r.get::<u64>(o.c) as usize)
 });
 h!(memset(o: Abc, r, ip, cx) {
-    super::save(ip, r.0, cx);
+    super::save_position(ip, r.0, cx);
     libc::memset(r.get::<u64>(o.a) as _, i32::from(r.get::<u8>(o.b)), r.get::<u64>(o.c) as usize)
 });
 
@@ -206,11 +206,11 @@ h!(memset(o: Abc, r, ip, cx) {
 /// # Safety
 /// `cx` is this thread's state, `image` a live image.
 #[inline(never)]
-unsafe extern "C" fn block(cx: *mut ThreadState, image: usize) -> u64 {
+unsafe extern "C" fn thread_locals(cx: *mut ThreadState, image: usize) -> u64 {
     // SAFETY: the image outlives its code, and `cx` is this thread's state (the caller's contract).
     unsafe { thread::tls_block(cx, &*(image as *const Image)) as u64 }
 }
 h!(tls_address(o: Tls, r, _ip, cx) {
-    let at = if (*cx).tls_serial == o.serial { (*cx).tls as u64 } else { block(cx, o.image) };
+    let at = if (*cx).tls_serial == o.serial { (*cx).tls as u64 } else { thread_locals(cx, o.image) };
     r.put(o.dst, at.wrapping_add(u64::from(o.off)))
 });

@@ -1,10 +1,10 @@
 //! Handlers of all instructions, by concern, and the dispatch from one to the next.
 //!
-//! A handler is an `extern "sysv64-unwind" fn(ip, regs, cx) -> Done` that ends in `next(..)`. With
-//! `cfg(ompvm_tail_calls)` that is an indirect jump (see build.rs), so the three arguments stay in
-//! registers while the guest runs. Otherwise `next` returns the state to the loop of
-//! [`ompvm_memory::activation::run`]. A handler must hold nothing with drop glue: exceptions
-//! unwind through it, and a destructor would prevent the tail call.
+//! A handler is an `extern "sysv64-unwind" fn(ip, regs, cx) -> HandlerResult` that ends in
+//! `dispatch(..)`. With `cfg(ompvm_tail_calls)` that is an indirect jump (see build.rs), so the
+//! three arguments stay in registers while the guest runs. Otherwise `dispatch` returns the state
+//! to the loop of [`ompvm_memory::activation::run`]. A handler must hold nothing with drop glue:
+//! exceptions unwind through it, and a destructor would prevent the tail call.
 //!
 //! Handlers know nothing of LLVM's types; the lowering has chosen the instruction by type.
 
@@ -40,13 +40,13 @@ use ompvm_support::error::TrapKind;
 
 /// The result of a handler.
 #[cfg(ompvm_tail_calls)]
-pub type Done = ();
+pub type HandlerResult = ();
 
 /// The result of a handler: the next instruction and frame; a null `ip` ends the run.
 #[cfg(not(ompvm_tail_calls))]
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Done {
+pub struct HandlerResult {
     ip: *const u64,
     regs: *mut u64,
 }
@@ -59,8 +59,11 @@ pub struct Done {
 /// innermost frame of the activation that runs; `cx` is the current thread's state. The lowering
 /// only writes slot numbers that belong to the frame and targets that are alive as long as the
 /// code.
-pub type Handler =
-    unsafe extern "sysv64-unwind" fn(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Done;
+pub type Handler = unsafe extern "sysv64-unwind" fn(
+    ip: *const u64,
+    regs: *mut u64,
+    cx: *mut ThreadState,
+) -> HandlerResult;
 
 /// Continues with the instruction at `ip`.
 ///
@@ -68,7 +71,7 @@ pub type Handler =
 /// `ip` must be an instruction of a lowered function whose frame is at `regs`.
 #[cfg(ompvm_tail_calls)]
 #[inline(always)]
-pub unsafe fn next(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Done {
+pub unsafe fn dispatch(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> HandlerResult {
     // SAFETY: word 0 of every instruction is its handler.
     unsafe { (*ip.cast::<Handler>())(ip, regs, cx) }
 }
@@ -79,16 +82,16 @@ pub unsafe fn next(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Done
 /// `ip` must be an instruction of a lowered function whose frame is at `regs`.
 #[cfg(not(ompvm_tail_calls))]
 #[inline(always)]
-pub unsafe fn next(ip: *const u64, regs: *mut u64, _cx: *mut ThreadState) -> Done {
-    Done { ip, regs }
+pub unsafe fn dispatch(ip: *const u64, regs: *mut u64, _cx: *mut ThreadState) -> HandlerResult {
+    HandlerResult { ip, regs }
 }
 
 /// Ends the run: [`ompvm_memory::activation::run`] returns.
 #[inline(always)]
-pub fn done() -> Done {
+pub fn end_run() -> HandlerResult {
     #[cfg(not(ompvm_tail_calls))]
     {
-        Done {
+        HandlerResult {
             ip: std::ptr::null(),
             regs: std::ptr::null_mut(),
         }
@@ -187,7 +190,7 @@ impl Regs {
 /// # Safety
 /// `cx` is the current thread's state and runs inside an activation.
 #[inline(always)]
-pub unsafe fn save(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) {
+pub unsafe fn save_position(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) {
     // SAFETY: the thread runs inside an activation (the caller's contract), which is live.
     unsafe {
         let act = (*cx).activation;
@@ -199,30 +202,30 @@ pub unsafe fn save(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) {
 /// The activation of a handler during a native call: the call may switch stacks, run other frames
 /// there, and return on another thread.
 #[derive(Clone, Copy)]
-pub struct Held(*mut Activation);
+pub struct SuspendedActivation(*mut Activation);
 
-/// Saves the guest's position before a native call; see [`Held::back`].
+/// Saves the guest's position before a native call; see [`SuspendedActivation::resume`].
 ///
 /// # Safety
-/// As for [`save`].
+/// As for [`save_position`].
 #[inline(always)]
-pub unsafe fn depart(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Held {
+pub unsafe fn suspend(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> SuspendedActivation {
     // SAFETY: the thread runs inside an activation (the caller's contract), which is live.
     unsafe {
-        save(ip, regs, cx);
+        save_position(ip, regs, cx);
         let act = (*cx).activation;
         (*act).sp = (*cx).sp;
-        Held(act)
+        SuspendedActivation(act)
     }
 }
 
-impl Held {
+impl SuspendedActivation {
     /// Makes the activation current on the thread that runs now, and returns that thread's state.
     ///
     /// # Safety
-    /// Once after [`depart`], in the same handler.
+    /// Once after [`suspend`], in the same handler.
     #[inline(always)]
-    pub unsafe fn back(self) -> *mut ThreadState {
+    pub unsafe fn resume(self) -> *mut ThreadState {
         // SAFETY: the handler that departed runs on the activation's stack, so the activation is
         // live.
         unsafe { Activation::resume(self.0) }
@@ -232,9 +235,9 @@ impl Held {
 /// Moves the native stack pointer down, then continues with the instruction at `ip`.
 ///
 /// # Safety
-/// As for [`next`]; the last act of a handler.
+/// As for [`dispatch`]; the last act of a handler.
 #[inline(always)]
-pub unsafe fn extend(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Done {
+pub unsafe fn extend_stack(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> HandlerResult {
     use ompvm_memory::abi;
     // SAFETY: `ip`, `regs` and `cx` are a handler's, which ends here (the caller's contract).
     #[cfg(ompvm_tail_calls)]
@@ -245,7 +248,7 @@ pub unsafe fn extend(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Do
     #[cfg(not(ompvm_tail_calls))]
     unsafe {
         let on = abi::extend(ip, regs, cx);
-        Done {
+        HandlerResult {
             ip: on.ip,
             regs: on.regs,
         }
@@ -255,7 +258,7 @@ pub unsafe fn extend(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Do
 /// Ends the guest with a fault at `ip`.
 ///
 /// # Safety
-/// As for [`save`].
+/// As for [`save_position`].
 #[cold]
 #[inline(never)]
 pub unsafe extern "sysv64-unwind" fn fault(
@@ -265,7 +268,7 @@ pub unsafe extern "sysv64-unwind" fn fault(
     kind: &TrapKind,
 ) -> ! {
     // SAFETY: the thread runs inside an activation (the caller's contract).
-    unsafe { save(ip, regs, cx) };
+    unsafe { save_position(ip, regs, cx) };
     ompvm_memory::signals::raise_trap(*kind, ip)
 }
 
@@ -279,12 +282,12 @@ macro_rules! h {
         #[doc = concat!("Handler of `", stringify!($name), "`.")]
         ///
         /// # Safety
-        /// As for `next`.
+        /// As for `dispatch`.
         pub unsafe extern "sysv64-unwind" fn $name(
             $ip: *const u64,
             regs: *mut u64,
             $cx: *mut ompvm_memory::thread::ThreadState,
-        ) -> $crate::exec::Done {
+        ) -> $crate::exec::HandlerResult {
             // SAFETY: the lowering wrote an instruction of this shape at ip, and its slots
             // belong to the frame at regs.
             unsafe {
@@ -295,7 +298,7 @@ macro_rules! h {
                 #[allow(unused_mut)]
                 let mut $cx = $cx;
                 $body;
-                $crate::exec::next(
+                $crate::exec::dispatch(
                     $ip.byte_add(size_of::<
                         $crate::isa::Enc<$crate::isa::$shape>,
                     >()),
@@ -314,12 +317,12 @@ macro_rules! hc {
         #[doc = concat!("Handler of `", stringify!($name), "`.")]
         ///
         /// # Safety
-        /// As for `next`.
+        /// As for `dispatch`.
         pub unsafe extern "sysv64-unwind" fn $name(
             $ip: *const u64,
             regs: *mut u64,
             $cx: *mut ompvm_memory::thread::ThreadState,
-        ) -> $crate::exec::Done {
+        ) -> $crate::exec::HandlerResult {
             // SAFETY: the lowering wrote an instruction of this shape at ip, and its slots
             // belong to the frame at regs.
             unsafe {

@@ -6,21 +6,21 @@
 //! or the sum in the frame would add a store and a load per iteration, which is most of such a
 //! loop. The step keeps its own instruction, from which the loop is read. If another handler than
 //! the interpreter's stands there, only the work is done and the step runs as usual. The loop is
-//! entered again every [`AT_ONCE`] iterations, so that a patched step is noticed.
+//! entered again every [`MAX_ITERATIONS`] iterations, so that a patched step is noticed.
 //!
 //! The lowering (`lower/repeat.rs`) ensures that the step counts in the instruction's index,
 //! branches back to it, and that nothing else in the loop changes.
 
 use super::memory::{load, store};
-use super::{Regs, hc, next};
+use super::{Regs, dispatch, hc};
 use crate::isa::{Brstep, Brstepi, Brwalk, Brwalki, Enc, HANDLERS, Shape, op};
 
 /// The most iterations before the step is read again.
-const AT_ONCE: u32 = 1 << 14;
+const MAX_ITERATIONS: u32 = 1 << 14;
 
 /// The comparison that continues a loop.
 #[derive(Clone, Copy)]
-enum While {
+enum LoopCondition {
     NotEqual,
     Less,
     Below,
@@ -30,20 +30,20 @@ enum While {
 struct Loop {
     step: u64,
     bound: u64,
-    way: While,
+    condition: LoopCondition,
     /// Distance in bytes from the step to its successor outside the loop.
-    out: i32,
+    exit: i32,
 }
 
 /// Reads the loop that the step at `ip` forms with the instruction `back` bytes before it.
 #[inline(always)]
-unsafe fn read(ip: *const u64, back: usize, r: Regs) -> Option<Loop> {
+unsafe fn read_loop(ip: *const u64, back: usize, r: Regs) -> Option<Loop> {
     // SAFETY: the step's handler identifies its shape.
     unsafe {
         let handler = *ip.cast::<usize>();
         let is = |code: u16| handler == HANDLERS[code as usize] as usize;
-        let eq = |then: i32, out: i32| (While::NotEqual, then, out);
-        let (step, bound, (way, out, to)) = if is(op::step_eqi64.number) {
+        let eq = |then: i32, out: i32| (LoopCondition::NotEqual, then, out);
+        let (step, bound, (condition, exit, to)) = if is(op::step_eqi64.number) {
             let o = &(*ip.cast::<Enc<Brstepi>>()).ops;
             (o.step as u64, o.imm as u64, eq(o.then, o.els))
         } else if is(op::step_eq64.number) {
@@ -51,36 +51,64 @@ unsafe fn read(ip: *const u64, back: usize, r: Regs) -> Option<Loop> {
             (o.step as u64, r.get(o.b), eq(o.then, o.els))
         } else if is(op::step_slt64.number) {
             let o = &(*ip.cast::<Enc<Brstep>>()).ops;
-            (o.step as u64, r.get(o.b), (While::Less, o.els, o.then))
+            (
+                o.step as u64,
+                r.get(o.b),
+                (LoopCondition::Less, o.els, o.then),
+            )
         } else if is(op::step_slti64.number) {
             let o = &(*ip.cast::<Enc<Brstepi>>()).ops;
-            (o.step as u64, o.imm as u64, (While::Less, o.els, o.then))
+            (
+                o.step as u64,
+                o.imm as u64,
+                (LoopCondition::Less, o.els, o.then),
+            )
         } else if is(op::step_ult64.number) {
             let o = &(*ip.cast::<Enc<Brstep>>()).ops;
-            (o.step as u64, r.get(o.b), (While::Below, o.els, o.then))
+            (
+                o.step as u64,
+                r.get(o.b),
+                (LoopCondition::Below, o.els, o.then),
+            )
         } else if is(op::step_ulti64.number) {
             let o = &(*ip.cast::<Enc<Brstepi>>()).ops;
-            (o.step as u64, o.imm as u64, (While::Below, o.els, o.then))
+            (
+                o.step as u64,
+                o.imm as u64,
+                (LoopCondition::Below, o.els, o.then),
+            )
         } else if is(op::walk_ult64.number) {
             let o = &(*ip.cast::<Enc<Brwalk>>()).ops;
-            (r.get(o.s), r.get(o.b), (While::Below, o.els, o.then))
+            (
+                r.get(o.s),
+                r.get(o.b),
+                (LoopCondition::Below, o.els, o.then),
+            )
         } else if is(op::walk_ulti64.number) {
             let o = &(*ip.cast::<Enc<Brwalki>>()).ops;
-            (r.get(o.s), o.imm as u64, (While::Below, o.els, o.then))
+            (
+                r.get(o.s),
+                o.imm as u64,
+                (LoopCondition::Below, o.els, o.then),
+            )
         } else if is(op::walk_slt64.number) {
             let o = &(*ip.cast::<Enc<Brwalk>>()).ops;
-            (r.get(o.s), r.get(o.b), (While::Less, o.els, o.then))
+            (r.get(o.s), r.get(o.b), (LoopCondition::Less, o.els, o.then))
         } else if is(op::walk_slti64.number) {
             let o = &(*ip.cast::<Enc<Brwalki>>()).ops;
-            (r.get(o.s), o.imm as u64, (While::Less, o.els, o.then))
+            (
+                r.get(o.s),
+                o.imm as u64,
+                (LoopCondition::Less, o.els, o.then),
+            )
         } else {
             return None;
         };
         (to as isize == -(back as isize)).then_some(Loop {
             step,
             bound,
-            way,
-            out,
+            condition,
+            exit,
         })
     }
 }
@@ -99,11 +127,11 @@ unsafe fn repeat<T: Shape>(
         let back = size_of::<Enc<T>>();
         let after = ip.byte_add(back);
         let mut i: u64 = r.get(index);
-        let Some(l) = read(after, back, r) else {
+        let Some(l) = read_loop(after, back, r) else {
             body(i);
             return after;
         };
-        let mut left = AT_ONCE;
+        let mut left = MAX_ITERATIONS;
         macro_rules! go {
             ($on:expr) => {
                 loop {
@@ -111,7 +139,7 @@ unsafe fn repeat<T: Shape>(
                     i = i.wrapping_add(l.step);
                     if !$on {
                         r.put(index, i);
-                        return after.byte_offset(l.out as isize);
+                        return after.byte_offset(l.exit as isize);
                     }
                     left -= 1;
                     if left == 0 {
@@ -121,10 +149,10 @@ unsafe fn repeat<T: Shape>(
                 }
             };
         }
-        match l.way {
-            While::NotEqual => go!(i != l.bound),
-            While::Less => go!((i as i64) < l.bound as i64),
-            While::Below => go!(i < l.bound),
+        match l.condition {
+            LoopCondition::NotEqual => go!(i != l.bound),
+            LoopCondition::Less => go!((i as i64) < l.bound as i64),
+            LoopCondition::Below => go!(i < l.bound),
         }
     }
 }
@@ -138,7 +166,7 @@ macro_rules! fills {
                 let at = base.wrapping_add(i.wrapping_mul(scale)).wrapping_add(off);
                 store::<$t>(at as usize, value)
             });
-            next(to, r.0, cx)
+            dispatch(to, r.0, cx)
         });
     )* };
 }
@@ -157,7 +185,7 @@ hc!(fadd64_x_loop(o: Fx, r, ip, cx) {
         sum += load::<f64>(at as usize)
     });
     r.put(o.dst, sum);
-    next(to, r.0, cx)
+    dispatch(to, r.0, cx)
 });
 hc!(muladd64_x_loop(o: Fcx, r, ip, cx) {
     let (mut sum, a): (f64, f64) = (r.get(o.c), r.get(o.a));
@@ -167,7 +195,7 @@ hc!(muladd64_x_loop(o: Fcx, r, ip, cx) {
         sum += a * load::<f64>(at as usize)
     });
     r.put(o.dst, sum);
-    next(to, r.0, cx)
+    dispatch(to, r.0, cx)
 });
 hc!(muladd64_xx_loop(o: Fxx, r, ip, cx) {
     let mut sum: f64 = r.get(o.c);
@@ -179,7 +207,7 @@ hc!(muladd64_xx_loop(o: Fxx, r, ip, cx) {
         sum += load::<f64>(v as usize) * load::<f64>(w as usize)
     });
     r.put(o.dst, sum);
-    next(to, r.0, cx)
+    dispatch(to, r.0, cx)
 });
 hc!(macc64_xx_loop(o: Fxx, r, ip, cx) {
     let a: f64 = r.get(o.c);
@@ -191,7 +219,7 @@ hc!(macc64_xx_loop(o: Fxx, r, ip, cx) {
         let v: f64 = load(v as usize);
         store(w, a * v + load::<f64>(w))
     });
-    next(to, r.0, cx)
+    dispatch(to, r.0, cx)
 });
 hc!(muladd64_gather_loop(o: Fg, r, ip, cx) {
     let mut sum: f64 = r.get(o.c);
@@ -199,5 +227,5 @@ hc!(muladd64_gather_loop(o: Fg, r, ip, cx) {
         sum += super::fused::gathered(o, r, i)
     });
     r.put(o.dst, sum);
-    next(to, r.0, cx)
+    dispatch(to, r.0, cx)
 });

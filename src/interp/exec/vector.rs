@@ -355,7 +355,7 @@ macro_rules! shuffles {
                 d.add(i).write(from.add(*lanes.add(i) as usize).read());
                 i += 1;
             }
-            super::next(lanes.add(n.next_multiple_of(2)).cast(), r.0, cx)
+            super::dispatch(lanes.add(n.next_multiple_of(2)).cast(), r.0, cx)
         });
     )* };
 }
