@@ -7,7 +7,7 @@
 //! Handlers are in [`exec`].
 
 use super::exec::{self, VaList};
-use super::frame::{self, HEAD, HEADER, Header, Lowered};
+use super::frame::{self, HEADER_BYTES, HEADER_WORDS, Header, LoweredFunction};
 use super::isa::{Enc, Nil};
 use super::thunk::Thunks;
 use super::{baseline, child, lower, stats, unwind};
@@ -66,12 +66,12 @@ pub fn init() {
 }
 
 struct Node {
-    code: &'static Lowered,
+    code: &'static LoweredFunction,
     next: *const Node,
 }
 static CODE: AtomicPtr<Node> = AtomicPtr::new(ptr::null_mut());
 
-fn find_code(ip: *const u64) -> Option<&'static Lowered> {
+fn find_code(ip: *const u64) -> Option<&'static LoweredFunction> {
     let mut node = CODE.load(Ordering::Acquire).cast_const();
     // SAFETY: nodes are leaked, so the pointers in the list stay valid.
     while let Some(n) = unsafe { node.as_ref() } {
@@ -84,12 +84,12 @@ fn find_code(ip: *const u64) -> Option<&'static Lowered> {
 }
 
 /// Returns the code at an address if a lowered function has its code there.
-pub(super) fn known(code: *const Lowered) -> Option<&'static Lowered> {
+pub(super) fn known(code: *const LoweredFunction) -> Option<&'static LoweredFunction> {
     all().find(|&known| ptr::eq(known, code))
 }
 
 /// Iterates over all lowered code, newest first.
-pub fn all() -> impl Iterator<Item = &'static Lowered> {
+pub fn all() -> impl Iterator<Item = &'static LoweredFunction> {
     let mut node = CODE.load(Ordering::Acquire).cast_const();
     std::iter::from_fn(move || {
         // SAFETY: nodes are leaked, so the pointers in the list stay valid.
@@ -102,12 +102,12 @@ pub fn all() -> impl Iterator<Item = &'static Lowered> {
 static LOWERED: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers a function that is called with each newly lowered function before it runs.
-pub fn set_lowered_hook(hook: fn(&FuncRef, &'static Lowered)) {
+pub fn set_lowered_hook(hook: fn(&FuncRef, &'static LoweredFunction)) {
     LOWERED.store(hook as usize, Ordering::Release);
 }
 
 /// Makes code visible to [`locate`].
-pub(super) fn remember(code: &'static Lowered) {
+pub(super) fn remember(code: &'static LoweredFunction) {
     let node = Box::leak(Box::new(Node {
         code,
         next: ptr::null(),
@@ -189,9 +189,14 @@ impl Drop for Claim {
 }
 
 /// Returns a function's code and lowers it first if necessary. Threads that call it meanwhile wait.
-pub fn lower_function(func: &FuncRef) -> &'static Lowered {
+pub fn lower_function(func: &FuncRef) -> &'static LoweredFunction {
     // SAFETY: only `lower_first` stores to `code`, and only pointers to leaked code.
-    let known = || unsafe { func.code.load(Ordering::Acquire).cast::<Lowered>().as_ref() };
+    let known = || unsafe {
+        func.code
+            .load(Ordering::Acquire)
+            .cast::<LoweredFunction>()
+            .as_ref()
+    };
     match known() {
         Some(code) => code,
         None => stack::with_room(|| lower_first(func)),
@@ -200,9 +205,14 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
 
 #[cold]
 #[inline(never)]
-fn lower_first(func: &FuncRef) -> &'static Lowered {
+fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
     // SAFETY: only this function stores to `code`, and only pointers to leaked code.
-    let known = || unsafe { func.code.load(Ordering::Acquire).cast::<Lowered>().as_ref() };
+    let known = || unsafe {
+        func.code
+            .load(Ordering::Acquire)
+            .cast::<LoweredFunction>()
+            .as_ref()
+    };
     let claim = Claim::of(func);
     if let Some(code) = known() {
         return code;
@@ -210,7 +220,7 @@ fn lower_first(func: &FuncRef) -> &'static Lowered {
     let _own = own_work::begin();
     let options = lower::Options::current();
     let start = options.count.then(Instant::now);
-    let code: &'static Lowered = Box::leak(lower::lower(func.image(), func.id, &options));
+    let code: &'static LoweredFunction = Box::leak(lower::lower(func.image(), func.id, &options));
     if let Some(start) = start {
         let body = func.image().module.functions[func.id].body.as_ref();
         stats::lowered(body.map_or(0, |b| b.insts.len()), start.elapsed());
@@ -231,14 +241,15 @@ fn lower_first(func: &FuncRef) -> &'static Lowered {
             if hook != 0 {
                 // SAFETY: only `set_lowered_hook` stores to `LOWERED`, and only functions of this
                 // type.
-                let hook =
-                    unsafe { std::mem::transmute::<usize, fn(&FuncRef, &'static Lowered)>(hook) };
+                let hook = unsafe {
+                    std::mem::transmute::<usize, fn(&FuncRef, &'static LoweredFunction)>(hook)
+                };
                 hook(func, code);
             }
             code
         }
         // SAFETY: another thread stored leaked code here in the same way.
-        Err(winner) => unsafe { &*winner.cast::<Lowered>() },
+        Err(winner) => unsafe { &*winner.cast::<LoweredFunction>() },
     };
     drop(claim);
     done
@@ -263,7 +274,7 @@ pub fn function_at(position: usize) -> Option<(*const Image, FuncId)> {
 
 /// Returns the address that follows the interpreted call whose native callee returns to `returns`,
 /// a position in one of this process's handlers or shims.
-pub fn behind_call(returns: usize) -> Option<usize> {
+pub fn address_after_call(returns: usize) -> Option<usize> {
     if !walk::is_ours(returns) {
         return None;
     }
@@ -275,9 +286,9 @@ pub fn behind_call(returns: usize) -> Option<usize> {
         if frame.is_null() {
             return None;
         }
-        let code = frame::lowered(frame.cast()).as_ref()?;
+        let code = frame::code(frame.cast()).as_ref()?;
         let ip = state.position();
-        code.behind(ip).filter(|_| code.contains(ip))
+        code.address_after_call(ip).filter(|_| code.contains(ip))
     }
 }
 
@@ -291,7 +302,7 @@ fn position(state: &ThreadState, pc: usize, registers: &[usize; 16]) -> *const u
         if act.is_null() || (*act).frame.is_null() {
             ptr::null()
         } else {
-            frame::lowered((*act).frame.cast())
+            frame::code((*act).frame.cast())
         }
     };
     let hit = |ip: usize| -> bool {
@@ -349,13 +360,13 @@ fn frames(
     // its last native call.
     let running = thread::frame_at(sp as usize, &walk::read).map(|regs| regs as *mut u64);
     let running = running.filter(|&regs| {
-        let code = word(regs, 3).and_then(|code| known(code as *const Lowered));
+        let code = word(regs, 3).and_then(|code| known(code as *const LoweredFunction));
         !sp.is_null() && code.is_some_and(|code| code.contains(ip))
     });
     let (mut regs, mut ip) = (running.unwrap_or(frame.cast()), ip);
     // Memory is read with accessors that fail on unmapped addresses, and code is looked up before
     // use.
-    while let Some(code) = word(regs, 3).and_then(|c| known(c as *const Lowered)) {
+    while let Some(code) = word(regs, 3).and_then(|c| known(c as *const LoweredFunction)) {
         // Bytecode that only calls compiled code has no blocks: the compiled frame was already
         // shown.
         if !code.blocks.is_empty() && !each(ip) {
@@ -373,7 +384,7 @@ fn frames(
 
 /// The callee and the caller of an activation.
 struct Call<'a> {
-    code: &'static Lowered,
+    code: &'static LoweredFunction,
     by: Caller<'a>,
 }
 
@@ -394,12 +405,12 @@ const CUSHION: usize = 1024;
 
 /// Returns the bytes of the frame that stands for the native caller: its header, the result, and
 /// the list that `va_start` copies.
-fn base_bytes(code: &Lowered, act: &Activation) -> usize {
+fn base_bytes(code: &LoweredFunction, act: &Activation) -> usize {
     let cushion = if act.prev.is_null() { CUSHION } else { 0 };
-    HEAD + ret_words(code) * 8 + size_of::<VaList>().next_multiple_of(16) + cushion
+    HEADER_BYTES + ret_words(code) * 8 + size_of::<VaList>().next_multiple_of(16) + cushion
 }
 
-fn ret_words(code: &Lowered) -> usize {
+fn ret_words(code: &LoweredFunction) -> usize {
     (code.ret_words as usize).max(2).next_multiple_of(2)
 }
 
@@ -411,7 +422,7 @@ fn begin(act: &mut Activation, end: usize) -> Onward {
     unsafe {
         let Call { code, by } = &*act.call.cast::<Call>();
         let lowest = end - base_bytes(code, act);
-        let base = (lowest as *mut u64).add(HEADER);
+        let base = (lowest as *mut u64).add(HEADER_WORDS);
         let va = base.add(ret_words(code)).cast::<VaList>();
         let regs = (lowest as *mut u64).byte_sub(code.frame as usize);
         frame::write_header(
@@ -443,7 +454,7 @@ fn begin(act: &mut Activation, end: usize) -> Onward {
                 regs.copy_from_nonoverlapping(words.as_ptr(), n);
             }
         }
-        (*act.state).sp = regs.cast::<u8>().sub(HEAD);
+        (*act.state).sp = regs.cast::<u8>().sub(HEADER_BYTES);
         act.frame = regs.cast();
         Onward {
             ip: code.entry,
@@ -457,7 +468,7 @@ fn begin(act: &mut Activation, end: usize) -> Onward {
 /// # Safety
 /// `regs` and `va` belong to the fresh frame of `code`, and `plan` is the plan of its signature.
 unsafe fn take(
-    code: &Lowered,
+    code: &LoweredFunction,
     plan: &CallPlan,
     native: &mut NativeFrame,
     regs: *mut u64,
@@ -570,8 +581,8 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
 ///
 /// # Safety
 /// As for [`activation::run`]; `act.call` is a [`Call`] of `code`.
-unsafe fn run(act: &mut Activation, code: &Lowered) -> Exit {
-    let bytes = base_bytes(code, act) + code.frame as usize + HEAD + MARGIN + ROOM;
+unsafe fn run(act: &mut Activation, code: &LoweredFunction) -> Exit {
+    let bytes = base_bytes(code, act) + code.frame as usize + HEADER_BYTES + MARGIN + ROOM;
     act.spill = super::spill::spill as *const () as usize;
     // SAFETY: the caller's contract; `bytes` covers the frames that `begin` lays out.
     unsafe { activation::run(act, bytes.next_multiple_of(16), again) }
@@ -581,7 +592,11 @@ unsafe fn run(act: &mut Activation, code: &Lowered) -> Exit {
 ///
 /// # Safety
 /// As for a call of the function; the calling thread runs guest code.
-pub(super) unsafe fn call_words(code: &'static Lowered, words: &[u64], result: &mut [u64]) -> Exit {
+pub(super) unsafe fn call_words(
+    code: &'static LoweredFunction,
+    words: &[u64],
+    result: &mut [u64],
+) -> Exit {
     let mut call = Call {
         code,
         by: Caller::Guest(words, result),

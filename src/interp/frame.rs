@@ -1,15 +1,15 @@
 //! Frames of guest functions on the native stack, and the code that they run.
 //!
-//! A frame is a header of [`HEADER`] words below slot 0, the slots, and the static allocas. Frames
-//! grow down, as native ones do: a call puts the callee's frame directly below the caller's, in the
-//! space that the activation has reserved ([`ompvm_memory::activation`]). A call that finds too
-//! little space moves the native stack pointer down and starts again, so guest calls need no native
-//! frames.
+//! A frame is a header of [`HEADER_WORDS`] words below slot 0, the slots, and the static allocas.
+//! Frames grow down, as native ones do: a call puts the callee's frame directly below the caller's,
+//! in the space that the activation has reserved ([`ompvm_memory::activation`]). A call that finds
+//! too little space moves the native stack pointer down and starts again, so guest calls need no
+//! native frames.
 //!
 //! Header words, counted down from slot 0: -1 the bytecode position to return to; -2 slot 0 of the
-//! caller; -3 the [`Lowered`] code (null in the base frame of an activation); -4 the caller's
-//! destination of the result (slot, and number of words << 16); -5 the [`VaList`] that `va_start`
-//! copies; -6 the stack pointer to restore.
+//! caller; -3 the [`LoweredFunction`] code (null in the base frame of an activation); -4 the
+//! caller's destination of the result (slot, and number of words << 16); -5 the [`VaList`] that
+//! `va_start` copies; -6 the stack pointer to restore.
 
 use super::exec::VaList;
 use ompvm_ir::{BlockId, FuncId, LocId};
@@ -19,20 +19,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 /// Words of the header.
-pub const HEADER: usize = ompvm_memory::thread::HEADER;
+pub const HEADER_WORDS: usize = ompvm_memory::thread::HEADER;
 /// Bytes of the header.
-pub const HEAD: usize = HEADER * 8;
+pub const HEADER_BYTES: usize = HEADER_WORDS * 8;
 
 /// The unit of frame sizes in bytes: calls copy arguments four words at a time.
-pub const FRAME_UNIT: u32 = 32;
+pub const FRAME_ALIGN: u32 = 32;
 
 /// A lowered function.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Lowered {
+pub struct LoweredFunction {
     /// The first instruction.
     pub entry: *const u64,
-    /// Bytes of a frame above its header, a multiple of [`FRAME_UNIT`].
+    /// Bytes of a frame above its header, a multiple of [`FRAME_ALIGN`].
     pub frame: u32,
     /// The function's id.
     pub func: FuncId,
@@ -45,7 +45,7 @@ pub struct Lowered {
     /// Slots of a frame.
     pub slots: u32,
     /// True once the baseline tier has processed the function, with or without success.
-    pub compiled: AtomicBool,
+    pub baseline_attempted: AtomicBool,
     /// Constants that are copied into each frame.
     pub pool: Box<[u64]>,
     /// Byte offset of each block's code.
@@ -59,11 +59,11 @@ pub struct Lowered {
     /// Byte offsets at which a new source location starts.
     pub lines: Vec<(u32, Option<LocId>)>,
     /// End of each call's code, and the address after the call, for tools that trace calls.
-    pub told: Box<[(u32, usize)]>,
+    pub traced_calls: Box<[(u32, usize)]>,
     /// The landing pads of calls.
-    pub pads: Vec<Pad>,
+    pub landing_pads: Vec<LandingPad>,
     /// Data of call sites, thunks and messages that the code points at.
-    pub sites: Vec<Kept>,
+    pub sites: Vec<SiteData>,
     /// The function's entry and loop heads, ordered by position; see [`super::osr`].
     pub osr_points: Box<[OsrPoint]>,
     /// The slots of the function's values.
@@ -96,14 +96,14 @@ pub struct OsrPoint {
 
 // SAFETY: all fields but the atomics are immutable once published; the raw pointer leads into
 // `code`.
-unsafe impl Send for Lowered {}
+unsafe impl Send for LoweredFunction {}
 // SAFETY: shared access is as sound as moving: see `Send`.
-unsafe impl Sync for Lowered {}
+unsafe impl Sync for LoweredFunction {}
 
 /// Data that the code points at.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the variants hold what they are named for")]
-pub enum Kept {
+pub enum SiteData {
     Call(Box<CallSite>),
     Thunk(Box<ThunkSite>),
     Text(Box<String>),
@@ -154,7 +154,7 @@ pub struct ThunkSite {
 
 /// The landing pad of an `invoke`.
 #[derive(Clone, Debug)]
-pub struct Pad {
+pub struct LandingPad {
     /// Byte offset of the call instruction.
     pub call: u32,
     /// Byte offset of the instruction after it.
@@ -166,12 +166,12 @@ pub struct Pad {
     /// True if the pad is entered when no clause matches.
     pub cleanup: bool,
     /// The pad's clauses.
-    pub clauses: Box<[PadClause]>,
+    pub clauses: Box<[LandingPadClause]>,
 }
 
 /// A landing pad's clause with resolved type infos.
 #[derive(Clone, Debug)]
-pub enum PadClause {
+pub enum LandingPadClause {
     /// Catches one type.
     Catch {
         /// The type info; 0 catches everything.
@@ -183,17 +183,17 @@ pub enum PadClause {
     Filter(Box<[usize]>),
 }
 
-impl Lowered {
+impl LoweredFunction {
     /// Returns true if a bytecode position lies in this function's code.
     pub fn contains(&self, ip: *const u64) -> bool {
         self.code.as_ptr_range().contains(&ip)
     }
 
     /// Returns the address after the call at a bytecode position, if tools trace calls.
-    pub fn behind(&self, ip: *const u64) -> Option<usize> {
+    pub fn address_after_call(&self, ip: *const u64) -> Option<usize> {
         let off = (ip as usize).wrapping_sub(self.code.as_ptr() as usize) as u32;
-        let i = self.told.partition_point(|&(end, _)| end <= off);
-        self.told.get(i).map(|&(_, address)| address)
+        let i = self.traced_calls.partition_point(|&(end, _)| end <= off);
+        self.traced_calls.get(i).map(|&(_, address)| address)
     }
 
     /// Returns the source location of a bytecode position in this function.
@@ -224,7 +224,7 @@ pub struct Header {
     /// Slot 0 of the caller.
     pub caller: *mut u64,
     /// The frame's code.
-    pub code: *const Lowered,
+    pub code: *const LoweredFunction,
     /// Slot and number of words of the result.
     pub dst: u32,
     /// The list that `va_start` copies.
@@ -236,7 +236,7 @@ pub struct Header {
 /// Writes a frame's header.
 ///
 /// # Safety
-/// The [`HEADER`] words below `regs` must be writable and belong to the frame.
+/// The [`HEADER_WORDS`] words below `regs` must be writable and belong to the frame.
 #[inline(always)]
 pub unsafe fn write_header(regs: *mut u64, h: Header) {
     // SAFETY: the header belongs to the frame (the caller's contract).
@@ -269,7 +269,7 @@ fields! {
     /// Returns slot 0 of the caller.
     caller 2 *mut u64;
     /// Returns the frame's code.
-    lowered 3 *const Lowered;
+    code 3 *const LoweredFunction;
     /// Returns slot and number of words of the result.
     dst 4 u32;
     /// Returns the start of the variable argument list.

@@ -43,8 +43,8 @@ mod tests;
 pub use cancel::address as cleanup_address;
 pub use check::unsupported;
 pub use entry::{
-    all, behind_call, forget_cache, function_at, init, locate, lower_function, set_lowered_hook,
-    use_cache,
+    address_after_call, all, forget_cache, function_at, init, locate, lower_function,
+    set_lowered_hook, use_cache,
 };
 pub use lower::{Options, count_instructions, disassemble};
 pub use native::{enter_compiled, instead};

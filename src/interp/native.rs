@@ -7,7 +7,7 @@
 //!
 //! Native callers switch at the function's stub, not here.
 
-use super::frame::{CallSite, FRAME_UNIT, Kept, Lowered};
+use super::frame::{CallSite, FRAME_ALIGN, LoweredFunction, SiteData};
 use super::isa::{self, Enc, HANDLERS, op};
 use super::{lower, unwind};
 use ompvm_memory::activation;
@@ -43,7 +43,7 @@ pub fn enter_compiled(func: &FuncRef) -> Result<(), String> {
     let ret_words = lower::words(module, ret);
     let dst = next;
     let frame = (u32::from(next) + u32::from(ret_words.max(2))) * 8;
-    let frame = frame.next_multiple_of(FRAME_UNIT);
+    let frame = frame.next_multiple_of(FRAME_ALIGN);
     let site = Box::new(CallSite {
         plan: func.plan()?.clone(),
         args: starts[..params.len()].into(),
@@ -81,7 +81,7 @@ pub fn enter_compiled(func: &FuncRef) -> Result<(), String> {
         },
     );
     let code = code.into_boxed_slice();
-    let lowered: &'static Lowered = Box::leak(Box::new(Lowered {
+    let lowered: &'static LoweredFunction = Box::leak(Box::new(LoweredFunction {
         entry: code.as_ptr(),
         frame,
         func: func.id,
@@ -89,16 +89,16 @@ pub fn enter_compiled(func: &FuncRef) -> Result<(), String> {
         code,
         ops: Box::default(),
         slots: 0,
-        compiled: AtomicBool::new(true),
+        baseline_attempted: AtomicBool::new(true),
         pool: Box::default(),
         blocks: Box::default(),
         params: starts.into(),
         ret_words,
         guard: None,
         lines: Vec::new(),
-        told: Box::default(),
-        pads: Vec::new(),
-        sites: vec![Kept::Call(site)],
+        traced_calls: Box::default(),
+        landing_pads: Vec::new(),
+        sites: vec![SiteData::Call(site)],
         osr_points: Box::default(),
         layout: lower::Layout::default(),
     }));

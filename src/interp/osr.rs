@@ -10,14 +10,14 @@
 //! jumps through the compiled code find everything below unchanged.
 //!
 //! Invariant for other code that changes word 0: the entry and the loop heads
-//! ([`super::frame::Lowered::osr_points`]) must be reached through word 0 and changed by
+//! ([`super::frame::LoweredFunction::osr_points`]) must be reached through word 0 and changed by
 //! [`replace_handler`]. Machine code of the baseline tier that jumps to a point directly first
 //! tests [`OsrPoint::patched`], and goes through word 0 if it is set.
 //!
 //! `tier` decides what is counted and what is compiled.
 
 use super::exec::{self, Handler, HandlerResult, dispatch, suspend};
-use super::frame::{self, Lowered, OsrPoint};
+use super::frame::{self, LoweredFunction, OsrPoint};
 use super::{child, entry, lower};
 use ompvm_ir::BlockId;
 use ompvm_llvm::native::Place;
@@ -40,7 +40,7 @@ const PROBED: u32 = 2;
 pub(super) static PATCH_LOCK: Mutex<()> = Mutex::new(());
 
 /// Returns word 0 of an OSR point's instruction.
-fn word(code: &Lowered, point: &OsrPoint) -> &'static AtomicUsize {
+fn word(code: &LoweredFunction, point: &OsrPoint) -> &'static AtomicUsize {
     // SAFETY: the point lies in the code, which is never freed. Word 0 is accessed whole, and
     // dispatch only reads it.
     unsafe {
@@ -50,17 +50,17 @@ fn word(code: &Lowered, point: &OsrPoint) -> &'static AtomicUsize {
 }
 
 /// Starts or stops counting calls of a function.
-pub fn count_calls(code: &Lowered, on: bool) {
+pub fn count_calls(code: &LoweredFunction, on: bool) {
     count_executions(code, &code.osr_points[..code.osr_points.len().min(1)], on);
 }
 
 /// Starts or stops counting the iterations of a function's loops.
-pub fn count_back_edges(code: &Lowered, on: bool) {
+pub fn count_back_edges(code: &LoweredFunction, on: bool) {
     count_executions(code, code.osr_points.get(1..).unwrap_or_default(), on);
 }
 
 /// Starts or stops counting. Counts start at 0 and stay when counting ends.
-fn count_executions(code: &Lowered, points: &[OsrPoint], on: bool) {
+fn count_executions(code: &LoweredFunction, points: &[OsrPoint], on: bool) {
     let _patching = child::lock(&PATCH_LOCK);
     for point in points {
         if point.code.load(Ordering::Relaxed) != 0 {
@@ -80,7 +80,13 @@ fn count_executions(code: &Lowered, points: &[OsrPoint], on: bool) {
 /// Makes each thread that executes the OSR point `index` enter the compiled code at `address`,
 /// after `delay` more executions. Threads in code that yields change over, too. Code that itself
 /// yields replaces no other code.
-pub fn install_entry(code: &Lowered, index: usize, address: usize, delay: u32, yields: bool) {
+pub fn install_entry(
+    code: &LoweredFunction,
+    index: usize,
+    address: usize,
+    delay: u32,
+    yields: bool,
+) {
     let _patching = child::lock(&PATCH_LOCK);
     let point = &code.osr_points[index];
     if point.code.load(Ordering::Relaxed) != 0 {
@@ -100,7 +106,7 @@ pub fn install_entry(code: &Lowered, index: usize, address: usize, delay: u32, y
 /// Returns true if a thread entered the loop's code, or iterated in code that yields, since the
 /// last question; true at the first question. The first such thread exits the code, clears the
 /// question, and enters the code again.
-pub fn probe_loop(code: &Lowered, index: usize) -> bool {
+pub fn probe_loop(code: &LoweredFunction, index: usize) -> bool {
     let exit_request = &code.osr_points[index].exit_request;
     exit_request
         .compare_exchange(0, PROBED, Ordering::AcqRel, Ordering::Relaxed)
@@ -117,14 +123,14 @@ fn answer_probe(point: &OsrPoint) {
 
 /// Makes code that yields exit at the head in every iteration, to be entered again; for tests of
 /// OSR exits.
-pub fn always_exit(code: &Lowered, index: usize) {
+pub fn always_exit(code: &LoweredFunction, index: usize) {
     code.osr_points[index]
         .exit_request
         .store(BETTER_CODE, Ordering::Release);
 }
 
 /// Gives a point's instruction another handler of its own.
-pub fn replace_handler(code: &Lowered, point: &OsrPoint, handler: usize) {
+pub fn replace_handler(code: &LoweredFunction, point: &OsrPoint, handler: usize) {
     let _patching = child::lock(&PATCH_LOCK);
     let old = point.own_handler.swap(handler, Ordering::AcqRel);
     let _ = word(code, point).compare_exchange(old, handler, Ordering::AcqRel, Ordering::Relaxed);
@@ -132,14 +138,14 @@ pub fn replace_handler(code: &Lowered, point: &OsrPoint, handler: usize) {
 
 /// Returns the frame locations of a function's parameters and instructions, and the number of its
 /// result words; `None` if its loops cannot be entered.
-pub fn value_locations(code: &Lowered) -> Option<(Arc<[Place]>, u32)> {
+pub fn value_locations(code: &LoweredFunction) -> Option<(Arc<[Place]>, u32)> {
     let fits = usize::from(code.ret_words) <= MAX_RESULT && !code.osr_points.is_empty();
     fits.then(|| (lower::value_locations(code), u32::from(code.ret_words)))
 }
 
 /// Returns the code that a word of a frame's header names; the word may hold anything.
-pub fn code_from_header(word: usize) -> Option<&'static Lowered> {
-    entry::known(word as *const Lowered)
+pub fn code_from_header(word: usize) -> Option<&'static LoweredFunction> {
+    entry::known(word as *const LoweredFunction)
 }
 
 impl OsrPoint {
@@ -160,12 +166,12 @@ impl OsrPoint {
 }
 
 /// Returns the OSR point at a byte offset of the code.
-pub fn point_at(code: &Lowered, at: u32) -> Option<&OsrPoint> {
+pub fn point_at(code: &LoweredFunction, at: u32) -> Option<&OsrPoint> {
     let i = code.osr_points.binary_search_by_key(&at, |h| h.at).ok()?;
     Some(&code.osr_points[i])
 }
 
-fn expect_point(code: &Lowered, ip: *const u64) -> &OsrPoint {
+fn expect_point(code: &LoweredFunction, ip: *const u64) -> &OsrPoint {
     let at = (ip as usize).wrapping_sub(code.code.as_ptr() as usize) as u32;
     match code.osr_points.binary_search_by_key(&at, |h| h.at) {
         Ok(i) => &code.osr_points[i],
@@ -197,19 +203,19 @@ unsafe extern "sysv64-unwind" fn count_execution(
 unsafe extern "sysv64-unwind" fn record_execution(ip: *const u64, regs: *mut u64) -> Handler {
     // SAFETY: the frame's code contains the point, and `own_handler` only holds handlers.
     unsafe {
-        let point = expect_point(&*frame::lowered(regs), ip);
+        let point = expect_point(&*frame::code(regs), ip);
         // Higher counts are never read, and the counter would be contended by a team.
         if point.hits.load(Ordering::Relaxed) < MAX_HITS {
             point.hits.fetch_add(1, Ordering::Relaxed);
         } else {
-            stop_counting(&*frame::lowered(regs), point);
+            stop_counting(&*frame::code(regs), point);
         }
         std::mem::transmute::<usize, Handler>(point.own_handler.load(Ordering::Acquire))
     }
 }
 
 /// Stops counting at one point. If another thread is patching now, the next execution retries.
-fn stop_counting(code: &Lowered, point: &OsrPoint) {
+fn stop_counting(code: &LoweredFunction, point: &OsrPoint) {
     let Ok(_patching) = PATCH_LOCK.try_lock() else {
         return;
     };
@@ -235,7 +241,7 @@ unsafe extern "sysv64-unwind" fn enter_compiled_loop(
         }
         // Records the entry as the position: no call there has a landing pad that could be mistaken
         // for one.
-        let held = suspend((*frame::lowered(regs)).entry, regs, cx);
+        let held = suspend((*frame::code(regs)).entry, regs, cx);
         let to = run_compiled_loop(ip, regs, cx);
         let cx = held.resume();
         if to.returned {
@@ -266,7 +272,7 @@ unsafe extern "sysv64-unwind" fn delayed_handler(
 ) -> Option<Handler> {
     // SAFETY: the frame's code contains the point, and `own_handler` only holds handlers.
     unsafe {
-        let point = expect_point(&*frame::lowered(regs), ip);
+        let point = expect_point(&*frame::code(regs), ip);
         let delay = point.delay.load(Ordering::Relaxed);
         if delay == 0 || point.hits.fetch_add(1, Ordering::Relaxed) >= delay {
             return None;
@@ -293,7 +299,7 @@ unsafe extern "sysv64-unwind" fn run_compiled_loop(
 ) -> Continuation {
     // SAFETY: the point's code was compiled for frames of this function (the caller's contract).
     unsafe {
-        let code = &*frame::lowered(regs);
+        let code = &*frame::code(regs);
         let point = expect_point(code, ip);
         answer_probe(point);
         let target = point.code.load(Ordering::Acquire);

@@ -10,7 +10,7 @@
 
 use super::entry;
 use super::exec::{self, HandlerResult, dispatch, extend_stack, suspend};
-use super::frame::{self, CallSite, Lowered};
+use super::frame::{self, CallSite, LoweredFunction};
 use super::isa::{self, Enc, op, tail_bytes};
 use ompvm_memory::activation::{self, Exit};
 use ompvm_memory::func::{self, FuncRef};
@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 
 /// A call, decoded from its instruction.
 struct Wanted {
-    code: &'static Lowered,
+    code: &'static LoweredFunction,
     words: Vec<u64>,
     after: *const u64,
     dst: u16,
@@ -87,12 +87,15 @@ unsafe fn go_on(
 unsafe fn decode(ip: *const u64, regs: *mut u64) -> Option<Wanted> {
     // SAFETY: the frame's code contains the instruction, and its opcode number implies its shape.
     unsafe {
-        let caller = &*frame::lowered(regs);
+        let caller = &*frame::code(regs);
         let off = (ip as usize).checked_sub(caller.code.as_ptr() as usize)? as u32;
         let at = caller.ops.binary_search_by_key(&off, |&(at, _)| at).ok()?;
         let number = caller.ops[at].1;
-        let code_of = |func: &FuncRef| -> Option<&'static Lowered> {
-            func.code.load(Ordering::Acquire).cast::<Lowered>().as_ref()
+        let code_of = |func: &FuncRef| -> Option<&'static LoweredFunction> {
+            func.code
+                .load(Ordering::Acquire)
+                .cast::<LoweredFunction>()
+                .as_ref()
         };
         let list = |slots: *const u16, n: u16| -> Vec<u64> {
             (0..usize::from(n))

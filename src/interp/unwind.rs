@@ -9,7 +9,7 @@
 
 use super::cancel;
 use super::exec;
-use super::frame::{self, Lowered, Pad, PadClause};
+use super::frame::{self, LandingPad, LandingPadClause, LoweredFunction};
 use ompvm_ir::JUMP_BUFFER;
 use ompvm_memory::activation::{self, Activation, Search};
 use ompvm_memory::thread::ThreadState;
@@ -147,7 +147,7 @@ unsafe fn matches(catch: usize, thrown: &Thrown) -> Option<usize> {
 }
 
 /// Returns the kind of C++ library that a function's program was linked with.
-fn family_of(code: &Lowered) -> Family {
+fn family_of(code: &LoweredFunction) -> Family {
     code.image().cpp().map_or(Family::Gnu, |l| l.family)
 }
 
@@ -156,12 +156,16 @@ fn family_of(code: &Lowered) -> Family {
 ///
 /// # Safety
 /// The pad's type infos are the program's, and `exception` is as for [`thrown`].
-unsafe fn decide(pad: &Pad, family: Family, exception: usize) -> Option<(i32, Option<usize>)> {
+unsafe fn decide(
+    pad: &LandingPad,
+    family: Family,
+    exception: usize,
+) -> Option<(i32, Option<usize>)> {
     // SAFETY: the exception is live (the caller's contract).
     let thrown = unsafe { thrown(exception) }.filter(|t| t.family == family);
     for clause in &pad.clauses {
         match clause {
-            &PadClause::Catch { info: 0, number } => {
+            &LandingPadClause::Catch { info: 0, number } => {
                 return Some((
                     number,
                     Some(thrown.map_or(exception + 32, |t| {
@@ -170,7 +174,7 @@ unsafe fn decide(pad: &Pad, family: Family, exception: usize) -> Option<(i32, Op
                     })),
                 ));
             }
-            &PadClause::Catch { info, number } => {
+            &LandingPadClause::Catch { info, number } => {
                 if let Some(t) = &thrown
                     // SAFETY: the pad's type infos are the program's (the caller's contract).
                     && let Some(object) = unsafe { matches(info, t) }
@@ -178,7 +182,7 @@ unsafe fn decide(pad: &Pad, family: Family, exception: usize) -> Option<(i32, Op
                     return Some((number, Some(object)));
                 }
             }
-            PadClause::Filter(allowed) => {
+            LandingPadClause::Filter(allowed) => {
                 let through = thrown.as_ref().is_some_and(|t| {
                     allowed.iter().any(|&info| {
                         // SAFETY: the pad's type infos are the program's (the caller's contract).
@@ -216,9 +220,9 @@ unsafe fn adjusted(thrown: &Thrown) -> usize {
     }
 }
 
-fn pad_at(code: &Lowered, ip: *const u64, innermost: bool) -> Option<&Pad> {
+fn pad_at(code: &LoweredFunction, ip: *const u64, innermost: bool) -> Option<&LandingPad> {
     let off = (ip as usize).wrapping_sub(code.code.as_ptr() as usize) as u32;
-    code.pads.iter().find(|p| {
+    code.landing_pads.iter().find(|p| {
         if innermost {
             p.call == off
         } else {
@@ -242,8 +246,8 @@ pub fn search(act: &Activation, exception: *mut c_void) -> Search {
             });
         }
         let mut innermost = true;
-        while !regs.is_null() && !frame::lowered(regs).is_null() {
-            let code = &*frame::lowered(regs);
+        while !regs.is_null() && !frame::code(regs).is_null() {
+            let code = &*frame::code(regs);
             // The rest of the function runs in compiled code, which does not check this frame's
             // guard before it throws.
             if let Some((off, fail)) = code.guard
@@ -282,14 +286,14 @@ unsafe fn land_from(
 ) -> Option<Place> {
     // SAFETY: the frames are the current activation's, hence live (the caller's contract).
     unsafe {
-        while !regs.is_null() && !frame::lowered(regs).is_null() {
+        while !regs.is_null() && !frame::code(regs).is_null() {
             if let Some(buffer) = cancel::take(regs, exception) {
                 let buffer = &*buffer;
                 *regs.add(buffer.dst as usize) = 1;
                 (*cx).sp = buffer.sp;
                 return Some((buffer.ip, regs));
             }
-            let code = &*frame::lowered(regs);
+            let code = &*frame::code(regs);
             if let Some(pad) = pad_at(code, ip, innermost)
                 && let Some((selector, object)) = decide(pad, family_of(code), exception)
             {

@@ -10,7 +10,7 @@ use super::closed;
 use super::compiler::Compiler;
 use super::units;
 use cranelift_entity::EntityRef;
-use ompvm_interp::frame::Lowered;
+use ompvm_interp::frame::LoweredFunction;
 use ompvm_interp::{self as interp, osr};
 use ompvm_jit::{Level, LoopEntry, Unit};
 use ompvm_memory::func::FuncRef;
@@ -67,7 +67,7 @@ pub fn stop(compiler: &Arc<Compiler>) {
 }
 
 /// Chooses the tiers of a function that was lowered and is about to run.
-fn lowered(func: &FuncRef, code: &'static Lowered) {
+fn lowered(func: &FuncRef, code: &'static LoweredFunction) {
     let mut state = STATE.lock();
     let Some((chaos, compiler, left)) = state.as_mut() else {
         return;

@@ -28,7 +28,7 @@ use super::improve::{self, Better, Idle};
 use super::turns::Turns;
 use super::units::{self, SMALL};
 use cranelift_entity::EntityRef;
-use ompvm_interp::frame::Lowered;
+use ompvm_interp::frame::LoweredFunction;
 use ompvm_interp::osr;
 use ompvm_ir::{BlockId, FuncId};
 use ompvm_jit::{Level, LoopEntry, Unit};
@@ -74,7 +74,7 @@ pub struct Job {
     /// The function to compile.
     pub function: FuncId,
     /// The OSR point to enter: code and index of its head. `None` compiles the function itself.
-    pub head: Option<(&'static Lowered, usize)>,
+    pub head: Option<(&'static LoweredFunction, usize)>,
     /// The level to compile at.
     pub level: Level,
     /// The cost and deadline of a recompilation; `None` for first code.

@@ -77,7 +77,7 @@ pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         interp::init();
-        ompt::gate::set_callers(interp::behind_call);
+        ompt::gate::set_callers(interp::address_after_call);
         signals::set_thread_hook(|| kmpc::current().map(|c| c.thread_num));
         let entry = kmpc::abi::fork_call_variadic as *const () as usize;
         backtrace::set_fork_hook(forked, (entry, kmpc::abi::distance_to_frame));

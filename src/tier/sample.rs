@@ -33,7 +33,7 @@ use super::turns::TURN;
 use crate::units;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
-use ompvm_interp::frame::{Lowered, OsrPoint};
+use ompvm_interp::frame::{LoweredFunction, OsrPoint};
 use ompvm_interp::osr;
 use ompvm_ir::{FuncId, GlobalRef};
 use ompvm_jit::Level;
@@ -83,7 +83,7 @@ const IDLE_SPAN: Duration = Duration::from_millis(4);
 /// The samples and state of one function.
 #[derive(Debug)]
 struct Seen {
-    code: &'static Lowered,
+    code: &'static LoweredFunction,
     since: Instant,
     score: Duration,
     /// Sum of all samples; `score` restarts after each decision.
@@ -377,7 +377,7 @@ impl Shared {
         let mut used = last;
         let mut asked = last.0;
         let mut threads: u32 = 1;
-        let mut inside: Vec<&'static Lowered> = Vec::new();
+        let mut inside: Vec<&'static LoweredFunction> = Vec::new();
         loop {
             if let Some(waited) = self.rest(tick) {
                 return waited;
@@ -667,7 +667,7 @@ impl Shared {
     fn push(
         &self,
         s: &Seen,
-        head: Option<(&'static Lowered, usize)>,
+        head: Option<(&'static LoweredFunction, usize)>,
         level: Level,
         better: Option<Better>,
     ) {
@@ -698,7 +698,7 @@ impl Shared {
 }
 
 impl Seen {
-    fn new(code: &'static Lowered, now: Instant) -> Seen {
+    fn new(code: &'static LoweredFunction, now: Instant) -> Seen {
         Seen {
             code,
             since: now,

@@ -7,7 +7,7 @@ use super::link::{Environment, link};
 use super::process::{self, Options, Process};
 use super::runtime;
 use cranelift_entity::EntityRef;
-use ompvm_interp::frame::{Lowered, OsrPoint};
+use ompvm_interp::frame::{LoweredFunction, OsrPoint};
 use ompvm_interp::osr;
 use ompvm_ir::{BlockId, GlobalRef};
 use ompvm_jit::{Level, LoopEntry, Unit};
@@ -115,10 +115,10 @@ impl Guest {
     }
 
     /// Returns the bytecode of the function and the index of the outer loop's head.
-    fn code(&self) -> (&'static Lowered, usize) {
+    fn code(&self) -> (&'static LoweredFunction, usize) {
         let code = self.func().code.load(Ordering::Acquire);
         // SAFETY: the function was called, so it was lowered, and lowered code is never freed.
-        let code = unsafe { &*code.cast_const().cast::<Lowered>() };
+        let code = unsafe { &*code.cast_const().cast::<LoweredFunction>() };
         let outer = |h: &OsrPoint| h.block == Some(BlockId::from_u32(1));
         (code, code.osr_points.iter().position(outer).unwrap())
     }

@@ -1,6 +1,6 @@
 //! Stand-in for the baseline tier on other processors and in builds without tail calls.
 
-use super::frame::Lowered;
+use super::frame::LoweredFunction;
 
 /// Reports that machine code cannot be generated.
 ///
@@ -24,7 +24,7 @@ pub fn compiles_first() -> bool {
 }
 
 /// Compiles nothing.
-pub fn compile(_lowered: &'static Lowered) -> bool {
+pub fn compile(_lowered: &'static LoweredFunction) -> bool {
     false
 }
 

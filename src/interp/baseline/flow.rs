@@ -9,7 +9,7 @@
 //! the set of blocks that reach its back edge without passing its head.
 
 use super::table::{Extra, Flow, Row, Template, i32_at, rows};
-use crate::frame::Lowered;
+use crate::frame::LoweredFunction;
 use crate::isa::{self, Enc};
 
 /// The absence of a number.
@@ -79,7 +79,7 @@ pub struct Inst {
 /// The instructions of a function.
 pub struct Code<'a> {
     /// The function.
-    pub lowered: &'a Lowered,
+    pub lowered: &'a LoweredFunction,
 }
 
 impl Code<'_> {
@@ -102,7 +102,7 @@ impl Code<'_> {
 }
 
 /// Calls `f(byte offset)` for every branch target of an instruction in the function.
-fn branch_targets(inst: &Inst, lowered: &Lowered, mut f: impl FnMut(u32)) {
+fn branch_targets(inst: &Inst, lowered: &LoweredFunction, mut f: impl FnMut(u32)) {
     // SAFETY: the row describes the instruction's fields.
     unsafe {
         let mut to = |off: i32| f(inst.at.wrapping_add(off as u32));
@@ -294,7 +294,7 @@ impl Graph {
                 && self.live_in[b as usize * self.width + k as usize / 64] >> (k % 64) & 1 != 0
     }
 
-    fn liveness(&mut self, code: &Code, pads: bool) {
+    fn liveness(&mut self, code: &Code, landing_pads: bool) {
         let slots = code.lowered.slots as usize + 1;
         self.number = vec![NONE; slots];
         let mut written = vec![NONE; slots];

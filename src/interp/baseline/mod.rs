@@ -44,7 +44,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::frame::Lowered;
+use super::frame::LoweredFunction;
 use super::osr;
 use once_cell::race::OnceBool;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -99,9 +99,9 @@ pub fn compiles_first() -> bool {
 /// Compiles a function. May be called at any time, on any thread, while others run the function.
 /// Returns false if the attempt fails; the function then stays interpreted, and later calls do
 /// nothing and return true.
-pub fn compile(lowered: &'static Lowered) -> bool {
+pub fn compile(lowered: &'static LoweredFunction) -> bool {
     static TIMES: OnceBool = OnceBool::new();
-    if lowered.compiled.swap(true, Ordering::AcqRel) {
+    if lowered.baseline_attempted.swap(true, Ordering::AcqRel) {
         return true;
     }
     if available().is_err() {

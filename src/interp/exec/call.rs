@@ -10,7 +10,7 @@ use super::{
     HandlerResult, Regs, dispatch, end_run, extend_stack, fault, h, hc, save_position, suspend,
 };
 use crate::entry;
-use crate::frame::{self, CallSite, HEAD, Header, Lowered, ThunkSite};
+use crate::frame::{self, CallSite, HEADER_BYTES, Header, LoweredFunction, ThunkSite};
 use crate::isa::{self, Enc, tail_bytes};
 use crate::{exec::VaList, unwind};
 use ompvm_memory::activation::MARGIN;
@@ -24,7 +24,11 @@ use std::sync::atomic::Ordering;
 /// # Safety
 /// `cx` is this thread's state, `code` is alive.
 #[inline(always)]
-unsafe fn frame_below(sp: *mut u8, code: *const Lowered, cx: *mut ThreadState) -> Option<*mut u64> {
+unsafe fn frame_below(
+    sp: *mut u8,
+    code: *const LoweredFunction,
+    cx: *mut ThreadState,
+) -> Option<*mut u64> {
     // SAFETY: `code` is alive and `cx` is this thread's state (the caller's contract).
     unsafe {
         let new = sp.wrapping_sub((*code).frame as usize);
@@ -35,7 +39,7 @@ unsafe fn frame_below(sp: *mut u8, code: *const Lowered, cx: *mut ThreadState) -
 /// Returns the lowest byte of a frame that allocates nothing.
 #[inline(always)]
 fn lowest(r: Regs) -> *mut u8 {
-    r.0.cast::<u8>().wrapping_sub(HEAD)
+    r.0.cast::<u8>().wrapping_sub(HEADER_BYTES)
 }
 
 /// Copies up to four argument words; surplus words are never read.
@@ -72,7 +76,7 @@ unsafe fn copy_words(n: u16, slots: *const u16, r: Regs, to: *mut u64) {
 }
 
 #[inline(always)]
-fn code_of(func: &FuncRef) -> *const Lowered {
+fn code_of(func: &FuncRef) -> *const LoweredFunction {
     func.code.load(Ordering::Acquire).cast_const().cast()
 }
 
@@ -114,7 +118,7 @@ const _: () =
 /// `code` is alive, and the arguments are in the frame at `new`.
 #[inline(always)]
 unsafe fn enter_callee(
-    code: *const Lowered,
+    code: *const LoweredFunction,
     new: *mut u64,
     (r, sp): (Regs, *mut u8),
     after: *const u64,
@@ -143,7 +147,7 @@ unsafe fn enter_callee(
 /// # Safety
 /// `code` is alive.
 #[inline(always)]
-unsafe fn fitting(n: u16, code: *const Lowered) -> u16 {
+unsafe fn fitting(n: u16, code: *const LoweredFunction) -> u16 {
     // SAFETY: `code` is alive (the caller's contract).
     u32::from(n).min(unsafe { (*code).frame } / 8) as u16
 }
@@ -201,7 +205,7 @@ hc!(call4(o: Call, r, ip, cx) {
 /// `n` slot numbers are readable, and the current frame is no longer needed.
 #[inline(always)]
 unsafe fn replace_frame(
-    code: *const Lowered,
+    code: *const LoweredFunction,
     n: u16,
     slots: *const u64,
     r: Regs,
@@ -210,10 +214,13 @@ unsafe fn replace_frame(
     // SAFETY: a frame ends where its code's size says; memory between the limit and the stack
     // pointer is free.
     unsafe {
-        let end = r.0.cast::<u8>().add((*frame::lowered(r.0)).frame as usize);
+        let end = r.0.cast::<u8>().add((*frame::code(r.0)).frame as usize);
         let new = end.wrapping_sub((*code).frame as usize);
         let words = usize::from(n).next_multiple_of(4);
-        let scratch = new.wrapping_sub(HEAD).min((*cx).sp).wrapping_sub(words * 8);
+        let scratch = new
+            .wrapping_sub(HEADER_BYTES)
+            .min((*cx).sp)
+            .wrapping_sub(words * 8);
         if scratch < (*cx).limit {
             return None;
         }

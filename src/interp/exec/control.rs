@@ -9,7 +9,7 @@
 )]
 
 use super::{HandlerResult, Regs, dispatch, fault, h, hc};
-use crate::frame::{self, HEAD, Lowered};
+use crate::frame::{self, HEADER_BYTES, LoweredFunction};
 use ompvm_memory::image::Image;
 use ompvm_memory::thread::ThreadState;
 use ompvm_support::error::TrapKind;
@@ -21,7 +21,7 @@ use ompvm_support::error::TrapKind;
 #[inline(always)]
 unsafe fn claim(r: Regs, cx: *mut ThreadState) {
     // SAFETY: `cx` is the current thread's state (the caller's contract).
-    unsafe { (*cx).sp = r.0.cast::<u8>().sub(HEAD) };
+    unsafe { (*cx).sp = r.0.cast::<u8>().sub(HEADER_BYTES) };
 }
 h!(enter0(o: Enter, r, ip, cx) claim(r, cx));
 h!(enter(o: Enter, r, ip, cx) {
@@ -219,14 +219,14 @@ hc!(switch_search(o: Switch, r, ip, cx) {
 });
 hc!(indirect(o: A, r, ip, cx) {
     let address = r.get::<u64>(o.a) as usize;
-    let code = frame::lowered(r.0);
+    let code = frame::code(r.0);
     match block_at(code, address) {
         Some(off) => dispatch((*code).code.as_ptr().byte_add(off), r.0, cx),
         None => fault(ip, r.0, cx, &TrapKind::BadCall(address)),
     }
 });
 #[inline(never)]
-fn block_at(code: *const Lowered, address: usize) -> Option<usize> {
+fn block_at(code: *const LoweredFunction, address: usize) -> Option<usize> {
     // SAFETY: a frame's code and its image are alive while the frame runs.
     let (code, image) = unsafe { (&*code, &*((*code).image as *const Image)) };
     let (func, block) = image.places.label_at(address)?;

@@ -5,7 +5,7 @@
 
 use super::Lower;
 use crate::exec::MAX_DIRECT;
-use crate::frame::{CallSite, Kept, VarArg};
+use crate::frame::{CallSite, SiteData, VarArg};
 use crate::isa::{self, Enc, HANDLERS, op};
 use ompvm_ir::{
     BinOp, BlockId, Call, Callee, FloatKind, FuncId, GlobalRef, Op, Operand, ParamAttrs, TailKind,
@@ -35,7 +35,7 @@ impl<'a> Lower<'a> {
         let before = self.here();
         self.call_only(i, call, dst);
         if let Some(behind) = &self.behind {
-            self.told.push((self.here(), behind[i]));
+            self.traced_calls.push((self.here(), behind[i]));
         }
         if let Some((normal, unwind)) = invoke {
             // The instruction that can throw is the last one emitted.
@@ -318,7 +318,7 @@ impl<'a> Lower<'a> {
             is_variadic: variadic,
         });
         let at = std::ptr::from_ref(&*site) as usize;
-        self.sites.push(Kept::Call(site));
+        self.sites.push(SiteData::Call(site));
         Some(at)
     }
 

@@ -4,7 +4,7 @@
 
 use super::super::thunk;
 use super::{Fixup, Label, Lower, NONE};
-use crate::frame::Kept;
+use crate::frame::SiteData;
 use crate::isa::{self, Code, Enc, HANDLERS, INFO, Shape, op};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{Const, ConstId, Operand, Type};
@@ -280,7 +280,7 @@ impl Lower<'_> {
             None => format!("{what} in function `{}`", self.f.name),
         });
         let site = std::ptr::from_ref(&*text) as usize;
-        self.sites.push(Kept::Text(text));
+        self.sites.push(SiteData::Text(text));
         self.emit(op::unsupported, isa::Site { dst: 0, n: 0, site });
     }
 }

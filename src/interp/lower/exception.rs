@@ -4,7 +4,7 @@
 //! clause takes an exception.
 
 use super::{Label, Lower};
-use crate::frame::{Pad, PadClause};
+use crate::frame::{LandingPad, LandingPadClause};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{Clause, Const, ConstId, GlobalRef, Op};
 use ompvm_llvm::native::landing;
@@ -21,7 +21,7 @@ impl Lower<'_> {
     /// Records that exceptions of the call at `call`, which ends at `after`, go to block `to`.
     pub(super) fn landing(&mut self, call: usize, after: u32, to: usize) {
         let block = self.body.blocks[to];
-        let mut pad = Pad {
+        let mut pad = LandingPad {
             call: call as u32,
             after,
             land: 0,
@@ -42,8 +42,8 @@ impl Lower<'_> {
             break;
         }
         let label = self.new_label();
-        let index = self.pads.len();
-        self.pads.push(pad);
+        let index = self.landing_pads.len();
+        self.landing_pads.push(pad);
         let from = self.current;
         self.landings.push(Landing {
             label,
@@ -53,13 +53,13 @@ impl Lower<'_> {
         });
     }
 
-    fn clause(&self, clause: &Clause) -> PadClause {
+    fn clause(&self, clause: &Clause) -> LandingPadClause {
         match clause {
-            Clause::Catch(c) => PadClause::Catch {
+            Clause::Catch(c) => LandingPadClause::Catch {
                 info: self.image.eval(*c) as usize,
                 number: self.type_number(*c),
             },
-            Clause::Filter(c) => PadClause::Filter(self.filter(*c)),
+            Clause::Filter(c) => LandingPadClause::Filter(self.filter(*c)),
         }
     }
 

@@ -7,7 +7,7 @@
 use super::control::Test;
 use super::{Label, Lower, NONE, analyse::Kind};
 use crate::entry::THUNKS;
-use crate::frame::{Kept, ThunkSite};
+use crate::frame::{SiteData, ThunkSite};
 use crate::isa::{self, op};
 use ompvm_ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type, TypeId};
 
@@ -338,7 +338,7 @@ impl<'a> Lower<'a> {
                         .collect(),
                 });
                 let at = std::ptr::from_ref(&*site) as usize;
-                self.sites.push(Kept::Thunk(site));
+                self.sites.push(SiteData::Thunk(site));
                 self.emit(
                     op::thunk,
                     isa::Site {

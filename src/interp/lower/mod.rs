@@ -31,7 +31,7 @@ mod vector;
 
 pub use slots::too_many_slots;
 
-use super::frame::{Kept, Lowered, OsrPoint, Pad};
+use super::frame::{LandingPad, LoweredFunction, OsrPoint, SiteData};
 use super::isa::{self, Enc, HANDLERS, INFO, op};
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
@@ -159,9 +159,9 @@ pub(super) struct Lower<'a> {
     /// The address after each instruction, if tools trace calls.
     behind: Option<Vec<usize>>,
     /// End of each call's code, and the address after the call.
-    told: Vec<(u32, usize)>,
-    pads: Vec<Pad>,
-    sites: Vec<Kept>,
+    traced_calls: Vec<(u32, usize)>,
+    landing_pads: Vec<LandingPad>,
+    sites: Vec<SiteData>,
     ops: Vec<(u32, u16)>,
     scratch: u16,
     current: usize,
@@ -173,7 +173,7 @@ pub(super) struct Lower<'a> {
 pub(super) const NONE: u16 = u16::MAX;
 
 /// Lowers a function.
-pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<Lowered> {
+pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<LoweredFunction> {
     let module = &*image.module;
     let f = &module.functions[id];
     let Some(body) = &f.body else {
@@ -201,7 +201,7 @@ pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<Lowered> {
 }
 
 /// Formats the bytecode as text.
-pub fn disassemble(code: &Lowered, name: &str) -> String {
+pub fn disassemble(code: &LoweredFunction, name: &str) -> String {
     let mut text = format!(
         "{name}: {} words, params {:?}\n",
         code.code.len(),
@@ -262,8 +262,8 @@ impl<'a> Lower<'a> {
             count: false,
             lines: Vec::new(),
             behind: image.places.behind(id, body),
-            told: Vec::new(),
-            pads: Vec::new(),
+            traced_calls: Vec::new(),
+            landing_pads: Vec::new(),
             sites: Vec::new(),
             ops: Vec::new(),
             scratch: 0,
@@ -273,7 +273,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn run(mut self, options: &Options) -> Box<Lowered> {
+    fn run(mut self, options: &Options) -> Box<LoweredFunction> {
         self.count = options.count;
         let enter = self.emit(
             op::enter,
@@ -329,9 +329,9 @@ impl<'a> Lower<'a> {
             self.ops.clear();
             self.fixups.clear();
             self.frame_fixups.clear();
-            self.pads.clear();
+            self.landing_pads.clear();
             self.calls.clear();
-            self.told.clear();
+            self.traced_calls.clear();
             self.loop_heads.clear();
             self.emit(
                 op::enter,
@@ -346,7 +346,7 @@ impl<'a> Lower<'a> {
         self.finish(enter, failed.is_some())
     }
 
-    fn finish(mut self, enter: usize, failed: bool) -> Box<Lowered> {
+    fn finish(mut self, enter: usize, failed: bool) -> Box<LoweredFunction> {
         for fix in std::mem::take(&mut self.fixups) {
             let target = self.labels[fix.label.0 as usize];
             let off = target as i32 - fix.at as i32;
@@ -362,7 +362,7 @@ impl<'a> Lower<'a> {
         let words: u32 = params.iter().map(|&p| u32::from(self.words(p))).sum();
         // A function that cannot be lowered has only its parameters.
         let frame = (area + self.alloca_bytes).max(words * 8).max(1);
-        let frame = frame.next_multiple_of(crate::frame::FRAME_UNIT);
+        let frame = frame.next_multiple_of(crate::frame::FRAME_ALIGN);
         // The constant pool: values, then their slots packed four to a word.
         let n = self.pool.len();
         let mut pool: Vec<u64> = self.pool.iter().map(|&(_, v)| v).collect();
@@ -406,7 +406,7 @@ impl<'a> Lower<'a> {
         let guard = self.guard.filter(|_| !failed);
         let guard = guard.map(|off| (area + off, self.guard_fails()));
         let code = self.code.into_boxed_slice();
-        Box::new(Lowered {
+        Box::new(LoweredFunction {
             entry: code.as_ptr(),
             frame,
             func: self.id,
@@ -414,15 +414,15 @@ impl<'a> Lower<'a> {
             code,
             ops: self.ops.into(),
             slots: self.next_slot,
-            compiled: AtomicBool::new(false),
+            baseline_attempted: AtomicBool::new(false),
             pool,
             blocks: self.labels[..self.body.blocks.len()].into(),
             params: starts.into(),
             ret_words,
             guard,
             lines: self.lines,
-            told: self.told.into(),
-            pads: self.pads,
+            traced_calls: self.traced_calls.into(),
+            landing_pads: self.landing_pads,
             sites: self.sites,
             osr_points,
             layout: Layout {
@@ -497,7 +497,7 @@ pub struct Layout {
 }
 
 /// Converts [`Layout`] for the compiler: parameters first, then instructions.
-pub(crate) fn places(code: &Lowered) -> Arc<[Place]> {
+pub(crate) fn places(code: &LoweredFunction) -> Arc<[Place]> {
     let layout = &code.layout;
     let place = |v: usize| {
         let (kind, offset) = match layout.kinds[v] {

@@ -9,7 +9,7 @@ use crate::baseline::cache::home;
 use crate::baseline::flow::{Inst, by_handler};
 use crate::baseline::generate::Gen;
 use crate::baseline::table::{FloatTest, Flow, Template as T, Test};
-use crate::frame::{HEADER, Lowered};
+use crate::frame::{HEADER_WORDS, LoweredFunction};
 use crate::isa::{self, Enc, tail_bytes};
 use ompvm_memory::func::FuncRef;
 use ompvm_memory::thread::ThreadState;
@@ -22,7 +22,7 @@ fn header(regs: G, word: i32) -> crate::baseline::asm::Mem {
 
 const SP: i32 = offset_of!(ThreadState, sp) as i32;
 /// Bytes of a frame's header.
-const HEAD: i32 = HEADER as i32 * 8;
+const HEADER_BYTES: i32 = HEADER_WORDS as i32 * 8;
 const LIMIT: i32 = offset_of!(ThreadState, limit) as i32;
 
 impl Gen<'_> {
@@ -30,7 +30,7 @@ impl Gen<'_> {
         // SAFETY: instructions of this template have shape `Enter`; see [`Gen::emit`].
         let o: isa::Enter = unsafe { ops(inst) };
         let asm = &mut self.c.asm;
-        asm.lea(true, RAX, at(RSI, -HEAD));
+        asm.lea(true, RAX, at(RSI, -HEADER_BYTES));
         asm.store(at(RDX, SP), RAX);
         for i in 0..usize::from(o.count) {
             // SAFETY: the lowering put `count` values and slots into the pool.
@@ -421,11 +421,14 @@ impl Gen<'_> {
         self.c.asm.op(true, 0x85, RCX, Rm::Reg(RCX));
         self.c.asm.jcc(cc::E, first);
         match near {
-            true => self.c.asm.lea(true, RDI, at(RSI, -HEAD)),
+            true => self.c.asm.lea(true, RDI, at(RSI, -HEADER_BYTES)),
             false => self.c.asm.mov(RDI, Rm::Mem(at(RDX, SP))),
         }
         let asm = &mut self.c.asm;
-        asm.mov32(RAX, Rm::Mem(at(RCX, offset_of!(Lowered, frame) as i32)));
+        asm.mov32(
+            RAX,
+            Rm::Mem(at(RCX, offset_of!(LoweredFunction, frame) as i32)),
+        );
         asm.alu(Alu::Sub, true, RDI, Rm::Reg(RAX));
         asm.op(true, 0x3b, RDI, Rm::Mem(at(RDX, LIMIT)));
         asm.jcc(cc::B, first);
@@ -443,12 +446,15 @@ impl Gen<'_> {
         asm.store_imm(header(RDI, 4), i32::from(dst) | i32::from(words) << 16);
         asm.store_imm(header(RDI, 5), 0);
         match near {
-            true => asm.lea(true, RAX, at(RSI, -HEAD)),
+            true => asm.lea(true, RAX, at(RSI, -HEADER_BYTES)),
             false => asm.mov(RAX, Rm::Mem(at(RDX, SP))),
         }
         asm.store(header(RDI, 6), RAX);
         asm.mov(RSI, Rm::Reg(RDI));
-        asm.mov(RDI, Rm::Mem(at(RCX, offset_of!(Lowered, entry) as i32)));
+        asm.mov(
+            RDI,
+            Rm::Mem(at(RCX, offset_of!(LoweredFunction, entry) as i32)),
+        );
         asm.jmp_rm(Rm::Mem(at(RDI, 0)));
     }
 }

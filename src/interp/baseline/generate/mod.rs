@@ -17,7 +17,7 @@ use super::cache::{Cache, State};
 use super::flow::{Code, Graph, Inst, by_handler};
 use super::pins::{self, Pin};
 use super::table::{Flow, Template, i32_at};
-use crate::frame::Lowered;
+use crate::frame::LoweredFunction;
 use crate::osr;
 use aside::Aside;
 use uses::Uses;
@@ -52,7 +52,7 @@ pub struct Gen<'a> {
 }
 
 /// Compiles a function; `None` if that is not possible.
-pub fn compile(lowered: &Lowered) -> Option<Output> {
+pub fn compile(lowered: &LoweredFunction) -> Option<Output> {
     let code = Code { lowered };
     if code.len() == 0 {
         return None;
