@@ -10,7 +10,7 @@ use super::exec::{self, VaList};
 use super::frame::{self, HEADER_BYTES, HEADER_WORDS, Header, LoweredFunction};
 use super::isa::{Enc, Nil};
 use super::thunk::Thunks;
-use super::{baseline, child, lower, stats, unwind};
+use super::{baseline, fork, lower, stats, unwind};
 use ompvm_ir::{FuncId, LocId};
 use ompvm_llvm::cache::Shelf;
 use ompvm_memory::abi::{CallPlan, NativeFrame, set_entry_hook};
@@ -38,41 +38,41 @@ static EXIT: Enc<Nil> = Enc {
 pub(super) static THUNKS: LazyLock<Thunks> = LazyLock::new(Thunks::default);
 
 /// Keeps the compiled rare instructions of an image in its program's cache entry, until
-/// [`forget_cache`].
-pub fn use_cache(image: &Image, shelf: Arc<Shelf>) {
-    THUNKS.keep_in(image.serial(), shelf);
+/// [`detach_cache`].
+pub fn attach_cache(image: &Image, shelf: Arc<Shelf>) {
+    THUNKS.attach_cache(image.serial(), shelf);
 }
 
-/// Ends [`use_cache`].
-pub fn forget_cache(image: &Image) {
-    THUNKS.forget_shelf(image.serial());
+/// Ends [`attach_cache`].
+pub fn detach_cache(image: &Image) {
+    THUNKS.detach_cache(image.serial());
 }
 
 /// Bytes of an activation beyond its first frame. Most callbacks fit into them; more would limit
 /// how deep tasks can nest.
-const ROOM: usize = 1024;
+const INITIAL_SPACE: usize = 1024;
 
 /// Installs the interpreter as the tier that runs guest functions in this process.
 pub fn init() {
     set_entry_hook(enter);
     activation::set_search_hook(unwind::search);
-    signals::set_hooks(position, describe);
-    backtrace::set_frames_hook(frames);
+    signals::set_hooks(fault_position, describe);
+    backtrace::set_frames_hook(walk_frames);
     throws::init();
     // The first call of `is_ours` allocates; later ones, in signal handlers, must not.
     walk::is_ours(0);
     signals::set_uncaught_hooks(unwind::uncaught, unwind::write_type);
-    child::install();
+    fork::install();
 }
 
-struct Node {
+struct CodeNode {
     code: &'static LoweredFunction,
-    next: *const Node,
+    next: *const CodeNode,
 }
-static CODE: AtomicPtr<Node> = AtomicPtr::new(ptr::null_mut());
+static LOWERED_CODE: AtomicPtr<CodeNode> = AtomicPtr::new(ptr::null_mut());
 
 fn find_code(ip: *const u64) -> Option<&'static LoweredFunction> {
-    let mut node = CODE.load(Ordering::Acquire).cast_const();
+    let mut node = LOWERED_CODE.load(Ordering::Acquire).cast_const();
     // SAFETY: nodes are leaked, so the pointers in the list stay valid.
     while let Some(n) = unsafe { node.as_ref() } {
         if n.code.contains(ip) {
@@ -84,13 +84,13 @@ fn find_code(ip: *const u64) -> Option<&'static LoweredFunction> {
 }
 
 /// Returns the code at an address if a lowered function has its code there.
-pub(super) fn known(code: *const LoweredFunction) -> Option<&'static LoweredFunction> {
-    all().find(|&known| ptr::eq(known, code))
+pub(super) fn code_at(code: *const LoweredFunction) -> Option<&'static LoweredFunction> {
+    lowered_functions().find(|&known| ptr::eq(known, code))
 }
 
 /// Iterates over all lowered code, newest first.
-pub fn all() -> impl Iterator<Item = &'static LoweredFunction> {
-    let mut node = CODE.load(Ordering::Acquire).cast_const();
+pub fn lowered_functions() -> impl Iterator<Item = &'static LoweredFunction> {
+    let mut node = LOWERED_CODE.load(Ordering::Acquire).cast_const();
     std::iter::from_fn(move || {
         // SAFETY: nodes are leaked, so the pointers in the list stay valid.
         let n = unsafe { node.as_ref() }?;
@@ -99,23 +99,23 @@ pub fn all() -> impl Iterator<Item = &'static LoweredFunction> {
     })
 }
 
-static LOWERED: AtomicUsize = AtomicUsize::new(0);
+static LOWERED_HOOK: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers a function that is called with each newly lowered function before it runs.
 pub fn set_lowered_hook(hook: fn(&FuncRef, &'static LoweredFunction)) {
-    LOWERED.store(hook as usize, Ordering::Release);
+    LOWERED_HOOK.store(hook as usize, Ordering::Release);
 }
 
 /// Makes code visible to [`locate`].
-pub(super) fn remember(code: &'static LoweredFunction) {
-    let node = Box::leak(Box::new(Node {
+pub(super) fn publish(code: &'static LoweredFunction) {
+    let node = Box::leak(Box::new(CodeNode {
         code,
         next: ptr::null(),
     }));
-    let mut head = CODE.load(Ordering::Relaxed);
+    let mut head = LOWERED_CODE.load(Ordering::Relaxed);
     loop {
         node.next = head;
-        match CODE.compare_exchange_weak(head, node, Ordering::AcqRel, Ordering::Relaxed) {
+        match LOWERED_CODE.compare_exchange_weak(head, node, Ordering::AcqRel, Ordering::Relaxed) {
             Ok(_) => return,
             Err(now) => head = now,
         }
@@ -123,15 +123,15 @@ pub(super) fn remember(code: &'static LoweredFunction) {
 }
 
 /// The functions that are being lowered, each with the thread that lowers it.
-pub(super) static UNDER_WAY: Mutex<UnderWay> = Mutex::new(UnderWay(Vec::new()));
-static ONE_DONE: Condvar = Condvar::new();
+pub(super) static IN_PROGRESS: Mutex<InProgress> = Mutex::new(InProgress(Vec::new()));
+static LOWERING_DONE: Condvar = Condvar::new();
 
-/// The list of functions that are being lowered; see [`UNDER_WAY`].
-pub(super) struct UnderWay(Vec<(usize, libc::pthread_t)>);
+/// The list of functions that are being lowered; see [`IN_PROGRESS`].
+pub(super) struct InProgress(Vec<(usize, libc::pthread_t)>);
 
-impl UnderWay {
+impl InProgress {
     /// Drops the claims of other threads; for a child of `fork`, which has only the calling thread.
-    pub(super) fn forget_others(&mut self) {
+    pub(super) fn drop_other_threads(&mut self) {
         // SAFETY: `pthread_self` has no preconditions.
         let own = unsafe { libc::pthread_self() };
         self.0.retain(|&(_, by)| by == own);
@@ -140,33 +140,33 @@ impl UnderWay {
 
 /// The longest wait for another thread's lowering. Lowering a function twice only wastes work,
 /// whereas a stopped thread must not block the others forever.
-const PATIENCE: Duration = Duration::from_millis(50);
+const MAX_WAIT: Duration = Duration::from_millis(50);
 
 /// A claim to lower a function, released when dropped.
 struct Claim(usize);
 
 impl Claim {
     /// Claims a function; `None` if another thread has lowered it meanwhile.
-    fn of(func: &FuncRef) -> Option<Claim> {
+    fn acquire(func: &FuncRef) -> Option<Claim> {
         // Not `std::thread::current()`, which is gone while thread-local destructors run.
         // SAFETY: `pthread_self` has no preconditions.
         let (key, own) = (ptr::from_ref(func) as usize, unsafe {
             libc::pthread_self()
         });
-        let mut list = child::lock(&UNDER_WAY);
+        let mut list = fork::lock(&IN_PROGRESS);
         loop {
             if !func.code.load(Ordering::Acquire).is_null() {
                 return None;
             }
             // A thread does not wait for itself: its signal handler may call the function that it
             // is lowering.
-            let other = |under_way: &UnderWay| {
-                let mut list = under_way.0.iter();
+            let other = |in_progress: &InProgress| {
+                let mut list = in_progress.0.iter();
                 list.any(|&(f, by)| f == key && by != own)
             };
             let mut late = false;
             if other(&list) {
-                let waited = ONE_DONE.wait_timeout(list, PATIENCE);
+                let waited = LOWERING_DONE.wait_timeout(list, MAX_WAIT);
                 let (again, result) = waited.unwrap_or_else(PoisonError::into_inner);
                 (list, late) = (again, result.timed_out());
             }
@@ -180,11 +180,11 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        let list = &mut child::lock(&UNDER_WAY).0;
+        let list = &mut fork::lock(&IN_PROGRESS).0;
         if let Some(i) = list.iter().position(|&(f, _)| f == self.0) {
             list.swap_remove(i);
         }
-        ONE_DONE.notify_all();
+        LOWERING_DONE.notify_all();
     }
 }
 
@@ -213,7 +213,7 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
             .cast::<LoweredFunction>()
             .as_ref()
     };
-    let claim = Claim::of(func);
+    let claim = Claim::acquire(func);
     if let Some(code) = known() {
         return code;
     }
@@ -233,14 +233,14 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
         Ordering::Acquire,
     ) {
         Ok(_) => {
-            remember(code);
+            publish(code);
             if baseline::compiles_first() {
                 baseline::compile(code);
             }
-            let hook = LOWERED.load(Ordering::Acquire);
+            let hook = LOWERED_HOOK.load(Ordering::Acquire);
             if hook != 0 {
-                // SAFETY: only `set_lowered_hook` stores to `LOWERED`, and only functions of this
-                // type.
+                // SAFETY: only `set_lowered_hook` stores to `LOWERED_HOOK`, and only functions of
+                // this type.
                 let hook = unsafe {
                     std::mem::transmute::<usize, fn(&FuncRef, &'static LoweredFunction)>(hook)
                 };
@@ -292,7 +292,7 @@ pub fn address_after_call(returns: usize) -> Option<usize> {
     }
 }
 
-fn position(state: &ThreadState, pc: usize, registers: &[usize; 16]) -> *const u64 {
+fn fault_position(state: &ThreadState, pc: usize, registers: &[usize; 16]) -> *const u64 {
     if let Some(ip) = baseline::bytecode_at(pc) {
         return ip;
     }
@@ -349,7 +349,7 @@ fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
 }
 
 /// Calls `each` for the frames of an activation, innermost first; see [`backtrace::FramesHook`].
-fn frames(
+fn walk_frames(
     frame: *mut u8,
     sp: *mut u8,
     ip: *const u64,
@@ -360,13 +360,13 @@ fn frames(
     // its last native call.
     let running = thread::frame_at(sp as usize, &walk::read).map(|regs| regs as *mut u64);
     let running = running.filter(|&regs| {
-        let code = word(regs, 3).and_then(|code| known(code as *const LoweredFunction));
+        let code = word(regs, 3).and_then(|code| code_at(code as *const LoweredFunction));
         !sp.is_null() && code.is_some_and(|code| code.contains(ip))
     });
     let (mut regs, mut ip) = (running.unwrap_or(frame.cast()), ip);
     // Memory is read with accessors that fail on unmapped addresses, and code is looked up before
     // use.
-    while let Some(code) = word(regs, 3).and_then(|c| known(c as *const LoweredFunction)) {
+    while let Some(code) = word(regs, 3).and_then(|c| code_at(c as *const LoweredFunction)) {
         // Bytecode that only calls compiled code has no blocks: the compiled frame was already
         // shown.
         if !code.blocks.is_empty() && !each(ip) {
@@ -383,7 +383,7 @@ fn frames(
 }
 
 /// The callee and the caller of an activation.
-struct Call<'a> {
+struct PendingCall<'a> {
     code: &'static LoweredFunction,
     by: Caller<'a>,
 }
@@ -395,19 +395,19 @@ enum Caller<'a> {
     Guest(&'a [u64], &'a mut [u64]),
 }
 
-/// The most parameters whose places are listed without allocating.
+/// The most parameters whose slots are listed without allocating.
 const MAX_PARAMS: usize = 32;
 
 /// Unused bytes above a thread's outermost guest frame. Natively an array overrun in the outermost
 /// function reaches the C library's frames, and the function continues until it checks its guard.
 /// Inner activations have no such gap, since nested tasks must be able to use the whole stack.
-const CUSHION: usize = 1024;
+const OVERRUN_GAP: usize = 1024;
 
 /// Returns the bytes of the frame that stands for the native caller: its header, the result, and
 /// the list that `va_start` copies.
 fn base_bytes(code: &LoweredFunction, act: &Activation) -> usize {
-    let cushion = if act.prev.is_null() { CUSHION } else { 0 };
-    HEADER_BYTES + ret_words(code) * 8 + size_of::<VaList>().next_multiple_of(16) + cushion
+    let gap = if act.prev.is_null() { OVERRUN_GAP } else { 0 };
+    HEADER_BYTES + ret_words(code) * 8 + size_of::<VaList>().next_multiple_of(16) + gap
 }
 
 fn ret_words(code: &LoweredFunction) -> usize {
@@ -416,11 +416,11 @@ fn ret_words(code: &LoweredFunction) -> usize {
 
 /// Lays out an activation's first frames below `end`.
 #[inline(never)]
-fn begin(act: &mut Activation, end: usize) -> Onward {
-    // SAFETY: `enter` or `call_words` stored the `Call`, and `run` reserved the bytes of both
-    // frames below `end`. The frames are written before they are read.
+fn lay_out_frames(act: &mut Activation, end: usize) -> Onward {
+    // SAFETY: `enter` or `call_words` stored the `PendingCall`, and `run` reserved the bytes of
+    // both frames below `end`. The frames are written before they are read.
     unsafe {
-        let Call { code, by } = &*act.call.cast::<Call>();
+        let PendingCall { code, by } = &*act.call.cast::<PendingCall>();
         let lowest = end - base_bytes(code, act);
         let base = (lowest as *mut u64).add(HEADER_WORDS);
         let va = base.add(ret_words(code)).cast::<VaList>();
@@ -448,7 +448,7 @@ fn begin(act: &mut Activation, end: usize) -> Onward {
             },
         );
         match by {
-            Caller::Native(plan, native) => take(code, plan, &mut **native, regs, va),
+            Caller::Native(plan, native) => copy_arguments(code, plan, &mut **native, regs, va),
             Caller::Guest(words, _) => {
                 let n = words.len().min(code.frame as usize / 8);
                 regs.copy_from_nonoverlapping(words.as_ptr(), n);
@@ -467,7 +467,7 @@ fn begin(act: &mut Activation, end: usize) -> Onward {
 ///
 /// # Safety
 /// `regs` and `va` belong to the fresh frame of `code`, and `plan` is the plan of its signature.
-unsafe fn take(
+unsafe fn copy_arguments(
     code: &LoweredFunction,
     plan: &CallPlan,
     native: &mut NativeFrame,
@@ -502,9 +502,9 @@ unsafe fn take(
 }
 
 /// Returns the position at which an activation begins, or continues after an exception or a jump.
-extern "C-unwind" fn again(act: &mut Activation, event: Event, value: usize) -> Onward {
+extern "C-unwind" fn resume(act: &mut Activation, event: Event, value: usize) -> Onward {
     if event == Event::Begin {
-        return begin(act, value);
+        return lay_out_frames(act, value);
     }
     // SAFETY: runs on the activation's stack below its frames, which are alive.
     unsafe {
@@ -533,11 +533,11 @@ extern "C-unwind" fn again(act: &mut Activation, event: Event, value: usize) -> 
 /// # Safety
 /// `act` is the innermost activation, whose first function has returned.
 #[inline(never)]
-pub(super) unsafe extern "sysv64-unwind" fn finish(base: *mut u64, act: *mut Activation) {
-    // SAFETY: `act` is live and its `call` is the `Call` of `enter` or `call_words`, whose frame is
-    // below on the stack.
+pub(super) unsafe extern "sysv64-unwind" fn read_result(base: *mut u64, act: *mut Activation) {
+    // SAFETY: `act` is live and its `call` is the `PendingCall` of `enter` or `call_words`, whose
+    // frame is below on the stack.
     unsafe {
-        let call = &mut *(*act).call.cast_mut().cast::<Call>();
+        let call = &mut *(*act).call.cast_mut().cast::<PendingCall>();
         match &mut call.by {
             Caller::Native(plan, native) => plan.write_ret(&mut **native, base),
             Caller::Guest(_, to) => {
@@ -554,12 +554,13 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         Ok(plan) => plan,
         Err(why) => refuse(func, &why),
     };
-    let mut call = Call {
+    let mut call = PendingCall {
         code,
         by: Caller::Native(plan, native),
     };
     let cx = thread::current();
-    // SAFETY: the state is this thread's; there is room for the frames that `begin` lays out.
+    // SAFETY: the state is this thread's; there is room for the frames that `lay_out_frames` lays
+    // out.
     unsafe {
         let mut act = Activation::default();
         act.ip = code.entry;
@@ -580,12 +581,12 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
 /// Runs the call of an activation that was pushed.
 ///
 /// # Safety
-/// As for [`activation::run`]; `act.call` is a [`Call`] of `code`.
+/// As for [`activation::run`]; `act.call` is a [`PendingCall`] of `code`.
 unsafe fn run(act: &mut Activation, code: &LoweredFunction) -> Exit {
-    let bytes = base_bytes(code, act) + code.frame as usize + HEADER_BYTES + MARGIN + ROOM;
-    act.spill = super::spill::spill as *const () as usize;
-    // SAFETY: the caller's contract; `bytes` covers the frames that `begin` lays out.
-    unsafe { activation::run(act, bytes.next_multiple_of(16), again) }
+    let bytes = base_bytes(code, act) + code.frame as usize + HEADER_BYTES + MARGIN + INITIAL_SPACE;
+    act.spill = super::stack_overflow::handle_full_stack as *const () as usize;
+    // SAFETY: the caller's contract; `bytes` covers the frames that `lay_out_frames` lays out.
+    unsafe { activation::run(act, bytes.next_multiple_of(16), resume) }
 }
 
 /// Calls `code` with `words` as arguments, in an activation of its own.
@@ -597,7 +598,7 @@ pub(super) unsafe fn call_words(
     words: &[u64],
     result: &mut [u64],
 ) -> Exit {
-    let mut call = Call {
+    let mut call = PendingCall {
         code,
         by: Caller::Guest(words, result),
     };

@@ -20,9 +20,9 @@ pub mod baseline;
 pub mod baseline;
 mod cancel;
 mod check;
-mod child;
 mod entry;
 pub mod exec;
+mod fork;
 pub mod frame;
 #[allow(
     rustdoc::broken_intra_doc_links,
@@ -32,7 +32,7 @@ pub mod isa;
 mod lower;
 mod native;
 pub mod osr;
-mod spill;
+mod stack_overflow;
 pub mod stats;
 pub mod thunk;
 mod unwind;
@@ -43,8 +43,8 @@ mod tests;
 pub use cancel::address as cleanup_address;
 pub use check::unsupported;
 pub use entry::{
-    address_after_call, all, forget_cache, function_at, init, locate, lower_function,
-    set_lowered_hook, use_cache,
+    address_after_call, attach_cache, detach_cache, function_at, init, locate, lower_function,
+    lowered_functions, set_lowered_hook,
 };
 pub use lower::{Options, count_instructions, disassemble};
 pub use native::{enter_compiled, instead};

@@ -106,7 +106,7 @@ pub fn enter_compiled(func: &FuncRef) -> Result<(), String> {
         ptr::from_ref(lowered).cast_mut().cast::<c_void>(),
         Ordering::Release,
     );
-    super::entry::remember(lowered);
+    super::entry::publish(lowered);
     Ok(())
 }
 

@@ -18,7 +18,7 @@
 
 use super::exec::{self, Handler, HandlerResult, dispatch, suspend};
 use super::frame::{self, LoweredFunction, OsrPoint};
-use super::{child, entry, lower};
+use super::{entry, fork, lower};
 use ompvm_ir::BlockId;
 use ompvm_llvm::native::Place;
 use ompvm_memory::thread::{self, ThreadState};
@@ -61,7 +61,7 @@ pub fn count_back_edges(code: &LoweredFunction, on: bool) {
 
 /// Starts or stops counting. Counts start at 0 and stay when counting ends.
 fn count_executions(code: &LoweredFunction, points: &[OsrPoint], on: bool) {
-    let _patching = child::lock(&PATCH_LOCK);
+    let _patching = fork::lock(&PATCH_LOCK);
     for point in points {
         if point.code.load(Ordering::Relaxed) != 0 {
             continue;
@@ -87,7 +87,7 @@ pub fn install_entry(
     delay: u32,
     yields: bool,
 ) {
-    let _patching = child::lock(&PATCH_LOCK);
+    let _patching = fork::lock(&PATCH_LOCK);
     let point = &code.osr_points[index];
     if point.code.load(Ordering::Relaxed) != 0 {
         if !yields {
@@ -131,7 +131,7 @@ pub fn always_exit(code: &LoweredFunction, index: usize) {
 
 /// Gives a point's instruction another handler of its own.
 pub fn replace_handler(code: &LoweredFunction, point: &OsrPoint, handler: usize) {
-    let _patching = child::lock(&PATCH_LOCK);
+    let _patching = fork::lock(&PATCH_LOCK);
     let old = point.own_handler.swap(handler, Ordering::AcqRel);
     let _ = word(code, point).compare_exchange(old, handler, Ordering::AcqRel, Ordering::Relaxed);
 }
@@ -145,7 +145,7 @@ pub fn value_locations(code: &LoweredFunction) -> Option<(Arc<[Place]>, u32)> {
 
 /// Returns the code that a word of a frame's header names; the word may hold anything.
 pub fn code_from_header(word: usize) -> Option<&'static LoweredFunction> {
-    entry::known(word as *const LoweredFunction)
+    entry::code_at(word as *const LoweredFunction)
 }
 
 impl OsrPoint {

@@ -9,7 +9,7 @@
 //!
 //! Threads that are still inside a region when another thread calls `exit` are not counted.
 
-use super::{child, lower};
+use super::{fork, lower};
 use ompvm_kmpc as kmpc;
 use ompvm_memory::activation::Activation;
 use ompvm_memory::func::FuncRef;
@@ -94,13 +94,13 @@ pub(super) unsafe fn end(act: &Activation, cx: *mut ThreadState) {
         // SAFETY: `cx` is the calling thread's state (the caller's contract).
         let counter = unsafe { &mut (*cx).interp[COUNTER] };
         let count = std::mem::replace(counter, act.interp[OUTER]);
-        child::lock(&STATE).add(act.interp[FUNCTION], count as u64);
+        fork::lock(&STATE).add(act.interp[FUNCTION], count as u64);
     }
 }
 
 /// Records that a function was lowered.
 pub(super) fn lowered(instructions: usize, time: Duration) {
-    let mut state = child::lock(&STATE);
+    let mut state = fork::lock(&STATE);
     state.lowered_functions += 1;
     state.lowered_instructions += instructions as u64;
     state.lowering += time;
@@ -140,7 +140,7 @@ pub fn counts() -> Counts {
             }
         }
     }
-    let state = child::lock(&STATE);
+    let state = fork::lock(&STATE);
     let mut all = State {
         rows: state.rows.clone(),
         ..State::default()

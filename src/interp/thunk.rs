@@ -13,7 +13,7 @@
 //! The slot form is documented in [`super`]. A thunk's text is the key of its code, in this process
 //! and in the program's cache entry: a later run links the cached object and does not start LLVM.
 
-use super::child;
+use super::fork;
 use hashbrown::HashMap;
 use ompvm_ir::assembly::{displaced, inputs, is_immediate};
 use ompvm_ir::{
@@ -65,14 +65,14 @@ impl Thunks {
         &self.state
     }
 
-    /// Keeps the objects of an image's thunks for later runs, until [`Thunks::forget_shelf`].
-    pub(super) fn keep_in(&self, image: u64, shelf: Arc<Shelf>) {
-        child::lock(&self.state).shelves.insert(image, shelf);
+    /// Keeps the objects of an image's thunks for later runs, until [`Thunks::detach_cache`].
+    pub(super) fn attach_cache(&self, image: u64, shelf: Arc<Shelf>) {
+        fork::lock(&self.state).shelves.insert(image, shelf);
     }
 
-    /// Ends [`Thunks::keep_in`].
-    pub(super) fn forget_shelf(&self, image: u64) {
-        child::lock(&self.state).shelves.remove(&image);
+    /// Ends [`Thunks::attach_cache`].
+    pub(super) fn detach_cache(&self, image: u64) {
+        fork::lock(&self.state).shelves.remove(&image);
     }
 
     /// Returns the thunk for one instruction of `function`, which is placed in `image`.
@@ -90,7 +90,7 @@ impl Thunks {
         text.instruction(inst)?;
         let operands = std::mem::take(&mut text.operands).into_boxed_slice();
         let body = text.finish();
-        let mut state = child::lock(&self.state);
+        let mut state = fork::lock(&self.state);
         if let Some(&code) = state.compiled.get(&body) {
             return Ok(Thunk { code, operands });
         }

@@ -306,7 +306,7 @@ impl Process {
         };
         let lifetime = (!options.native).then(|| Lifetime::begin(image.serial()));
         if let Some(shelf) = &options.shelf {
-            interp::use_cache(&image, shelf.clone());
+            interp::attach_cache(&image, shelf.clone());
         }
         let tiers = Tiers::start(&image, options.mode, options.native, options.shelf)?;
         let process = Process {
@@ -608,7 +608,7 @@ impl Drop for Process {
         if let Some(lifetime) = &self.lifetime {
             lifetime.end();
         }
-        interp::forget_cache(&self.image);
+        interp::detach_cache(&self.image);
     }
 }
 

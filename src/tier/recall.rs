@@ -172,7 +172,9 @@ impl Before {
         };
         let number = |f: FuncId| f.index() as u32;
         let this = std::ptr::from_ref(image) as usize;
-        for code in interp::all().filter(|c| c.image == this && !c.osr_points.is_empty()) {
+        for code in
+            interp::lowered_functions().filter(|c| c.image == this && !c.osr_points.is_empty())
+        {
             if self.code[code.func.index()] == Code::None {
                 let size = units::size(&image.module, code.func) as u32;
                 run.seen.entry(number(code.func)).or_default().below += LOWERING * size;

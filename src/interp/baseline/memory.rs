@@ -11,11 +11,11 @@
 //! After a fork the child shares the file with its parent. Before it appends anything, it maps a
 //! file of its own at the same addresses, with the same contents up to the fork. Each mapping is
 //! replaced by one system call, so other threads may run code there meanwhile. The fork itself
-//! waits until no thread is appending (`interp::child`).
+//! waits until no thread is appending (`interp::fork`).
 //!
 //! Nothing is freed, and neither is the bytecode that leads to the code.
 
-use crate::child;
+use crate::fork;
 use ompvm_memory::walk;
 use ompvm_support::limits;
 use std::ffi::c_void;
@@ -140,7 +140,7 @@ fn make() -> Result<Area, String> {
             map(&file, WRITE, ptr::null_mut())?,
         )
     };
-    child::install();
+    fork::install();
     // SAFETY: only code of the templates runs in the range, and templates do not move the stack
     // pointer.
     unsafe { describe_frames(run, reserved()) };
@@ -223,7 +223,7 @@ pub fn available() -> Result<(), String> {
 /// fork cannot get an area of its own.
 pub fn append(code: &[u8]) -> Option<usize> {
     let area = area().ok()?;
-    let mut used = child::lock(&area.used);
+    let mut used = fork::lock(&area.used);
     if used.foreign {
         part(area, &mut used).ok()?;
     }

@@ -373,7 +373,7 @@ hc!(retn(o: Ret, r, _ip, cx) {
     dispatch(ip, caller, cx)
 });
 hc!(exit(_o: Nil, r, _ip, cx) {
-    entry::finish(r.0, (*cx).activation);
+    entry::read_result(r.0, (*cx).activation);
     #[allow(clippy::unit_arg, reason = "`HandlerResult` is a state without tail calls")]
     end_run()
 });

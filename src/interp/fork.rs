@@ -20,14 +20,14 @@ use std::time::{Duration, Instant};
 
 /// The longest wait for a lock. The longest critical section, the compilation of a rare
 /// instruction, is much shorter.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// The guards that are held while the process forks.
 #[expect(dead_code, reason = "held, not looked at")]
-struct Held {
-    under_way: Option<MutexGuard<'static, entry::UnderWay>>,
+struct HeldLocks {
+    in_progress: Option<MutexGuard<'static, entry::InProgress>>,
     thunks: Option<MutexGuard<'static, thunk::State>>,
-    changes: Option<MutexGuard<'static, ()>>,
+    patching: Option<MutexGuard<'static, ()>>,
     counts: Option<MutexGuard<'static, stats::State>>,
     #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
     code: Option<MutexGuard<'static, code::Used>>,
@@ -35,7 +35,7 @@ struct Held {
 
 thread_local! {
     /// Has no destructor, since a destructor of the thread may fork.
-    static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
+    static HELD_LOCKS: Cell<Option<ManuallyDrop<HeldLocks>>> = const { Cell::new(None) };
 }
 
 /// Locks a mutex. Nothing under these locks panics, so poisoning is ignored.
@@ -43,8 +43,8 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks a mutex; `None` if another thread holds it for longer than [`PATIENCE`].
-fn hold<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+/// Locks a mutex; `None` if another thread holds it for longer than [`MAX_WAIT`].
+fn try_hold<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     let mut since = None;
     loop {
         match mutex.try_lock() {
@@ -52,7 +52,7 @@ fn hold<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
             Err(TryLockError::Poisoned(e)) => return Some(e.into_inner()),
             Err(TryLockError::WouldBlock) => {}
         }
-        if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+        if since.get_or_insert_with(Instant::now).elapsed() > MAX_WAIT {
             return None;
         }
         std::thread::sleep(Duration::from_micros(20));
@@ -60,27 +60,27 @@ fn hold<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 }
 
 extern "C" fn prepare() {
-    let held = Held {
-        under_way: hold(&entry::UNDER_WAY),
-        thunks: hold(entry::THUNKS.state()),
-        changes: hold(&osr::PATCH_LOCK),
-        counts: hold(&stats::STATE),
+    let held = HeldLocks {
+        in_progress: try_hold(&entry::IN_PROGRESS),
+        thunks: try_hold(entry::THUNKS.state()),
+        patching: try_hold(&osr::PATCH_LOCK),
+        counts: try_hold(&stats::STATE),
         #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
-        code: code::used().and_then(hold),
+        code: code::used().and_then(try_hold),
     };
-    HELD.set(Some(ManuallyDrop::new(held)));
+    HELD_LOCKS.set(Some(ManuallyDrop::new(held)));
 }
 
 extern "C" fn parent() {
-    drop(HELD.take().map(ManuallyDrop::into_inner));
+    drop(HELD_LOCKS.take().map(ManuallyDrop::into_inner));
 }
 
 extern "C" fn child() {
-    let Some(mut held) = HELD.take().map(ManuallyDrop::into_inner) else {
+    let Some(mut held) = HELD_LOCKS.take().map(ManuallyDrop::into_inner) else {
         return;
     };
-    if let Some(list) = &mut held.under_way {
-        list.forget_others();
+    if let Some(list) = &mut held.in_progress {
+        list.drop_other_threads();
     }
     #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
     if let Some(used) = &mut held.code {

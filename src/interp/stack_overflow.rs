@@ -18,7 +18,7 @@ use ompvm_memory::thread::ThreadState;
 use std::sync::atomic::Ordering;
 
 /// A call, decoded from its instruction.
-struct Wanted {
+struct DecodedCall {
     code: &'static LoweredFunction,
     words: Vec<u64>,
     after: *const u64,
@@ -30,14 +30,14 @@ struct Wanted {
 ///
 /// # Safety
 /// As for any [`exec::Handler`].
-pub(super) unsafe extern "sysv64-unwind" fn spill(
+pub(super) unsafe extern "sysv64-unwind" fn handle_full_stack(
     ip: *const u64,
     regs: *mut u64,
     cx: *mut ThreadState,
 ) -> HandlerResult {
     // SAFETY: the handler's contract; the target is the one that the instruction names.
     unsafe {
-        match go_on(ip, regs, cx) {
+        match call_on_further_stack(ip, regs, cx) {
             Some((after, cx)) => dispatch(after, regs, cx),
             None => extend_stack(ip, regs, cx),
         }
@@ -48,26 +48,26 @@ pub(super) unsafe extern "sysv64-unwind" fn spill(
 /// own stack is used to its end.
 ///
 /// # Safety
-/// As for [`spill`].
+/// As for [`handle_full_stack`].
 #[inline(never)]
-unsafe fn go_on(
+unsafe fn call_on_further_stack(
     ip: *const u64,
     regs: *mut u64,
     cx: *mut ThreadState,
 ) -> Option<(*const u64, *mut ThreadState)> {
-    // SAFETY: the handler's contract (see [`spill`]).
+    // SAFETY: the handler's contract (see [`handle_full_stack`]).
     unsafe {
-        let Some(wanted) = decode(ip, regs) else {
+        let Some(call) = decode(ip, regs) else {
             (*cx).stay();
             return None;
         };
-        let Wanted {
+        let DecodedCall {
             code,
             words,
             after,
             dst,
             results,
-        } = wanted;
+        } = call;
         let stack = (*cx).further_stack()?;
         let held = suspend(ip, regs, cx);
         let to = std::slice::from_raw_parts_mut(regs.add(dst.into()), results.into());
@@ -83,8 +83,8 @@ unsafe fn go_on(
 /// Decodes the call at `ip`; `None` if it is not a plain call of guest code.
 ///
 /// # Safety
-/// As for [`spill`].
-unsafe fn decode(ip: *const u64, regs: *mut u64) -> Option<Wanted> {
+/// As for [`handle_full_stack`].
+unsafe fn decode(ip: *const u64, regs: *mut u64) -> Option<DecodedCall> {
     // SAFETY: the frame's code contains the instruction, and its opcode number implies its shape.
     unsafe {
         let caller = &*frame::code(regs);
@@ -104,7 +104,7 @@ unsafe fn decode(ip: *const u64, regs: *mut u64) -> Option<Wanted> {
         };
         if number == op::call1.number || number == op::call1_far.number {
             let o = &(*ip.cast::<Enc<isa::Call1>>()).ops;
-            return Some(Wanted {
+            return Some(DecodedCall {
                 code: code_of(&*(o.func as *const FuncRef))?,
                 words: vec![(*regs.add(o.a.into())).wrapping_add(o.imm as u64)],
                 after: ip.byte_add(size_of::<Enc<isa::Call1>>()),
@@ -115,7 +115,7 @@ unsafe fn decode(ip: *const u64, regs: *mut u64) -> Option<Wanted> {
         if [op::call0.number, op::call4.number, op::call.number].contains(&number) {
             let o = &(*ip.cast::<Enc<isa::Call>>()).ops;
             let slots = ip.byte_add(size_of::<Enc<isa::Call>>());
-            return Some(Wanted {
+            return Some(DecodedCall {
                 code: code_of(&*(o.func as *const FuncRef))?,
                 words: list(slots.cast(), o.n),
                 after: slots.byte_add(tail_bytes(o.n.into())),
@@ -128,7 +128,7 @@ unsafe fn decode(ip: *const u64, regs: *mut u64) -> Option<Wanted> {
             let slots = ip.byte_add(size_of::<Enc<isa::CallPtr>>());
             let site = &*(o.site as *const CallSite);
             let func = func::from_address(*regs.add(o.target.into()) as usize)?;
-            return (!site.is_variadic).then_some(Wanted {
+            return (!site.is_variadic).then_some(DecodedCall {
                 code: code_of(func)?,
                 words: list(slots.cast(), o.n),
                 after: slots.byte_add(tail_bytes(o.n.into())),
@@ -140,4 +140,4 @@ unsafe fn decode(ip: *const u64, regs: *mut u64) -> Option<Wanted> {
     }
 }
 
-const _: exec::Handler = spill;
+const _: exec::Handler = handle_full_stack;
