@@ -3,7 +3,7 @@
 //! Instructions are counted by region and thread, because these are what an OpenMP programmer can
 //! change. [`super::tiers`] reports compilations.
 
-use ompvm_interp::stats::{self, Row};
+use ompvm_interp::stats::{self, FunctionCounts};
 use ompvm_llvm::cache::{self, Counts};
 use std::fmt;
 use std::time::Duration;
@@ -60,8 +60,8 @@ impl Stats {
     }
 }
 
-impl From<Row> for StatsRow {
-    fn from(r: Row) -> Self {
+impl From<FunctionCounts> for StatsRow {
+    fn from(r: FunctionCounts) -> Self {
         StatsRow {
             function: r.function,
             place: r.place,

@@ -48,27 +48,32 @@ fn in_function(module: &Module, function: &Function) -> Vec<Unsupported> {
         return found;
     };
     if function.attrs.naked {
-        found.push(at(module, function, None, "a naked function"));
+        found.push(unsupported_at(module, function, None, "a naked function"));
     }
     if super::lower::too_many_slots(module, function) {
         let what = "a function with more values than a frame has slots";
-        found.push(at(module, function, body.insts.first(), what));
+        found.push(unsupported_at(module, function, body.insts.first(), what));
     }
     // A function that this processor cannot execute, or that only LLVM can represent, is reported
     // when it is called.
     let tiles = || function.features.contains("+amx-");
-    if !function.features.is_empty() && (tiles() || thunk::faults(function)) {
+    if !function.features.is_empty() && (tiles() || thunk::lacks_features(function)) {
         return found;
     }
     for inst in &body.insts {
         if let Some(what) = problem(module, function, inst) {
-            found.push(at(module, function, Some(inst), &what));
+            found.push(unsupported_at(module, function, Some(inst), &what));
         }
     }
     found
 }
 
-fn at(module: &Module, function: &Function, inst: Option<&Inst>, what: &str) -> Unsupported {
+fn unsupported_at(
+    module: &Module,
+    function: &Function,
+    inst: Option<&Inst>,
+    what: &str,
+) -> Unsupported {
     Unsupported {
         what: what.to_owned(),
         place: inst.and_then(|i| i.loc).map(|l| module.debug.describe(l)),
@@ -82,9 +87,9 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
     }
     match &inst.op {
         Op::Unsupported(text) => Some(text.to_string()),
-        Op::CallBr { .. } => thunk::expressible(module, function, inst).err(),
+        Op::CallBr { .. } => thunk::check_expressible(module, function, inst).err(),
         Op::Call(call) | Op::Invoke { call, .. } => match &call.callee {
-            Callee::Asm(_) => thunk::expressible(module, function, inst).err(),
+            Callee::Asm(_) => thunk::check_expressible(module, function, inst).err(),
             Callee::Symbol(GlobalRef::Func(id)) => {
                 let callee = &module.functions[*id];
                 let name = &callee.name;
@@ -92,7 +97,7 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
                     return callee
                         .body
                         .is_none()
-                        .then(|| across(module, function, inst, call))?;
+                        .then(|| native_call_problem(module, function, inst, call))?;
                 };
                 let odd = [
                     "coro.",
@@ -114,32 +119,32 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
                     base,
                     "read_register" | "read_volatile_register" | "write_register"
                 ) {
-                    return register(module, call, base);
+                    return register_problem(module, call, base);
                 }
-                let common = COMMON.contains(&base) && !unusual(module, inst.ty);
+                let common = COMMON.contains(&base) && !lacks_handlers(module, inst.ty);
                 let common = common || rest.starts_with("experimental.noalias");
                 let common = common
                     || rest.starts_with("experimental.constrained.")
                         && !rest.contains(".fcmp")
-                        && !unusual(module, inst.ty);
+                        && !lacks_handlers(module, inst.ty);
                 if common || HANDLED.contains(&base) || HANDLED.contains(&rest) {
                     return None;
                 }
-                thunk::expressible(module, function, inst).err()
+                thunk::check_expressible(module, function, inst).err()
             }
-            Callee::Pointer(_) => across(module, function, inst, call),
+            Callee::Pointer(_) => native_call_problem(module, function, inst, call),
             _ => None,
         },
         Op::Load { ordering, .. } => {
             let whole = *ordering == Ordering::NotAtomic && !odd_lanes(module, inst.ty);
-            by_thunk(module, function, inst, (!whole).then_some(inst.ty))
+            thunk_problem(module, function, inst, (!whole).then_some(inst.ty))
         }
         Op::Store {
             value, ordering, ..
         } => {
             let ty = function.operand_type(module, *value);
             let whole = *ordering == Ordering::NotAtomic && !odd_lanes(module, ty);
-            by_thunk(module, function, inst, (!whole).then_some(ty))
+            thunk_problem(module, function, inst, (!whole).then_some(ty))
         }
         Op::Binary { a, .. }
         | Op::FNeg { a }
@@ -152,7 +157,7 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
         | Op::AtomicRmw { value: a, .. }
         | Op::CmpXchg { expected: a, .. } => {
             let types = [inst.ty, function.operand_type(module, *a)];
-            by_thunk(module, function, inst, types)
+            thunk_problem(module, function, inst, types)
         }
         _ => None,
     }
@@ -161,7 +166,7 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
 /// Returns why a named register cannot be a variable. As in LLVM's code generator only the stack's
 /// two registers are reserved; writing them would pull the stack from under the interpreter's
 /// frames.
-fn register(module: &Module, call: &Call, base: &str) -> Option<String> {
+fn register_problem(module: &Module, call: &Call, base: &str) -> Option<String> {
     let name = thunk::metadata_string(module, call.args[0]).unwrap_or_default();
     let known = matches!(&*name, "rsp" | "esp" | "rbp" | "ebp");
     match (known, base) {
@@ -172,7 +177,7 @@ fn register(module: &Module, call: &Call, base: &str) -> Option<String> {
 }
 
 /// Returns why an instruction on one of these types cannot be a thunk, if it needs one.
-fn by_thunk(
+fn thunk_problem(
     module: &Module,
     function: &Function,
     inst: &Inst,
@@ -180,8 +185,8 @@ fn by_thunk(
 ) -> Option<String> {
     types
         .into_iter()
-        .any(|t| unusual(module, t))
-        .then(|| thunk::expressible(module, function, inst).err())?
+        .any(|t| lacks_handlers(module, t))
+        .then(|| thunk::check_expressible(module, function, inst).err())?
 }
 
 /// Intrinsics with handlers for the usual types.
@@ -234,11 +239,11 @@ const HANDLED: [&str; 39] = [
 ];
 
 /// Returns true if most handlers do not support values of a type.
-fn unusual(module: &Module, ty: TypeId) -> bool {
+fn lacks_handlers(module: &Module, ty: TypeId) -> bool {
     match &module.types[ty] {
         Type::Int(bits) => *bits > 64,
         Type::Float(kind) => !matches!(kind, FloatKind::Float | FloatKind::Double),
-        Type::Vector { elem, .. } => unusual(module, *elem) || odd_lanes(module, ty),
+        Type::Vector { elem, .. } => lacks_handlers(module, *elem) || odd_lanes(module, ty),
         _ => false,
     }
 }
@@ -256,7 +261,12 @@ fn odd_lanes(module: &Module, ty: TypeId) -> bool {
 
 /// Returns why a call that may reach native code cannot be made. Only vectors and wide integers
 /// need a close look; all other types can be passed.
-fn across(module: &Module, function: &Function, inst: &Inst, call: &Call) -> Option<String> {
+fn native_call_problem(
+    module: &Module,
+    function: &Function,
+    inst: &Inst,
+    call: &Call,
+) -> Option<String> {
     let odd = |ty: TypeId| match &module.types[ty] {
         Type::Vector { .. } => true,
         Type::Int(bits) => *bits > 128,

@@ -223,7 +223,7 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
     let code: &'static LoweredFunction = Box::leak(lower::lower(func.image(), func.id, &options));
     if let Some(start) = start {
         let body = func.image().module.functions[func.id].body.as_ref();
-        stats::lowered(body.map_or(0, |b| b.insts.len()), start.elapsed());
+        stats::record_lowering(body.map_or(0, |b| b.insts.len()), start.elapsed());
     }
     let fresh = ptr::from_ref(code).cast_mut().cast::<c_void>();
     let done = match func.code.compare_exchange(
@@ -514,7 +514,7 @@ extern "C-unwind" fn resume(act: &mut Activation, event: Event, value: usize) ->
         // The native call that ended in this way does not return.
         (*cx).away = ptr::null_mut();
         let (exception, place) = match (event, value) {
-            (Event::Jump, unwind::RESUME) => ((*act).interp[1], None),
+            (Event::Jump, unwind::RESUME_UNWINDING) => ((*act).interp[1], None),
             (Event::Jump, buffer) => (0, Some(unwind::resume_jump(buffer, cx))),
             (_, exception) => (exception, unwind::land_native(&*act, exception, cx)),
         };
@@ -566,11 +566,11 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         act.ip = code.entry;
         act.call = (&raw mut call).cast_const().cast();
         act.push(cx);
-        stats::begin(&mut act, cx, func);
+        stats::begin_entry(&mut act, cx, func);
         let exit = run(&mut act, code);
         // The program may have moved this stack to another thread.
         let cx = thread::current_again();
-        stats::end(&act, cx);
+        stats::end_entry(&act, cx);
         act.pop(cx);
         if let Exit::Unwound(exception) = exit {
             activation::resume_unwind(exception)

@@ -26,9 +26,9 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 #[expect(dead_code, reason = "held, not looked at")]
 struct HeldLocks {
     in_progress: Option<MutexGuard<'static, entry::InProgress>>,
-    thunks: Option<MutexGuard<'static, thunk::State>>,
+    thunks: Option<MutexGuard<'static, thunk::CompiledThunks>>,
     patching: Option<MutexGuard<'static, ()>>,
-    counts: Option<MutexGuard<'static, stats::State>>,
+    counts: Option<MutexGuard<'static, stats::Counters>>,
     #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
     code: Option<MutexGuard<'static, code::Used>>,
 }
@@ -64,7 +64,7 @@ extern "C" fn prepare() {
         in_progress: try_hold(&entry::IN_PROGRESS),
         thunks: try_hold(entry::THUNKS.state()),
         patching: try_hold(&osr::PATCH_LOCK),
-        counts: try_hold(&stats::STATE),
+        counts: try_hold(&stats::COUNTERS),
         #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
         code: code::used().and_then(try_hold),
     };

@@ -18,8 +18,8 @@ pub mod baseline;
 #[cfg(not(all(ompvm_tail_calls, target_arch = "x86_64")))]
 #[path = "baseline/absent.rs"]
 pub mod baseline;
-mod cancel;
 mod check;
+mod cleanup;
 mod entry;
 pub mod exec;
 mod fork;
@@ -40,11 +40,11 @@ mod unwind;
 #[cfg(test)]
 mod tests;
 
-pub use cancel::address as cleanup_address;
 pub use check::unsupported;
+pub use cleanup::cleanup_address;
 pub use entry::{
     address_after_call, attach_cache, detach_cache, function_at, init, locate, lower_function,
     lowered_functions, set_lowered_hook,
 };
 pub use lower::{Options, count_instructions, disassemble};
-pub use native::{enter_compiled, instead};
+pub use native::{library_replacements, redirect_callers};

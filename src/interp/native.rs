@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// # Errors
 /// The reason if the signature cannot be called; its callers then stay in the interpreter.
-pub fn enter_compiled(func: &FuncRef) -> Result<(), String> {
+pub fn redirect_callers(func: &FuncRef) -> Result<(), String> {
     let module = &func.image().module;
     let function = &module.functions[func.id];
     let (ret, params, variadic) = function.signature(module);
@@ -135,7 +135,7 @@ unsafe extern "C-unwind" fn long_jump(buffer: *const unwind::JumpBuffer, value: 
 }
 
 /// Returns the library functions that compiled code must call here instead, by name.
-pub fn instead(image: &Image) -> Vec<(&'static str, usize)> {
+pub fn library_replacements(image: &Image) -> Vec<(&'static str, usize)> {
     let address = long_jump as *const () as usize;
     let long = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"].map(|name| (name, address));
     let set = jump::functions();

@@ -28,7 +28,7 @@ const FUNCTION: usize = 3;
 
 /// The counts of one entered function on one thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct FunctionCounts {
     /// The function's symbol.
     pub function: String,
     /// `file.c:12` of the function's head, if there is debug information.
@@ -47,7 +47,7 @@ pub struct Row {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// One row per entered function and thread, most instructions first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FunctionCounts>,
     /// Functions lowered to bytecode.
     pub lowered_functions: u64,
     /// IR instructions of those functions.
@@ -57,7 +57,7 @@ pub struct Counts {
 }
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct Counters {
     /// Entries and instructions by address of the function reference and thread number.
     rows: BTreeMap<(usize, Option<u32>), (u64, u64)>,
     lowered_functions: u64,
@@ -65,7 +65,7 @@ pub(super) struct State {
     lowering: Duration,
 }
 
-pub(super) static STATE: Mutex<State> = Mutex::new(State {
+pub(super) static COUNTERS: Mutex<Counters> = Mutex::new(Counters {
     rows: BTreeMap::new(),
     lowered_functions: 0,
     lowered_instructions: 0,
@@ -76,7 +76,7 @@ pub(super) static STATE: Mutex<State> = Mutex::new(State {
 ///
 /// # Safety
 /// `cx` is the calling thread's state.
-pub(super) unsafe fn begin(act: &mut Activation, cx: *mut ThreadState, func: &FuncRef) {
+pub(super) unsafe fn begin_entry(act: &mut Activation, cx: *mut ThreadState, func: &FuncRef) {
     if lower::counting() {
         // SAFETY: `cx` is the calling thread's state (the caller's contract).
         let counter = unsafe { &mut (*cx).interp[COUNTER] };
@@ -89,24 +89,24 @@ pub(super) unsafe fn begin(act: &mut Activation, cx: *mut ThreadState, func: &Fu
 ///
 /// # Safety
 /// `cx` is the calling thread's state.
-pub(super) unsafe fn end(act: &Activation, cx: *mut ThreadState) {
+pub(super) unsafe fn end_entry(act: &Activation, cx: *mut ThreadState) {
     if act.interp[FUNCTION] != 0 {
         // SAFETY: `cx` is the calling thread's state (the caller's contract).
         let counter = unsafe { &mut (*cx).interp[COUNTER] };
         let count = std::mem::replace(counter, act.interp[OUTER]);
-        fork::lock(&STATE).add(act.interp[FUNCTION], count as u64);
+        fork::lock(&COUNTERS).add(act.interp[FUNCTION], count as u64);
     }
 }
 
 /// Records that a function was lowered.
-pub(super) fn lowered(instructions: usize, time: Duration) {
-    let mut state = fork::lock(&STATE);
+pub(super) fn record_lowering(instructions: usize, time: Duration) {
+    let mut state = fork::lock(&COUNTERS);
     state.lowered_functions += 1;
     state.lowered_instructions += instructions as u64;
     state.lowering += time;
 }
 
-impl State {
+impl Counters {
     fn add(&mut self, function: usize, instructions: u64) {
         let thread = kmpc::current().map(|c| c.thread_num);
         let row = self.rows.entry((function, thread)).or_default();
@@ -140,15 +140,15 @@ pub fn counts() -> Counts {
             }
         }
     }
-    let state = fork::lock(&STATE);
-    let mut all = State {
+    let state = fork::lock(&COUNTERS);
+    let mut all = Counters {
         rows: state.rows.clone(),
-        ..State::default()
+        ..Counters::default()
     };
     for (function, count) in open {
         all.add(function, count);
     }
-    let mut rows: Vec<Row> = all
+    let mut rows: Vec<FunctionCounts> = all
         .rows
         .iter()
         .map(|(&(function, thread), &(entries, instructions))| {
@@ -162,7 +162,7 @@ pub fn counts() -> Counts {
                 format!("{}:{}", module.debug.files[scope.file].name, scope.line)
             });
             let region = f.name.contains(".omp_outlined");
-            Row {
+            FunctionCounts {
                 function: demangle::plain(&f.name).into_owned(),
                 place,
                 region,

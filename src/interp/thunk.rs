@@ -46,11 +46,11 @@ pub struct Thunk {
 /// The compiled thunks of a process.
 #[derive(Default, Debug)]
 pub struct Thunks {
-    state: Mutex<State>,
+    state: Mutex<CompiledThunks>,
 }
 
 #[derive(Default, Debug)]
-pub(super) struct State {
+pub(super) struct CompiledThunks {
     compiler: Option<Compiler>,
     compiled: HashMap<String, ThunkFn>,
     /// The linked code, which owns the thunks' memory.
@@ -61,7 +61,7 @@ pub(super) struct State {
 
 impl Thunks {
     /// Returns the mutex, for the fork handlers that hold it.
-    pub(super) fn state(&self) -> &Mutex<State> {
+    pub(super) fn state(&self) -> &Mutex<CompiledThunks> {
         &self.state
     }
 
@@ -86,7 +86,7 @@ impl Thunks {
         inst: &Inst,
         image: Option<&Image>,
     ) -> Result<Thunk, String> {
-        let mut text = Text::new(module, function, image);
+        let mut text = ThunkWriter::new(module, function, image);
         text.instruction(inst)?;
         let operands = std::mem::take(&mut text.operands).into_boxed_slice();
         let body = text.finish();
@@ -114,7 +114,7 @@ impl Thunks {
                 false => why,
             }
         })?;
-        let linked = Code::new(&object, &|name| outside(name, image))?;
+        let linked = Code::new(&object, &|name| resolve_symbol(name, image))?;
         let address = linked.lookup(THUNK)?;
         // SAFETY: the text defines `THUNK` as a function of this type.
         let code = unsafe { std::mem::transmute::<usize, ThunkFn>(address) };
@@ -141,7 +141,7 @@ fn names_addresses(text: &str) -> bool {
 /// Resolves a thunk's external name: an address by its digits, a library function of the code
 /// generator, or a symbol of the program that assembly names. Other names are resolved in the
 /// process.
-fn outside(name: &str, image: Option<&Image>) -> Option<usize> {
+fn resolve_symbol(name: &str, image: Option<&Image>) -> Option<usize> {
     if let Some(digits) = name.strip_prefix(ADDRESS) {
         return usize::from_str_radix(digits, 16).ok();
     }
@@ -154,13 +154,13 @@ fn outside(name: &str, image: Option<&Image>) -> Option<usize> {
 
 /// Returns true if rare instructions of a function fault, because it requires features that the
 /// processor lacks.
-pub fn faults(function: &Function) -> bool {
+pub fn lacks_features(function: &Function) -> bool {
     !function.features.is_empty() && own_thread::run(|| lacks(&function.features))
 }
 
 /// Checks that an instruction can be written as a thunk (a cheap test for the load-time check).
-pub fn expressible(module: &Module, function: &Function, inst: &Inst) -> Result<(), String> {
-    Text::new(module, function, None).instruction(inst)
+pub fn check_expressible(module: &Module, function: &Function, inst: &Inst) -> Result<(), String> {
+    ThunkWriter::new(module, function, None).instruction(inst)
 }
 
 /// Returns the text of a metadata argument that is a string.
@@ -171,7 +171,7 @@ pub(super) fn metadata_string(module: &Module, arg: Operand) -> Option<String> {
     }
 }
 
-struct Text<'m> {
+struct ThunkWriter<'m> {
     module: &'m Module,
     function: &'m Function,
     image: Option<&'m Image>,
@@ -181,9 +181,9 @@ struct Text<'m> {
     temporaries: u32,
 }
 
-impl<'m> Text<'m> {
+impl<'m> ThunkWriter<'m> {
     fn new(module: &'m Module, function: &'m Function, image: Option<&'m Image>) -> Self {
-        Text {
+        ThunkWriter {
             module,
             function,
             image,
@@ -858,6 +858,6 @@ mod tests {
             a: Operand::value(Value::from_u32(0)),
         });
         let f = &m.functions[FuncId::from_u32(0)];
-        assert!(expressible(&m, f, &f.body.as_ref().unwrap().insts[0]).is_err());
+        assert!(check_expressible(&m, f, &f.body.as_ref().unwrap().insts[0]).is_err());
     }
 }

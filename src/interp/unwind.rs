@@ -7,7 +7,7 @@
 //! Exceptions of other languages, and of a C++ library that is not the program's, are opaque: only
 //! `catch (...)` takes them.
 
-use super::cancel;
+use super::cleanup;
 use super::exec;
 use super::frame::{self, LandingPad, LandingPadClause, LoweredFunction};
 use ompvm_ir::JUMP_BUFFER;
@@ -22,19 +22,19 @@ use std::fmt::Write;
 use std::ptr;
 
 /// A position to continue at: instruction and frame.
-pub type Place = (*const u64, *mut u64);
+pub type ResumePoint = (*const u64, *mut u64);
 
 /// The exception for which this thread last searched a handler.
 #[derive(Clone, Copy)]
-struct Last {
+struct LastSearch {
     /// The position at which it was thrown.
     ip: *const u64,
     exception: usize,
 }
 
 thread_local! {
-    static LAST: Cell<Last> = const {
-        Cell::new(Last { ip: std::ptr::null(), exception: 0 })
+    static LAST_SEARCH: Cell<LastSearch> = const {
+        Cell::new(LastSearch { ip: std::ptr::null(), exception: 0 })
     };
 }
 
@@ -42,7 +42,7 @@ thread_local! {
 /// of an uncaught exception.
 pub fn uncaught(ip: *const u64) -> Option<(usize, *const u64)> {
     let exception = throws::uncaught()?;
-    let last = LAST.get();
+    let last = LAST_SEARCH.get();
     let ip = match throws::last(exception) {
         Some(thrown) => thrown.position as *const u64,
         None if last.exception == exception => last.ip,
@@ -156,7 +156,7 @@ fn family_of(code: &LoweredFunction) -> Family {
 ///
 /// # Safety
 /// The pad's type infos are the program's, and `exception` is as for [`thrown`].
-unsafe fn decide(
+unsafe fn select_clause(
     pad: &LandingPad,
     family: Family,
     exception: usize,
@@ -240,7 +240,7 @@ pub fn search(act: &Activation, exception: *mut c_void) -> Search {
         let mut ip = act.ip;
         let cx = ompvm_memory::thread::current_or_null();
         if !cx.is_null() && std::ptr::eq((*cx).activation, act) {
-            LAST.set(Last {
+            LAST_SEARCH.set(LastSearch {
                 ip,
                 exception: exception as usize,
             });
@@ -257,7 +257,7 @@ pub fn search(act: &Activation, exception: *mut c_void) -> Search {
                 exec::check_guards(regs.byte_add(off as usize), usize::MAX, fail);
             }
             if let Some(pad) = pad_at(code, ip, innermost) {
-                match decide(pad, family_of(code), exception as usize) {
+                match select_clause(pad, family_of(code), exception as usize) {
                     Some((0, _)) => found = Search::Cleanup,
                     Some(_) => return Search::Handler,
                     None => {}
@@ -283,11 +283,11 @@ unsafe fn land_from(
     mut innermost: bool,
     exception: usize,
     cx: *mut ThreadState,
-) -> Option<Place> {
+) -> Option<ResumePoint> {
     // SAFETY: the frames are the current activation's, hence live (the caller's contract).
     unsafe {
         while !regs.is_null() && !frame::code(regs).is_null() {
-            if let Some(buffer) = cancel::take(regs, exception) {
+            if let Some(buffer) = cleanup::take_buffer(regs, exception) {
                 let buffer = &*buffer;
                 *regs.add(buffer.dst as usize) = 1;
                 (*cx).sp = buffer.sp;
@@ -295,7 +295,7 @@ unsafe fn land_from(
             }
             let code = &*frame::code(regs);
             if let Some(pad) = pad_at(code, ip, innermost)
-                && let Some((selector, object)) = decide(pad, family_of(code), exception)
+                && let Some((selector, object)) = select_clause(pad, family_of(code), exception)
             {
                 if let Some(object) = object
                     && thrown(exception).is_some_and(|t| t.family == family_of(code))
@@ -325,7 +325,7 @@ pub unsafe fn land_native(
     act: &Activation,
     exception: usize,
     cx: *mut ThreadState,
-) -> Option<Place> {
+) -> Option<ResumePoint> {
     // SAFETY: the activation is the innermost and its frames are live (the caller's contract).
     unsafe { land_from(act.frame.cast(), act.ip, true, exception, cx) }
 }
@@ -334,7 +334,7 @@ pub unsafe fn land_native(
 ///
 /// # Safety
 /// As for [`land_native`].
-pub unsafe fn land(regs: *mut u64, exception: usize, cx: *mut ThreadState) -> Option<Place> {
+pub unsafe fn land(regs: *mut u64, exception: usize, cx: *mut ThreadState) -> Option<ResumePoint> {
     // SAFETY: the activation is the innermost and its frames are live (the caller's contract).
     unsafe {
         (*cx).sp = frame::saved_sp(regs);
@@ -349,18 +349,19 @@ pub unsafe fn land(regs: *mut u64, exception: usize, cx: *mut ThreadState) -> Op
 }
 
 /// The value of a jump to an activation that resumes unwinding.
-pub const RESUME: usize = 0;
+pub const RESUME_UNWINDING: usize = 0;
 
 /// Leaves the activation with an exception that none of its frames catches.
 ///
 /// # Safety
 /// Runs inside the thread's innermost activation.
-pub unsafe fn leave(exception: usize, cx: *mut ThreadState) -> ! {
-    // SAFETY: handlers own nothing that needs dropping; the activation's entry handles `RESUME`.
+pub unsafe fn leave_activation(exception: usize, cx: *mut ThreadState) -> ! {
+    // SAFETY: handlers own nothing that needs dropping; the activation's entry handles
+    // `RESUME_UNWINDING`.
     unsafe {
         let act = (*cx).activation;
         (*act).interp[1] = exception;
-        activation::jump(act, RESUME)
+        activation::jump(act, RESUME_UNWINDING)
     }
 }
 
@@ -424,7 +425,7 @@ pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, ip: *const u64, cx: *mu
         // SAFETY: the buffer is live and `cx` is this thread's state (the caller's contract).
         unsafe {
             if let Some(compiled) = jump::Buffer::at(ptr::from_ref(buffer).cast()) {
-                cancel::left(compiled.stack() as *mut u64);
+                cleanup::drop_buffers_below(compiled.stack() as *mut u64);
                 compiled.resume(value as i32)
             }
             signals::raise_trap(TrapKind::BadJump, ip)
@@ -439,7 +440,7 @@ pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, ip: *const u64, cx: *mu
                 std::ptr::null_mut(),
             );
         }
-        cancel::left(buffer.regs);
+        cleanup::drop_buffers_below(buffer.regs);
         *buffer.regs.add(buffer.dst as usize) = u64::from(value);
         if (*cx).activation == buffer.activation {
             (*cx).sp = buffer.sp;
@@ -454,7 +455,7 @@ pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, ip: *const u64, cx: *mu
 /// # Safety
 /// `buffer` was passed by [`long_jump`] and filled in the activation that runs now; `cx` is the
 /// thread's state.
-pub unsafe fn resume_jump(buffer: usize, cx: *mut ThreadState) -> Place {
+pub unsafe fn resume_jump(buffer: usize, cx: *mut ThreadState) -> ResumePoint {
     // SAFETY: the buffer was filled in the running activation (the caller's contract).
     unsafe {
         let buffer = &*(buffer as *const JumpBuffer);

@@ -102,7 +102,7 @@ impl Compiler {
             image: std::ptr::from_ref(image) as usize,
             program: Program::new(
                 image,
-                interp::instead(image)
+                interp::library_replacements(image)
                     .into_iter()
                     .collect::<HashMap<_, _>>(),
                 shelf,
@@ -154,7 +154,7 @@ impl Compiler {
             for &(id, address) in &compiled.functions {
                 if let Some(func) = image.func_ref(id) {
                     func.entry.store(address, Ordering::Release);
-                    if let Err(why) = interp::enter_compiled(func) {
+                    if let Err(why) = interp::redirect_callers(func) {
                         let text = format!("calls from interpreted code: {why}");
                         self.note(id, What::Skipped(text));
                     }
@@ -287,7 +287,7 @@ impl Compiler {
             let first = !func.is_compiled();
             func.entry.store(address, Ordering::Release);
             note(id, None);
-            if first && let Err(why) = interp::enter_compiled(func) {
+            if first && let Err(why) = interp::redirect_callers(func) {
                 self.note(
                     id,
                     What::Skipped(format!("calls from interpreted code: {why}")),

@@ -555,6 +555,6 @@ hc!(resume(o: A, r, ip, cx) {
     let exception = r.get::<u64>(o.a) as usize;
     match unwind::land(r.0, exception, cx) {
         Some((ip, regs)) => dispatch(ip, regs, cx),
-        None => unwind::leave(exception, cx),
+        None => unwind::leave_activation(exception, cx),
     }
 });

@@ -267,7 +267,7 @@ impl Lower<'_> {
 
     pub(super) fn unsupported(&mut self, what: &str) {
         // Natively the processor faults here, too.
-        if thunk::faults(self.f) {
+        if thunk::lacks_features(self.f) {
             self.emit(op::trap, isa::Nil);
             return;
         }

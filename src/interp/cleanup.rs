@@ -58,7 +58,7 @@ unsafe extern "C-unwind" fn unwind_next(_buffer: *mut CleanupBuffer) -> ! {
 }
 
 /// Returns the address of a function of the protocol by name.
-pub fn address(name: &str) -> Option<usize> {
+pub fn cleanup_address(name: &str) -> Option<usize> {
     Some(match name {
         "__pthread_register_cancel" => register as *const () as usize,
         "__pthread_unregister_cancel" => unregister as *const () as usize,
@@ -72,7 +72,7 @@ pub fn address(name: &str) -> Option<usize> {
 ///
 /// # Safety
 /// `exception` and the registered buffers are live.
-pub(super) unsafe fn take(regs: *mut u64, exception: usize) -> Option<*const JumpBuffer> {
+pub(super) unsafe fn take_buffer(regs: *mut u64, exception: usize) -> Option<*const JumpBuffer> {
     let top = TOP.get();
     if top.is_null() {
         return None;
@@ -92,7 +92,7 @@ pub(super) unsafe fn take(regs: *mut u64, exception: usize) -> Option<*const Jum
 }
 
 /// Drops the buffers of frames that a long jump to the frame at `regs` leaves.
-pub(super) fn left(regs: *mut u64) {
+pub(super) fn drop_buffers_below(regs: *mut u64) {
     loop {
         let top = TOP.get();
         // SAFETY: the guest left the buffer without unregistering it, in stack memory that is still
