@@ -67,7 +67,7 @@ pub struct LoweredFunction {
     /// The function's entry and loop heads, ordered by position; see [`super::osr`].
     pub osr_points: Box<[OsrPoint]>,
     /// The slots of the function's values.
-    pub layout: super::lower::Layout,
+    pub layout: super::lower::FrameLayout,
 }
 
 /// An OSR point: an instruction that every call, or every iteration of a loop, passes through, and

@@ -5,7 +5,7 @@
 //! allocated dynamically. Such a block has two words above it as well: the value, and the guard of
 //! the block before it. Each value is thus checked before the word behind it is used.
 //!
-//! `lower::protect` decides which functions have guards and orders their arrays.
+//! `lower::stack_protector` decides which functions have guards and orders their arrays.
 
 use super::{dispatch, extend_stack, fault, h, hc, save_position};
 use crate::isa::{AllocaGuarded, Enc};

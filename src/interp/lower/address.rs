@@ -1,10 +1,10 @@
 //! Address formation: folds geps and allocas into their uses.
 //!
 //! Loads and stores take a base, an index and a constant, so most geps need no instruction.
-//! `analyse` decides which of them are postponed to their users.
+//! `analyze` decides which of them are postponed to their users.
 
 use super::Lower;
-use super::analyse::Kind;
+use super::analyze::Materialization;
 use crate::isa::{self, Enc, Memx, op};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{BinOp, Op, Operand, Type, TypeId};
@@ -35,7 +35,7 @@ impl Lower<'_> {
         };
         let mut ty = elem;
         for (n, &index) in indices.iter().enumerate() {
-            let before = self.unsunk(index, user);
+            let before = self.counter_before_sinking(index, user);
             let stride = if n == 0 {
                 self.m.layout(elem).size
             } else {
@@ -60,7 +60,10 @@ impl Lower<'_> {
             match self.int_const(index) {
                 Some(k) => t.off = t.off.wrapping_add(k.wrapping_mul(stride as i64)),
                 None if stride == 0 => {}
-                None => match self.late(index).or(before.and_then(|_| self.op_of(index))) {
+                None => match self
+                    .postponed(index)
+                    .or(before.and_then(|_| self.op_of(index)))
+                {
                     // A constant added to the index.
                     Some(&Op::Binary {
                         op: BinOp::Add,
@@ -187,7 +190,10 @@ impl Lower<'_> {
         let Ok(v) = o.unpack() else {
             return Addr::Base(self.operand(o), 0);
         };
-        if !matches!(self.kind[v.index()], Kind::Late | Kind::Address) {
+        if !matches!(
+            self.kind[v.index()],
+            Materialization::AtUse | Materialization::Rematerialized
+        ) {
             return Addr::Base(self.operand(o), 0);
         }
         match &self.body.insts[v.index() - self.nparams].op {
@@ -280,7 +286,7 @@ impl Lower<'_> {
         if let Some(Op::Cast {
             op: ompvm_ir::CastOp::SExt,
             a,
-        }) = self.late(index)
+        }) = self.postponed(index)
         {
             let a = *a;
             if matches!(self.ty(self.type_of(a)), Type::Int(32)) {

@@ -160,7 +160,7 @@ impl<'a> Lower<'a> {
             && self.attrs(call, 0).byval.is_none()
             && self.words(self.type_of(arg)) == 1
         {
-            let (arg, imm) = match self.late(arg) {
+            let (arg, imm) = match self.postponed(arg) {
                 Some(&Op::Binary {
                     op: BinOp::Add,
                     a,

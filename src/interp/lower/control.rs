@@ -3,7 +3,7 @@
 //! A branch that compares needs no slot for the outcome. `step` fuses the counter's step before it,
 //! `switch` lowers switches, and `edge` emits the moves along an edge.
 
-use super::analyse::Kind;
+use super::analyze::Materialization;
 use super::int::swap_greater;
 use super::{Label, Lower};
 use crate::isa::{self, Bra, Brab, Brai, Code, Enc, Shape, op};
@@ -11,22 +11,22 @@ use ompvm_ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};
 use std::mem::offset_of;
 
 /// The shape of an instruction with two successors.
-pub(super) trait TwoWays: Shape {
+pub(super) trait TwoTargets: Shape {
     /// Offsets in the instruction of the distances to both successors.
-    const WAYS: [usize; 2];
+    const TARGETS: [usize; 2];
 }
 
-macro_rules! two_ways {
+macro_rules! branch_two {
     ($($shape:ident)*) => { $(
-        impl TwoWays for isa::$shape {
-            const WAYS: [usize; 2] = [
+        impl TwoTargets for isa::$shape {
+            const TARGETS: [usize; 2] = [
                 offset_of!(Enc<isa::$shape>, ops.then),
                 offset_of!(Enc<isa::$shape>, ops.els),
             ];
         }
     )* };
 }
-two_ways! { Bra Brab Brai Brstep Brstepi Brwalk Brwalki Brinc Brinci }
+branch_two! { Bra Brab Brai Brstep Brstepi Brwalk Brwalki Brinc Brinci }
 
 /// Builds the operands of a branch on a slot; here and below, the distances are patched later.
 pub(super) fn on_slot(a: u16) -> Bra {
@@ -62,10 +62,16 @@ fn narrow_imm(code: Code<Brai>) -> Code<Brai> {
 
 impl Lower<'_> {
     /// Emits a branch with two successors.
-    pub(super) fn two_ways<T: TwoWays>(&mut self, code: Code<T>, ops: T, then: Label, els: Label) {
+    pub(super) fn branch_two<T: TwoTargets>(
+        &mut self,
+        code: Code<T>,
+        ops: T,
+        then: Label,
+        els: Label,
+    ) {
         let at = self.emit(code, ops);
-        self.branch_to(at, T::WAYS[0], then);
-        self.branch_to(at, T::WAYS[1], els);
+        self.branch_to(at, T::TARGETS[0], then);
+        self.branch_to(at, T::TARGETS[1], els);
     }
 
     pub(super) fn ret(&mut self, value: Option<Operand>) {
@@ -84,7 +90,7 @@ impl Lower<'_> {
     }
 
     /// Emits the sunk values of the current block; the value that its branch compares comes last.
-    fn sunk(&mut self, i: usize) {
+    fn emit_sunk(&mut self, i: usize) {
         let block = self.current as u32;
         let first = self.sunk.partition_point(|&(b, _)| b < block);
         let n = self.sunk[first..].partition_point(|&(b, _)| b == block);
@@ -92,7 +98,7 @@ impl Lower<'_> {
             return;
         }
         let compared = match &self.body.insts[i].op {
-            Op::CondBr { cond, .. } => match self.late(*cond) {
+            Op::CondBr { cond, .. } => match self.postponed(*cond) {
                 Some(&Op::ICmp { a, b, .. }) => [a, b].map(|o| o.unpack().ok().map(|v| v.as_u32())),
                 _ => [None; 2],
             },
@@ -126,12 +132,15 @@ impl Lower<'_> {
             && all.clone().all(|i| {
                 i == last
                     || matches!(self.body.insts[i].op, Op::Phi { .. })
-                    || !matches!(self.kind[self.nparams + i], Kind::Plain | Kind::Sunk)
+                    || !matches!(
+                        self.kind[self.nparams + i],
+                        Materialization::AtDefinition | Materialization::Sunk
+                    )
             })
     }
 
     pub(super) fn branch(&mut self, i: usize) {
-        self.sunk(i);
+        self.emit_sunk(i);
         match &self.body.insts[i].op {
             Op::Br { target } => {
                 let to = target.as_u32() as usize;
@@ -161,7 +170,7 @@ impl Lower<'_> {
                         if self.increment(code.number, a, b, then, els) {
                             return;
                         }
-                        self.two_ways(code, on_slots(a, b), then, els);
+                        self.branch_two(code, on_slots(a, b), then, els);
                     }
                     Some(Test::Imm(code, a, imm)) => {
                         if self.step_imm(code.number, a, imm, then, els) {
@@ -171,11 +180,11 @@ impl Lower<'_> {
                         if self.increment_imm(code.number, a, imm, then, els) {
                             return;
                         }
-                        self.two_ways(code, on_number(a, imm), then, els);
+                        self.branch_two(code, on_number(a, imm), then, els);
                     }
                     None => {
                         let a = self.operand(*cond);
-                        self.two_ways(op::br_if, on_slot(a), then, els);
+                        self.branch_two(op::br_if, on_slot(a), then, els);
                     }
                 }
             }
@@ -201,7 +210,7 @@ impl Lower<'_> {
 
     /// Emits the branches of `asm goto`: `a` holds the number of the successor, 0 for the
     /// fallthrough.
-    pub(super) fn goto(
+    pub(super) fn asm_goto(
         &mut self,
         a: u16,
         fallthrough: ompvm_ir::BlockId,
@@ -209,8 +218,8 @@ impl Lower<'_> {
     ) {
         for (k, b) in indirect.iter().enumerate() {
             let (then, next) = (self.target(b.as_u32() as usize), self.new_label());
-            self.two_ways(op::br_eqi, on_number(a, k as i32 + 1), then, next);
-            self.place(next);
+            self.branch_two(op::br_eqi, on_number(a, k as i32 + 1), then, next);
+            self.bind(next);
         }
         self.edge(self.current, fallthrough.as_u32() as usize);
     }
@@ -226,8 +235,8 @@ impl Lower<'_> {
             let b = self.word(at as u64);
             let then = self.target(t.as_u32() as usize);
             let next = self.new_label();
-            self.two_ways(op::br_eq, on_slots(a, b), then, next);
-            self.place(next);
+            self.branch_two(op::br_eq, on_slots(a, b), then, next);
+            self.bind(next);
         }
         self.emit(op::unreachable, isa::Nil);
     }
@@ -239,7 +248,7 @@ impl Lower<'_> {
         then: &mut Label,
         els: &mut Label,
     ) -> Option<Test> {
-        match self.late(cond)?.clone() {
+        match self.postponed(cond)?.clone() {
             Op::ICmp { pred, a, b } => {
                 let bits = self.int_bits(a).filter(|&b| b <= 64)?;
                 let (mut pred, a, b) = swap_greater(pred, a, b);
@@ -255,13 +264,13 @@ impl Lower<'_> {
                         a: x,
                         b: mask,
                         ..
-                    }) = self.late(a)
+                    }) = self.postponed(a)
                     && let Some(mask) = self.imm(mask)
                 {
                     std::mem::swap(then, els);
                     return Some(Test::Imm(op::br_test, self.operand(x), mask));
                 }
-                let low = bits == 32 && (self.unclean(a) || self.unclean(b));
+                let low = bits == 32 && (self.may_have_high_bits(a) || self.may_have_high_bits(b));
                 // x pred imm
                 if let Some(imm) = self.imm(b) {
                     let code = match pred {

@@ -5,7 +5,7 @@
 //! cycles are broken by a temporary. An edge of a branch with several targets that needs moves gets
 //! a stub after the function's blocks.
 
-use super::analyse::Kind;
+use super::analyze::Materialization;
 use super::{Label, Lower, NONE, Stub};
 use crate::isa::{self, Enc, op};
 use cranelift_entity::EntityRef;
@@ -38,7 +38,7 @@ impl Lower<'_> {
                 break;
             };
             let v = self.nparams + i;
-            if self.kind[v] != Kind::Plain || self.slot[v] == NONE {
+            if self.kind[v] != Materialization::AtDefinition || self.slot[v] == NONE {
                 continue;
             }
             let known = self.incoming.get(&(from, to)).map(|&k| k as usize);
@@ -51,8 +51,10 @@ impl Lower<'_> {
             };
             let same = match self.origin(source).unpack() {
                 Ok(s) => {
-                    matches!(self.kind[s.index()], Kind::Plain | Kind::Sunk)
-                        && self.slot[s.index()] == self.slot[v]
+                    matches!(
+                        self.kind[s.index()],
+                        Materialization::AtDefinition | Materialization::Sunk
+                    ) && self.slot[s.index()] == self.slot[v]
                 }
                 Err(c) => matches!(self.m.consts[c], Const::Undef | Const::Poison),
             };

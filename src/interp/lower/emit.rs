@@ -71,7 +71,7 @@ impl Lower<'_> {
     }
 
     /// Binds a label here: branches may reach the next instruction.
-    pub(super) fn place(&mut self, label: Label) {
+    pub(super) fn bind(&mut self, label: Label) {
         self.fence = self.here();
         self.labels[label.0 as usize] = self.fence;
     }

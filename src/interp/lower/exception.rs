@@ -88,7 +88,7 @@ impl Lower<'_> {
     pub(super) fn finish_landings(&mut self) {
         for landing in std::mem::take(&mut self.landings) {
             let at = self.here();
-            self.place(landing.label);
+            self.bind(landing.label);
             self.pads[landing.pad].land = at;
             self.current = landing.from;
             self.edge(landing.from, landing.to);

@@ -5,7 +5,7 @@
 //! operands in `fuse`, intrinsics in `intrinsic`.
 
 use super::control::Test;
-use super::{Label, Lower, NONE, analyse::Kind};
+use super::{Label, Lower, NONE, analyze::Materialization};
 use crate::entry::THUNKS;
 use crate::frame::{SiteData, ThunkSite};
 use crate::isa::{self, op};
@@ -26,7 +26,7 @@ impl<'a> Lower<'a> {
     /// Emits instruction `i` at its definition, unless it is produced at its uses.
     pub(super) fn statement(&mut self, i: usize) {
         let v = self.nparams + i;
-        if self.kind[v] == Kind::Plain {
+        if self.kind[v] == Materialization::AtDefinition {
             let dst = if self.slot[v] == NONE {
                 self.scratch
             } else {
@@ -185,7 +185,7 @@ impl<'a> Lower<'a> {
                 let out = self.temp(n + 1);
                 self.thunk(i, out);
                 self.mov(dst, out + 1, n);
-                self.goto(out, *fallthrough, indirect);
+                self.asm_goto(out, *fallthrough, indirect);
             }
             Op::LandingPad { .. } => {}
             Op::Resume { value } => {
@@ -249,7 +249,7 @@ impl<'a> Lower<'a> {
         if !self.selects(cond) {
             return false;
         }
-        let (yes, no) = (Label::of(0), Label::of(1));
+        let (yes, no) = (Label::from_number(0), Label::from_number(1));
         let (mut then, mut els) = (yes, no);
         let test = self.test(cond, &mut then, &mut els);
         let (mut a, mut b) = (self.operand(a), self.operand(b));
@@ -276,7 +276,7 @@ impl<'a> Lower<'a> {
 
     /// Returns true if a condition is a comparison that can be fused into a selection.
     fn selects(&self, cond: Operand) -> bool {
-        match self.late(cond) {
+        match self.postponed(cond) {
             Some(&Op::ICmp { pred, a, b }) => {
                 let Some(bits) = self.int_bits(a) else {
                     return false;
@@ -291,8 +291,8 @@ impl<'a> Lower<'a> {
                 );
                 let number = self.imm(a).or(self.imm(b));
                 (bits == 64 || bits == 32 || bits < 32 && !signed)
-                    && !self.unclean(a)
-                    && !self.unclean(b)
+                    && !self.may_have_high_bits(a)
+                    && !self.may_have_high_bits(b)
                     && (strict || number.is_some_and(|n| (0..i32::MAX).contains(&n)))
             }
             Some(&Op::FCmp { pred, a, .. }) => {
@@ -367,7 +367,7 @@ impl<'a> Lower<'a> {
         };
         // a * b ± c with a product that is used only here.
         if matches!(o, BinOp::FAdd | BinOp::FSub) {
-            if let Some((x, y)) = self.late_product(a) {
+            if let Some((x, y)) = self.postponed_product(a) {
                 let code = match (o, double) {
                     (BinOp::FAdd, true) => Some(op::muladd64),
                     (BinOp::FAdd, false) => Some(op::muladd32),
@@ -383,7 +383,7 @@ impl<'a> Lower<'a> {
                     self.emit(code, isa::Dabc { dst, a: x, b: y, c });
                     return true;
                 }
-            } else if let Some((x, y)) = self.late_product(b) {
+            } else if let Some((x, y)) = self.postponed_product(b) {
                 let code = match (o, double) {
                     (BinOp::FAdd, true) => Some(op::muladd64),
                     (BinOp::FAdd, false) => Some(op::muladd32),
@@ -419,8 +419,8 @@ impl<'a> Lower<'a> {
         true
     }
 
-    pub(super) fn late_product(&self, o: Operand) -> Option<(Operand, Operand)> {
-        match self.late(o)? {
+    pub(super) fn postponed_product(&self, o: Operand) -> Option<(Operand, Operand)> {
+        match self.postponed(o)? {
             Op::Binary {
                 op: BinOp::FMul,
                 a,

@@ -5,7 +5,7 @@
 //! handlers; 65 to 127 become thunks.
 
 use super::Lower;
-use super::analyse::Kind;
+use super::analyze::Materialization;
 use super::inst::width;
 use crate::isa::{self, Code, Dab, Dai, op};
 use cranelift_entity::EntityRef;
@@ -205,7 +205,7 @@ impl Lower<'_> {
 
     /// Emits `dst = a * factor + imm` for a postponed product `x`.
     fn affine(&mut self, narrow: bool, dst: u16, x: Operand, imm: i32) -> bool {
-        let (a, factor) = match self.late(x) {
+        let (a, factor) = match self.postponed(x) {
             Some(&Op::Binary {
                 op: BinOp::Mul,
                 a,
@@ -240,9 +240,9 @@ impl Lower<'_> {
 
     /// Returns true if the operand's slot may hold more bits than its type has: a truncation whose
     /// users read only the low bits.
-    pub(super) fn unclean(&self, o: Operand) -> bool {
+    pub(super) fn may_have_high_bits(&self, o: Operand) -> bool {
         o.unpack().is_ok_and(|v| {
-            self.kind[v.index()] == Kind::Alias
+            self.kind[v.index()] == Materialization::Alias
                 && matches!(
                     self.body.insts[v.index() - self.nparams].op,
                     Op::Cast {
@@ -256,7 +256,7 @@ impl Lower<'_> {
     /// Returns the slot of an integer with the bits above its type cleared.
     fn clean(&mut self, o: Operand) -> u16 {
         let a = self.operand(o);
-        if !self.unclean(o) {
+        if !self.may_have_high_bits(o) {
             return a;
         }
         let (dst, mask) = (self.temp(1), u64::from(u32::MAX));

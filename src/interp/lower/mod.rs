@@ -1,6 +1,6 @@
 //! Lowers a function's IR to bytecode, in one pass over its body after a short analysis.
 //!
-//! [`lower`] decides which values need slots (`analyse`), then emits block after block. Values that
+//! [`lower`] decides which values need slots (`analyze`), then emits block after block. Values that
 //! only rename or address (zero extensions, pointer casts, constant-offset geps, static allocas)
 //! and values with a single nearby use are emitted at their use instead of their definition. This
 //! folds addresses into loads and comparisons into branches.
@@ -9,7 +9,7 @@
 
 mod address;
 mod aggregate;
-mod analyse;
+mod analyze;
 mod atomic;
 mod call;
 mod cast;
@@ -22,9 +22,9 @@ mod inst;
 mod int;
 mod intrinsic;
 mod memory;
-mod protect;
 mod repeat;
 mod slots;
+mod stack_protector;
 mod step;
 mod switch;
 mod vector;
@@ -85,7 +85,7 @@ pub(super) struct Label(u32);
 
 impl Label {
     /// Creates a label by number; a block's label has the block's number.
-    pub(super) const fn of(number: u32) -> Label {
+    pub(super) const fn from_number(number: u32) -> Label {
         Label(number)
     }
 }
@@ -114,8 +114,8 @@ pub(super) struct Lower<'a> {
     code: Vec<u64>,
     /// Slot of each value; `NONE` while it has none.
     slot: Vec<u16>,
-    /// The production of each value.
-    kind: Vec<analyse::Kind>,
+    /// The materialization of each value.
+    kind: Vec<analyze::Materialization>,
     /// The block that defines each value.
     block_of: Vec<u32>,
     in_loop: Vec<bool>,
@@ -181,9 +181,9 @@ pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<LoweredFunctio
     };
     let started = options.dump.is_some().then(Instant::now);
     let mut l = Lower::new(image, module, f, body, id);
-    let near = l.protect();
-    l.analyse();
-    l.lay_out(&near);
+    let near = l.choose_guard();
+    l.analyze();
+    l.lay_out_guarded(&near);
     let lowered = l.run(options);
     if let Some(wanted) = &options.dump
         && f.name.contains(wanted.as_str())
@@ -234,7 +234,7 @@ impl<'a> Lower<'a> {
             nparams,
             code: Vec::with_capacity(body.insts.len() * 3),
             slot: vec![NONE; values],
-            kind: vec![analyse::Kind::Plain; values],
+            kind: vec![analyze::Materialization::AtDefinition; values],
             block_of: vec![0; values],
             in_loop: vec![false; body.blocks.len()],
             loop_heads: Vec::new(),
@@ -293,7 +293,7 @@ impl<'a> Lower<'a> {
         }
         for b in 0..self.body.blocks.len() {
             self.current = b;
-            self.place(Label(b as u32));
+            self.bind(Label(b as u32));
             let block = self.body.blocks[b];
             if options.count {
                 self.emit(
@@ -313,7 +313,7 @@ impl<'a> Lower<'a> {
         let mut at = 0;
         while at < self.stubs.len() {
             let (label, from, to) = (self.stubs[at].label, self.stubs[at].from, self.stubs[at].to);
-            self.place(label);
+            self.bind(label);
             self.current = from;
             self.edge(from, to);
             self.release_temps();
@@ -404,7 +404,7 @@ impl<'a> Lower<'a> {
         let ret_words = self.words(ret);
         let osr_points = self.osr_points();
         let guard = self.guard.filter(|_| !failed);
-        let guard = guard.map(|off| (area + off, self.guard_fails()));
+        let guard = guard.map(|off| (area + off, self.guard_failure_function()));
         let code = self.code.into_boxed_slice();
         Box::new(LoweredFunction {
             entry: code.as_ptr(),
@@ -425,7 +425,7 @@ impl<'a> Lower<'a> {
             landing_pads: self.landing_pads,
             sites: self.sites,
             osr_points,
-            layout: Layout {
+            layout: FrameLayout {
                 slots: self.slot,
                 kinds: self.kind,
                 allocas: self.allocas,
@@ -488,15 +488,15 @@ impl<'a> Lower<'a> {
 
 /// The locations of a function's values in its frame.
 #[derive(Debug, Default)]
-pub struct Layout {
+pub struct FrameLayout {
     slots: Vec<u16>,
-    kinds: Vec<analyse::Kind>,
+    kinds: Vec<analyze::Materialization>,
     /// Offsets of static allocas in the alloca area.
     allocas: HashMap<u32, u32>,
     area: u32,
 }
 
-/// Converts [`Layout`] for the compiler: parameters first, then instructions.
+/// Converts [`FrameLayout`] for the compiler: parameters first, then instructions.
 pub(crate) fn places(code: &LoweredFunction) -> Arc<[Place]> {
     let layout = &code.layout;
     let place = |v: usize| {
@@ -505,15 +505,17 @@ pub(crate) fn places(code: &LoweredFunction) -> Arc<[Place]> {
                 PlaceKind::Address,
                 layout.area + layout.allocas[&(v as u32)],
             ),
-            analyse::Kind::Plain | analyse::Kind::Sunk if layout.slots[v] != NONE => {
+            analyze::Materialization::AtDefinition | analyze::Materialization::Sunk
+                if layout.slots[v] != NONE =>
+            {
                 (PlaceKind::Slot, u32::from(layout.slots[v]) * 8)
             }
-            analyse::Kind::Plain | analyse::Kind::Sunk | analyse::Kind::Dead => {
-                (PlaceKind::Nowhere, 0)
-            }
-            analyse::Kind::Alias | analyse::Kind::Late | analyse::Kind::Address => {
-                (PlaceKind::Derived, 0)
-            }
+            analyze::Materialization::AtDefinition
+            | analyze::Materialization::Sunk
+            | analyze::Materialization::Dead => (PlaceKind::Nowhere, 0),
+            analyze::Materialization::Alias
+            | analyze::Materialization::AtUse
+            | analyze::Materialization::Rematerialized => (PlaceKind::Derived, 0),
         };
         Place { kind, offset }
     };

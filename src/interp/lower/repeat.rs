@@ -52,7 +52,7 @@ impl Lower<'_> {
         let [.., (first, what), (step, number)] = self.ops[..] else {
             return;
         };
-        let own = Label::of(self.current as u32);
+        let own = Label::from_number(self.current as u32);
         let labels = (then, els);
         if self.fence != first || self.labels[self.current] != first {
             return;

@@ -10,7 +10,7 @@
 //! postponed value are used at its own use. Functions that call setjmp share nothing: after its
 //! second return any earlier value may be read.
 
-use super::analyse::Kind;
+use super::analyze::Materialization;
 use super::{Lower, NONE};
 use cranelift_entity::EntityRef;
 use hashbrown::HashSet;
@@ -162,8 +162,10 @@ impl Lower<'_> {
         let Ok(v) = o.unpack() else { return };
         let v = v.index();
         match self.kind[v] {
-            Kind::Plain | Kind::Sunk | Kind::Dead => f(v),
-            Kind::Alias | Kind::Late | Kind::Address => self.operand_leaves(v, f),
+            Materialization::AtDefinition | Materialization::Sunk | Materialization::Dead => f(v),
+            Materialization::Alias | Materialization::AtUse | Materialization::Rematerialized => {
+                self.operand_leaves(v, f)
+            }
         }
     }
 
@@ -173,7 +175,7 @@ impl Lower<'_> {
         let gep = matches!(op, Op::Gep { .. });
         op.for_each_operand(&mut |o| {
             let o = if gep {
-                self.unsunk(o, v).unwrap_or(o)
+                self.counter_before_sinking(o, v).unwrap_or(o)
             } else {
                 o
             };
@@ -183,9 +185,9 @@ impl Lower<'_> {
 
     /// Returns the counter whose next value is the index `o` of the gep `user`, if that value is
     /// produced after the gep.
-    pub(super) fn unsunk(&self, o: Operand, user: usize) -> Option<Operand> {
+    pub(super) fn counter_before_sinking(&self, o: Operand, user: usize) -> Option<Operand> {
         let v = o.unpack().ok()?.index();
-        if self.kind[v] != Kind::Sunk || self.block_of[v] != self.block_of[user] {
+        if self.kind[v] != Materialization::Sunk || self.block_of[v] != self.block_of[user] {
             return None;
         }
         match self.body.insts[v - self.nparams].op {
@@ -196,7 +198,7 @@ impl Lower<'_> {
 
     /// Returns the position at which instruction `i` of a block that ends at `end` is emitted.
     fn position(&self, i: u32, end: u32) -> i64 {
-        if self.kind[self.nparams + i as usize] == Kind::Sunk {
+        if self.kind[self.nparams + i as usize] == Materialization::Sunk {
             i64::from(end) * 2 - 3
         } else {
             i64::from(i) * 2
@@ -209,7 +211,10 @@ impl Lower<'_> {
             for i in block.start..block.end {
                 let v = self.nparams + i as usize;
                 let op = &self.body.insts[i as usize].op;
-                if !matches!(self.kind[v], Kind::Plain | Kind::Sunk) {
+                if !matches!(
+                    self.kind[v],
+                    Materialization::AtDefinition | Materialization::Sunk
+                ) {
                     continue;
                 }
                 if let Op::Phi { incoming } = op {
@@ -301,10 +306,13 @@ impl Lower<'_> {
             let v = self.nparams + i;
             let at = i as i64 * 2;
             let words = self.words(self.body.insts[i].ty);
-            let own = matches!(self.kind[v], Kind::Plain | Kind::Sunk);
+            let own = matches!(
+                self.kind[v],
+                Materialization::AtDefinition | Materialization::Sunk
+            );
             if own && words > 0 && self.slot[v] == NONE {
                 let local = share
-                    && self.kind[v] == Kind::Plain
+                    && self.kind[v] == Materialization::AtDefinition
                     && last[v] >= 0
                     && !matches!(
                         self.body.insts[i].op,
@@ -344,7 +352,9 @@ impl Lower<'_> {
                     break;
                 };
                 let v = self.nparams + i;
-                if self.kind[v] != Kind::Plain || self.words(self.body.insts[i].ty) == 0 {
+                if self.kind[v] != Materialization::AtDefinition
+                    || self.words(self.body.insts[i].ty) == 0
+                {
                     continue;
                 }
                 let mut add = |v: usize, candidates: &mut Vec<Candidate>| -> u32 {
@@ -364,7 +374,7 @@ impl Lower<'_> {
                             }
                         };
                         let counter = match inst.map(|i| &self.body.insts[i].op) {
-                            Some(Op::Binary { a, .. }) if self.kind[v] == Kind::Sunk => {
+                            Some(Op::Binary { a, .. }) if self.kind[v] == Materialization::Sunk => {
                                 a.unpack().ok().map(|a| a.as_u32())
                             }
                             _ => None,
@@ -387,7 +397,10 @@ impl Lower<'_> {
                 let p = add(v, &mut candidates);
                 for &(_, o) in incoming {
                     if let Ok(x) = o.unpack()
-                        && matches!(self.kind[x.index()], Kind::Plain | Kind::Sunk)
+                        && matches!(
+                            self.kind[x.index()],
+                            Materialization::AtDefinition | Materialization::Sunk
+                        )
                         && self.in_place(x.index())
                     {
                         let x = add(x.index(), &mut candidates);

@@ -6,7 +6,7 @@
 //! values of a block are known only when its branch is emitted. Other arithmetic is not fused,
 //! since no profile shows it.
 
-use super::control::TwoWays;
+use super::control::TwoTargets;
 use super::{Label, Lower};
 use crate::isa::{self, Brinc, Brinci, Brstep, Brstepi, Brwalk, Brwalki, Code, Dab, Dai, Enc, op};
 
@@ -125,7 +125,7 @@ impl Lower<'_> {
     }
 
     /// Fuses `x = a + step` into the comparison `number` of `x` that follows.
-    fn stepped<S: TwoWays, W: TwoWays>(
+    fn stepped<S: TwoTargets, W: TwoTargets>(
         &mut self,
         (table, number): (&[Steps<S, W>], u16),
         x: u16,
@@ -138,11 +138,11 @@ impl Lower<'_> {
         };
         let fits = |dst: u16, wide: bool| dst == x && row.wide.is_none_or(|w| w == wide);
         if let Some((o, wide)) = self.take_last([op::add32, op::add64], |o, w| fits(o.dst, w)) {
-            self.two_ways(row.walk[usize::from(wide)], walk(o), then, els);
+            self.branch_two(row.walk[usize::from(wide)], walk(o), then, els);
             return true;
         }
         if let Some((o, wide)) = self.take_last([op::addi32, op::addi64], |o, w| fits(o.dst, w)) {
-            self.two_ways(row.step[usize::from(wide)], step(o), then, els);
+            self.branch_two(row.step[usize::from(wide)], step(o), then, els);
             return true;
         }
         false
@@ -207,7 +207,7 @@ impl Lower<'_> {
     }
 
     /// Fuses `dst = a + step` into the comparison `number` of another value that follows.
-    fn incremented<T: TwoWays>(
+    fn incremented<T: TwoTargets>(
         &mut self,
         (table, number): (&[(u16, Code<T>)], u16),
         ops: impl Fn(Dai) -> T,
@@ -219,7 +219,7 @@ impl Lower<'_> {
         let Some((o, _)) = self.take_last([op::addi64; 2], |_, _| true) else {
             return false;
         };
-        self.two_ways(code, ops(o), then, els);
+        self.branch_two(code, ops(o), then, els);
         true
     }
 

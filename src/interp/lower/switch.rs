@@ -31,8 +31,8 @@ impl Lower<'_> {
         if cases.len() <= 2 && cases.iter().all(|c| i32::try_from(c.0).is_ok()) {
             for &(key, then) in &cases {
                 let next = self.new_label();
-                self.two_ways(op::br_eqi, on_number(a, key as i32), then, next);
-                self.place(next);
+                self.branch_two(op::br_eqi, on_number(a, key as i32), then, next);
+                self.bind(next);
             }
             let at = self.emit(op::jump, isa::Br { target: 0 });
             self.branch_to(at, offset_of!(Enc<isa::Br>, ops.target), default);
@@ -113,8 +113,8 @@ impl Lower<'_> {
                 },
             );
             let (then, next) = (self.target(b.as_u32() as usize), self.new_label());
-            self.two_ways(op::br_if, on_slot(hit), then, next);
-            self.place(next);
+            self.branch_two(op::br_if, on_slot(hit), then, next);
+            self.bind(next);
         }
         self.edge(self.current, default);
     }

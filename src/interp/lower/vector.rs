@@ -342,7 +342,7 @@ impl Lower<'_> {
         {
             // The other lane comes from the vector, or from a postponed insertion into it.
             let other = 1 - k;
-            let rest = match self.late(v) {
+            let rest = match self.postponed(v) {
                 Some(ompvm_ir::Op::InsertElement { elem, index, .. })
                     if self.int_const(*index) == Some(other) =>
                 {

@@ -7,7 +7,8 @@
 use super::super::Lower;
 use super::super::address::Addr;
 use super::{
-    Indexed, MULTIPLY_ADD, MULTIPLY_ADD_PAIR, Place, SUBTRACT_PRODUCT, arithmetic, two_places,
+    Indexed, MULTIPLY_ADD, MULTIPLY_ADD_PAIR, OperandAddress, SUBTRACT_PRODUCT, arithmetic,
+    two_addresses,
 };
 use crate::isa::{self, Dab, Dabc, Fx, Fxx, Memx, op};
 use ompvm_ir::{BinOp, CastOp, Op, Operand};
@@ -47,9 +48,9 @@ impl Lower<'_> {
             return true;
         };
         let a = self.operand(a);
-        match self.place_of(addr) {
-            Place::Base(base, off) => self.emit_base(forms.base, [dst, a, 0], base, off),
-            Place::Index(Indexed {
+        match self.operand_address(addr) {
+            OperandAddress::Base(base, off) => self.emit_base(forms.base, [dst, a, 0], base, off),
+            OperandAddress::Index(Indexed {
                 base,
                 index,
                 scale,
@@ -138,16 +139,16 @@ impl Lower<'_> {
                 self.emit_indexed(op::muladd64_s, [dst, a, c], at);
                 return;
             }
-            let place = self.place_of(addr);
-            self.emit_at(forms.factor, [dst, a, c], place);
+            let address = self.operand_address(addr);
+            self.emit_at(forms.factor, [dst, a, c], address);
             return;
         }
         if let Some(summand) = forms.summand
             && let Some(addr) = self.loaded(c)
         {
             let (a, b) = (self.operand(x), self.operand(y));
-            let place = self.place_of(addr);
-            self.emit_at(summand, [dst, a, b], place);
+            let address = self.operand_address(addr);
+            self.emit_at(summand, [dst, a, b], address);
             return;
         }
         let [a, b, c] = [x, y, c].map(|o| self.operand(o));
@@ -168,10 +169,10 @@ impl Lower<'_> {
 
     /// Emits `dst = c - x * y` on doubles.
     fn subtract_product(&mut self, dst: u16, x: Operand, y: Operand, c: Operand) {
-        let loaded = self.loaded(y).map(|addr| self.place_of(addr));
+        let loaded = self.loaded(y).map(|addr| self.operand_address(addr));
         let (a, c) = (self.operand(x), self.operand(c));
         match loaded {
-            Some(place) => self.emit_at(SUBTRACT_PRODUCT.factor, [dst, a, c], place),
+            Some(address) => self.emit_at(SUBTRACT_PRODUCT.factor, [dst, a, c], address),
             None => {
                 let b = self.operand(y);
                 self.emit(SUBTRACT_PRODUCT.plain, Dabc { dst, a, b, c });
@@ -197,8 +198,8 @@ impl Lower<'_> {
         };
         let base = self.address(base);
         let (base3, off3) = self.plain_form(base);
-        let first = self.place_of(first).indexed();
-        let second = self.place_of(second).indexed();
+        let first = self.operand_address(first).indexed();
+        let second = self.operand_address(second).indexed();
         if first.index != second.index {
             // The two loads have different indices: the index value is loaded first, like any
             // index.
@@ -236,14 +237,14 @@ impl Lower<'_> {
     /// Returns the base and the index of a postponed load of `base[index]` whose index is a
     /// postponed load itself, and the element's size.
     fn gathered(&self, o: Operand) -> Option<(Operand, Operand, i32)> {
-        let &Op::Load { ptr, .. } = self.late(o)? else {
+        let &Op::Load { ptr, .. } = self.postponed(o)? else {
             return None;
         };
         let Op::Gep {
             elem,
             base,
             indices,
-        } = self.late(ptr)?
+        } = self.postponed(ptr)?
         else {
             return None;
         };
@@ -251,7 +252,7 @@ impl Lower<'_> {
         let &Op::Cast {
             op: CastOp::SExt,
             a: number,
-        } = self.late(index)?
+        } = self.postponed(index)?
         else {
             return None;
         };
@@ -262,10 +263,10 @@ impl Lower<'_> {
     /// Builds the operands of an instruction that loads both of two postponed doubles.
     fn two_loaded(&mut self, dst: u16, c: u16, x: Operand, y: Operand) -> Option<Fxx> {
         let first = self.loaded(x)?;
-        let first = self.place_of(first);
+        let first = self.operand_address(first);
         let second = self.loaded(y)?;
-        let second = self.place_of(second);
-        Some(two_places(dst, c, first, second))
+        let second = self.operand_address(second);
+        Some(two_addresses(dst, c, first, second))
     }
 
     /// Emits `dst = {a, b}` if both are postponed loads.

@@ -135,7 +135,7 @@ static SUBTRACT_PRODUCT: MultiplyAdd = MultiplyAdd {
 
 /// The location of an operand in memory: a slot plus a constant, or also a scaled index.
 #[derive(Clone, Copy)]
-enum Place {
+enum OperandAddress {
     Base(u16, i32),
     Index(Indexed),
 }
@@ -149,17 +149,17 @@ struct Indexed {
     off: i32,
 }
 
-impl Place {
+impl OperandAddress {
     /// Returns the location with an index in any case: an existing slot, times zero.
     fn indexed(self) -> Indexed {
         match self {
-            Place::Base(base, off) => Indexed {
+            OperandAddress::Base(base, off) => Indexed {
                 base,
                 index: base,
                 scale: 0,
                 off,
             },
-            Place::Index(all) => all,
+            OperandAddress::Index(all) => all,
         }
     }
 }
@@ -167,12 +167,12 @@ impl Place {
 impl Lower<'_> {
     /// Returns true if the operand is a postponed load.
     fn loads(&self, o: Operand) -> bool {
-        matches!(self.late(o), Some(Op::Load { .. }))
+        matches!(self.postponed(o), Some(Op::Load { .. }))
     }
 
     /// Returns the operand of a postponed negation.
     fn negated(&self, o: Operand) -> Option<Operand> {
-        match self.late(o)? {
+        match self.postponed(o)? {
             Op::FNeg { a } => Some(*a),
             _ => None,
         }
@@ -180,7 +180,7 @@ impl Lower<'_> {
 
     /// Returns the double that a postponed splat has in both lanes.
     fn splat(&self, o: Operand) -> Option<Operand> {
-        let Op::ShuffleVector { a, .. } = self.late(o)? else {
+        let Op::ShuffleVector { a, .. } = self.postponed(o)? else {
             return None;
         };
         self.lane_zero(*a).map(|(_, elem)| elem)
@@ -189,7 +189,7 @@ impl Lower<'_> {
     /// Returns the address of a postponed load, which the caller's instruction then performs;
     /// `None` for an address in the frame, which few instructions can encode.
     fn loaded(&mut self, o: Operand) -> Option<Addr> {
-        let Op::Load { ptr, .. } = self.late(o)? else {
+        let Op::Load { ptr, .. } = self.postponed(o)? else {
             return None;
         };
         let ptr = *ptr;
@@ -208,7 +208,7 @@ impl Lower<'_> {
         if let Some(addr) = self.loaded(o) {
             return Some(addr);
         }
-        let Op::Load { ptr, .. } = self.late(o)? else {
+        let Op::Load { ptr, .. } = self.postponed(o)? else {
             return None;
         };
         let ptr = *ptr;
@@ -218,17 +218,17 @@ impl Lower<'_> {
     }
 
     /// Converts an address for the fused instructions; a signed index is extended first.
-    fn place_of(&mut self, addr: Addr) -> Place {
+    fn operand_address(&mut self, addr: Addr) -> OperandAddress {
         match addr {
-            Addr::Base(base, off) => Place::Base(base, off),
-            Addr::Frame(_) => Place::Base(self.address_slot(addr), 0),
+            Addr::Base(base, off) => OperandAddress::Base(base, off),
+            Addr::Frame(_) => OperandAddress::Base(self.address_slot(addr), 0),
             Addr::Index(base, index, scale, off, signed) => {
                 let index = if signed {
                     self.sign_extended(index, 32)
                 } else {
                     index
                 };
-                Place::Index(Indexed {
+                OperandAddress::Index(Indexed {
                     base,
                     index,
                     scale,
@@ -239,10 +239,10 @@ impl Lower<'_> {
     }
 
     /// Emits the form that fits the location.
-    fn emit_at(&mut self, forms: At<Fcx>, [dst, a, c]: [u16; 3], place: Place) {
-        match place {
-            Place::Base(base, off) => self.emit_base(forms.base, [dst, a, c], base, off),
-            Place::Index(at) => self.emit_indexed(forms.index, [dst, a, c], at),
+    fn emit_at(&mut self, forms: At<Fcx>, [dst, a, c]: [u16; 3], address: OperandAddress) {
+        match address {
+            OperandAddress::Base(base, off) => self.emit_base(forms.base, [dst, a, c], base, off),
+            OperandAddress::Index(at) => self.emit_indexed(forms.index, [dst, a, c], at),
         }
     }
 
@@ -284,7 +284,7 @@ impl Lower<'_> {
 }
 
 /// Builds the operands of an instruction on two locations.
-fn two_places(dst: u16, c: u16, first: Place, second: Place) -> Fxx {
+fn two_addresses(dst: u16, c: u16, first: OperandAddress, second: OperandAddress) -> Fxx {
     let (first, second) = (first.indexed(), second.indexed());
     Fxx {
         dst,

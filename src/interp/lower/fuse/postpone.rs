@@ -7,7 +7,7 @@
 //! emit. Integers, floats and wider vectors are not fused, since no profile shows a need.
 
 use super::super::Lower;
-use super::super::analyse::Kind;
+use super::super::analyze::Materialization;
 use cranelift_entity::EntityRef;
 use ompvm_ir::{
     BinOp, Call, Callee, CastOp, Const, FloatKind, GlobalRef, Op, Operand, Ordering, Type, TypeId,
@@ -130,7 +130,7 @@ impl<'a> Lower<'a> {
     /// Returns true if the sign-extended value of a load is used only as the index of a postponed
     /// load of a double that is multiplied by another postponed load.
     fn is_gathered(&self, extension: usize, last_user: &[u32]) -> bool {
-        let late = |i: usize| self.kind[self.nparams + i] == Kind::Late;
+        let late = |i: usize| self.kind[self.nparams + i] == Materialization::AtUse;
         let user = |i: usize| {
             (last_user[self.nparams + i] != u32::MAX)
                 .then_some(last_user[self.nparams + i] as usize)
@@ -176,7 +176,7 @@ impl<'a> Lower<'a> {
                 let local = uses[v] == 1
                     && user != u32::MAX
                     && self.block_of[self.nparams + user as usize] as usize == b;
-                if local && self.kind[v] == Kind::Plain {
+                if local && self.kind[v] == Materialization::AtDefinition {
                     let by = &self.body.insts[user as usize].op;
                     let postponed = match &inst.op {
                         Op::Load {
@@ -211,10 +211,10 @@ impl<'a> Lower<'a> {
                         _ => false,
                     };
                     if postponed {
-                        self.kind[v] = Kind::Late;
+                        self.kind[v] = Materialization::AtUse;
                     }
                 }
-                if local && self.kind[v] == Kind::Late {
+                if local && self.kind[v] == Materialization::AtUse {
                     place[i as usize] = place[user as usize];
                 }
                 if self.is_barrier(&inst.op) {

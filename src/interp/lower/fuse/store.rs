@@ -6,14 +6,14 @@
 
 use super::super::Lower;
 use super::super::address::Addr;
-use super::{Place, arithmetic, at, two_places};
+use super::{OperandAddress, arithmetic, at, two_addresses};
 use crate::isa::{self, op};
 use ompvm_ir::{Op, Operand};
 
 impl Lower<'_> {
     /// Emits the store of a postponed sum or product; `false` if the value is neither.
     pub(in crate::lower) fn store_result(&mut self, value: Operand, ptr: Operand) -> bool {
-        let (x, y, c, forms) = match self.late(value) {
+        let (x, y, c, forms) = match self.postponed(value) {
             Some(Op::Call(call)) => {
                 let forms = at(op::muladd64_st, op::muladd64_stx);
                 (call.args[0], call.args[1], Some(call.args[2]), forms)
@@ -33,13 +33,13 @@ impl Lower<'_> {
         }
         if [x, y]
             .into_iter()
-            .any(|o| self.negated(o).is_some() || self.late_product(o).is_some())
+            .any(|o| self.negated(o).is_some() || self.postponed_product(o).is_some())
         {
             return false;
         }
         let addr = self.address(ptr);
-        let to = self.place_of(addr);
-        if let (Some(c), Place::Base(base, off)) = (c, to)
+        let to = self.operand_address(addr);
+        if let (Some(c), OperandAddress::Base(base, off)) = (c, to)
             && let Some(loaded) = self.loaded(c)
         {
             let (from, from_off) = self.plain_form(loaded);
@@ -67,17 +67,17 @@ impl Lower<'_> {
         let Some(addr) = self.loaded(y) else {
             return false;
         };
-        let factor = self.place_of(addr);
+        let factor = self.operand_address(addr);
         let a = self.operand(x);
         let addr = self.address(ptr);
         if let Addr::Index(..) = addr {
-            let to = self.place_of(addr);
-            self.emit(op::macc64_xx, two_places(0, a, factor, to));
+            let to = self.operand_address(addr);
+            self.emit(op::macc64_xx, two_addresses(0, a, factor, to));
             return true;
         }
         let (to, to_off) = self.plain_form(addr);
         match factor {
-            Place::Base(from, from_off) => {
+            OperandAddress::Base(from, from_off) => {
                 let ops = isa::Fms {
                     a,
                     b: 0,
@@ -88,7 +88,7 @@ impl Lower<'_> {
                 };
                 self.emit(op::macc64_m, ops);
             }
-            Place::Index(at) => {
+            OperandAddress::Index(at) => {
                 let ops = isa::Fxs {
                     a,
                     base: at.base,

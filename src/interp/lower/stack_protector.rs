@@ -23,7 +23,7 @@ unsafe extern "C" {
 
 /// A variable's distance class from the guard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Near {
+pub(super) enum GuardDistance {
     /// A variable that cannot be overrun.
     Far,
     AddressTaken,
@@ -33,7 +33,7 @@ pub(super) enum Near {
 
 impl Lower<'_> {
     /// Decides whether the function has a guard; returns the distance class of each alloca.
-    pub(super) fn protect(&mut self) -> HashMap<u32, Near> {
+    pub(super) fn choose_guard(&mut self) -> HashMap<u32, GuardDistance> {
         let level = self.f.attrs.protect;
         let mut all = HashMap::new();
         if level == Protect::Never {
@@ -49,15 +49,18 @@ impl Lower<'_> {
             let count = self.int_const(count);
             let mut near = match count {
                 Some(1) => self.array_in(elem, level),
-                Some(n) if (n as u64) >= BUFFER => Near::LargeArray,
-                Some(_) if level >= Protect::Strong => Near::SmallArray,
-                Some(_) => Near::Far,
-                None => Near::LargeArray,
+                Some(n) if (n as u64) >= BUFFER => GuardDistance::LargeArray,
+                Some(_) if level >= Protect::Strong => GuardDistance::SmallArray,
+                Some(_) => GuardDistance::Far,
+                None => GuardDistance::LargeArray,
             };
-            if near == Near::Far && level >= Protect::Strong && self.address_taken(v, &users) {
-                near = Near::AddressTaken;
+            if near == GuardDistance::Far
+                && level >= Protect::Strong
+                && self.address_taken(v, &users)
+            {
+                near = GuardDistance::AddressTaken;
             }
-            guarded |= near > Near::Far;
+            guarded |= near > GuardDistance::Far;
             all.insert(v, near);
         }
         self.guard = guarded.then_some(0);
@@ -65,7 +68,7 @@ impl Lower<'_> {
     }
 
     /// Lays out the static allocas of a function that has a guard, and the guard above them.
-    pub(super) fn lay_out(&mut self, all: &HashMap<u32, Near>) {
+    pub(super) fn lay_out_guarded(&mut self, all: &HashMap<u32, GuardDistance>) {
         if self.guard.is_none() {
             return;
         }
@@ -93,7 +96,7 @@ impl Lower<'_> {
     /// Emits an instruction on the guard.
     pub(super) fn guard_op(&mut self, code: Code<isa::Guard>, a: u16) {
         let Some(off) = self.guard else { return };
-        let fail = self.guard_fails();
+        let fail = self.guard_failure_function();
         let ops = isa::Guard {
             a,
             off: off as i32,
@@ -111,7 +114,7 @@ impl Lower<'_> {
 
     /// Returns the function to call if a guard was overwritten: the program's own, or the C
     /// library's.
-    pub(super) fn guard_fails(&self) -> usize {
+    pub(super) fn guard_failure_function(&self) -> usize {
         match self.m.symbol("__stack_chk_fail") {
             Some(GlobalRef::Func(id)) if self.image.func_ref(id).is_some() => {
                 self.image.func_address(id)
@@ -121,25 +124,25 @@ impl Lower<'_> {
     }
 
     /// Returns the class of the array that a type is or contains.
-    fn array_in(&self, ty: TypeId, level: Protect) -> Near {
+    fn array_in(&self, ty: TypeId, level: Protect) -> GuardDistance {
         match self.ty(ty) {
             Type::Array { elem, .. } => {
                 let strong = level >= Protect::Strong;
                 if !matches!(self.ty(*elem), Type::Int(8)) && !strong {
-                    Near::Far
+                    GuardDistance::Far
                 } else if self.m.layout(ty).size >= BUFFER {
-                    Near::LargeArray
+                    GuardDistance::LargeArray
                 } else if strong {
-                    Near::SmallArray
+                    GuardDistance::SmallArray
                 } else {
-                    Near::Far
+                    GuardDistance::Far
                 }
             }
             Type::Struct { fields, .. } => {
                 let all = fields.iter().map(|&f| self.array_in(f, level));
-                all.max().unwrap_or(Near::Far)
+                all.max().unwrap_or(GuardDistance::Far)
             }
-            _ => Near::Far,
+            _ => GuardDistance::Far,
         }
     }
 

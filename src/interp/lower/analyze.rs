@@ -1,5 +1,5 @@
-//! Analysis before emission: use counts, the production of each value (at its definition or at its
-//! uses), loops, and slots.
+//! Analysis before emission: use counts, the materialization of each value (at its definition or at
+//! its uses), loops, and slots.
 //!
 //! A value that is produced at its use needs no slot, and slots dominate a register machine's cost.
 //! Nothing is emitted here. `fuse` decides which loads become operands of arithmetic.
@@ -8,18 +8,18 @@ use super::{Lower, NONE};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{CastOp, FloatKind, Op, Operand, Type, TypeId, Value};
 
-/// The production of a value.
+/// The way in which a value is materialized.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum Materialization {
     /// At its definition, in a slot of its own.
-    Plain,
+    AtDefinition,
     /// None: it is its operand, with the same slot form.
     Alias,
     /// At its only use, later in the same block.
-    Late,
+    AtUse,
     /// Again at each use (static alloca, constant-offset gep, a double in both lanes, an index plus
     /// a constant).
-    Address,
+    Rematerialized,
     /// At the end of its block, in a slot of its own: a loop's counter plus a constant, which can
     /// then take the counter's slot. Addresses before the block's end use the counter.
     Sunk,
@@ -63,7 +63,7 @@ impl Uses {
 const MOST_USES: u32 = 2;
 
 impl Lower<'_> {
-    pub(super) fn analyse(&mut self) {
+    pub(super) fn analyze(&mut self) {
         let values = self.slot.len();
         let mut uses = vec![0u32; values];
         let mut last_user = vec![u32::MAX; values];
@@ -122,12 +122,12 @@ impl Lower<'_> {
         }
         for i in 0..self.body.insts.len() {
             let v = self.nparams + i;
-            if self.kind[v] == Kind::Plain
+            if self.kind[v] == Materialization::AtDefinition
                 && common[v].all(Uses::SCALE)
                 && let Some(lane) = self.is_splat(i, &uses)
             {
-                self.kind[v] = Kind::Address;
-                self.kind[lane] = Kind::Late;
+                self.kind[v] = Materialization::Rematerialized;
+                self.kind[lane] = Materialization::AtUse;
             }
         }
         self.fuse(&uses, &last_user);
@@ -221,7 +221,7 @@ impl Lower<'_> {
     /// apart from the branch's comparison and addresses that can add the constant themselves.
     fn sink(&mut self, counters: &[Counter], last_user: &[u32]) {
         'counters: for c in counters {
-            if self.kind[c.value] != Kind::Plain {
+            if self.kind[c.value] != Materialization::AtDefinition {
                 continue;
             }
             let block = self.body.blocks[c.block];
@@ -246,7 +246,7 @@ impl Lower<'_> {
                             && !matches!(self.ty(self.body.insts[i].ty), Type::Vector { .. })
                     }
                     Op::ICmp { .. } => {
-                        self.kind[self.nparams + i] == Kind::Late
+                        self.kind[self.nparams + i] == Materialization::AtUse
                             && last_user[self.nparams + i] == block.end - 1
                     }
                     Op::Phi { .. } => true,
@@ -256,7 +256,7 @@ impl Lower<'_> {
                     continue 'counters;
                 }
             }
-            self.kind[c.value] = Kind::Sunk;
+            self.kind[c.value] = Materialization::Sunk;
             self.sunk.push((c.block as u32, c.value as u32));
         }
         self.sunk.sort_unstable();
@@ -267,7 +267,13 @@ impl Lower<'_> {
         self.body.insts[v - self.nparams].ty
     }
 
-    fn classify(&mut self, i: usize, all_uses: &[u32], last_user: &[u32], common: Uses) -> Kind {
+    fn classify(
+        &mut self,
+        i: usize,
+        all_uses: &[u32],
+        last_user: &[u32],
+        common: Uses,
+    ) -> Materialization {
         let inst = &self.body.insts[i];
         let (uses, user) = (all_uses[self.nparams + i], last_user[self.nparams + i]);
         let only_addresses = common.all(Uses::ADDRESS);
@@ -294,10 +300,10 @@ impl Lower<'_> {
             if let Op::Binary { op, .. } = inst.op {
                 use ompvm_ir::BinOp::{SDiv, SRem, UDiv, URem};
                 if matches!(op, UDiv | SDiv | URem | SRem) {
-                    return Kind::Plain;
+                    return Materialization::AtDefinition;
                 }
             }
-            return Kind::Dead;
+            return Materialization::Dead;
         }
         let v = self.nparams + i;
         let same_block = user != u32::MAX
@@ -308,22 +314,24 @@ impl Lower<'_> {
         match &inst.op {
             Op::Alloca { elem, count, align } if self.block_of[v] == 0 => {
                 let Some(n) = self.int_const(*count) else {
-                    return Kind::Plain;
+                    return Materialization::AtDefinition;
                 };
                 let size = self.m.layout(*elem).size.saturating_mul(n as u64);
                 // In a frame with a guard, an overrun array must reach the guard.
                 let streamed = size >= super::memory::STREAMED && self.guard.is_none();
                 if *align > 16 || streamed || size > MOST_STATIC {
-                    return Kind::Plain;
+                    return Materialization::AtDefinition;
                 }
                 let align = (*align).max(1);
                 let at = self.alloca_bytes.next_multiple_of(align);
                 self.alloca_bytes = at + size as u32;
                 self.allocas.insert(v as u32, at);
-                Kind::Address
+                Materialization::Rematerialized
             }
-            Op::Cast { op, a } if self.same_slots(*op, self.type_of(*a), inst.ty) => Kind::Alias,
-            Op::Freeze { .. } => Kind::Alias,
+            Op::Cast { op, a } if self.same_slots(*op, self.type_of(*a), inst.ty) => {
+                Materialization::Alias
+            }
+            Op::Freeze { .. } => Materialization::Alias,
             // A lane that is a whole slot is an alias of that slot.
             Op::ExtractElement { vector, index } if self.words(inst.ty) == 1 => {
                 let whole = match self.ty(self.type_of(*vector)) {
@@ -335,7 +343,11 @@ impl Lower<'_> {
                     }
                     _ => false,
                 };
-                if whole { Kind::Alias } else { Kind::Plain }
+                if whole {
+                    Materialization::Alias
+                } else {
+                    Materialization::AtDefinition
+                }
             }
             Op::ExtractValue { agg, indices } => {
                 let (off, member) = self.member(self.type_of(*agg), indices);
@@ -344,9 +356,9 @@ impl Lower<'_> {
                     Type::Int(64) | Type::Ptr(_) | Type::Float(FloatKind::Double)
                 );
                 if whole && off % 8 == 0 {
-                    Kind::Alias
+                    Materialization::Alias
                 } else {
-                    Kind::Plain
+                    Materialization::AtDefinition
                 }
             }
             // An insertion into undef, for the insertion of the other lane.
@@ -363,9 +375,9 @@ impl Lower<'_> {
                         if elem.unpack().ok().is_none_or(|e| e.index() != v)
                 );
                 if fresh && pair && matches!(self.int_const(*index), Some(0 | 1)) {
-                    Kind::Late
+                    Materialization::AtUse
                 } else {
-                    Kind::Plain
+                    Materialization::AtDefinition
                 }
             }
             Op::Gep { indices, .. } if scalar => {
@@ -375,17 +387,17 @@ impl Lower<'_> {
                     && (constant || !same_block)
                     && (constant || self.one_index(&inst.op))
                 {
-                    Kind::Address
+                    Materialization::Rematerialized
                 } else if same_block {
-                    Kind::Late
+                    Materialization::AtUse
                 } else {
-                    Kind::Plain
+                    Materialization::AtDefinition
                 }
             }
-            Op::ICmp { .. } | Op::FCmp { .. } if scalar && same_block => Kind::Late,
+            Op::ICmp { .. } | Op::FCmp { .. } if scalar && same_block => Materialization::AtUse,
             Op::Cast {
                 op: CastOp::SExt, ..
-            } if scalar && same_block => Kind::Late,
+            } if scalar && same_block => Materialization::AtUse,
             // All users read only the bits that the truncation keeps.
             Op::Cast {
                 op: CastOp::Trunc,
@@ -400,13 +412,13 @@ impl Lower<'_> {
                     (Type::Int(8..=64), Type::Int(1)) if common.all(Uses::CONDITION)
                 ) =>
             {
-                Kind::Alias
+                Materialization::Alias
             }
             Op::FNeg { .. } if same_block && self.is_double(inst.ty) => {
                 if self.takes_negated(&self.body.insts[user as usize].op, i) {
-                    Kind::Late
+                    Materialization::AtUse
                 } else {
-                    Kind::Plain
+                    Materialization::AtDefinition
                 }
             }
             Op::Binary {
@@ -433,9 +445,9 @@ impl Lower<'_> {
                                 )
                         });
                 if tested && decides {
-                    Kind::Late
+                    Materialization::AtUse
                 } else {
-                    Kind::Plain
+                    Materialization::AtDefinition
                 }
             }
             Op::Binary {
@@ -447,7 +459,7 @@ impl Lower<'_> {
                 && self.imm(*b).is_some()
                 && self.passes_sum(&self.body.insts[user as usize].op) =>
             {
-                Kind::Late
+                Materialization::AtUse
             }
             // Each address adds the constant itself.
             Op::Binary {
@@ -458,7 +470,7 @@ impl Lower<'_> {
                 && matches!(self.ty(inst.ty), Type::Int(64))
                 && self.imm(*b).is_some() =>
             {
-                Kind::Address
+                Materialization::Rematerialized
             }
             // A product for a sum with a constant.
             Op::Binary {
@@ -472,9 +484,9 @@ impl Lower<'_> {
                         if self.imm(b).is_some()
                 ) && matches!(self.ty(inst.ty), Type::Int(32 | 64));
                 if sum && self.imm(*b).is_some() {
-                    Kind::Late
+                    Materialization::AtUse
                 } else {
-                    Kind::Plain
+                    Materialization::AtDefinition
                 }
             }
             Op::Binary {
@@ -484,10 +496,10 @@ impl Lower<'_> {
                 Op::Binary {
                     op: ompvm_ir::BinOp::FAdd | ompvm_ir::BinOp::FSub,
                     ..
-                } => Kind::Late,
-                _ => Kind::Plain,
+                } => Materialization::AtUse,
+                _ => Materialization::AtDefinition,
             },
-            _ => Kind::Plain,
+            _ => Materialization::AtDefinition,
         }
     }
 
@@ -504,7 +516,7 @@ impl Lower<'_> {
         };
         let variable = |o: &&Operand| self.int_const(**o).is_none();
         let simple = match base.unpack() {
-            Ok(v) => matches!(self.kind[v.index()], Kind::Plain),
+            Ok(v) => matches!(self.kind[v.index()], Materialization::AtDefinition),
             Err(c) => self.image.tls_constant(c).is_none(),
         };
         simple
@@ -512,8 +524,9 @@ impl Lower<'_> {
             && self.m.layout(*elem).size < 1 << 31
             && indices.iter().filter(variable).all(|o| {
                 matches!(self.ty(self.type_of(*o)), Type::Int(64))
-                    && o.unpack()
-                        .is_ok_and(|v| matches!(self.kind[v.index()], Kind::Plain))
+                    && o.unpack().is_ok_and(|v| {
+                        matches!(self.kind[v.index()], Materialization::AtDefinition)
+                    })
             })
     }
 
@@ -559,10 +572,14 @@ impl Lower<'_> {
     /// Returns the slots of a value, and emits it here if it was postponed.
     pub(super) fn value(&mut self, v: usize) -> u16 {
         match self.kind[v] {
-            Kind::Plain | Kind::Sunk if self.slot[v] != NONE => self.slot[v],
+            Materialization::AtDefinition | Materialization::Sunk if self.slot[v] != NONE => {
+                self.slot[v]
+            }
             // Undefined (in unreachable code), or without slots.
-            Kind::Plain | Kind::Sunk | Kind::Dead => self.scratch,
-            Kind::Alias => match &self.body.insts[v - self.nparams].op {
+            Materialization::AtDefinition | Materialization::Sunk | Materialization::Dead => {
+                self.scratch
+            }
+            Materialization::Alias => match &self.body.insts[v - self.nparams].op {
                 Op::Cast { a, .. } | Op::Freeze { a } => self.operand(*a),
                 Op::ExtractElement { vector, index } => {
                     let k = self.int_const(*index).unwrap_or(0) as u16;
@@ -574,7 +591,7 @@ impl Lower<'_> {
                 }
                 _ => self.scratch,
             },
-            Kind::Late | Kind::Address => {
+            Materialization::AtUse | Materialization::Rematerialized => {
                 let i = v - self.nparams;
                 let dst = self.temp(self.words(self.body.insts[i].ty));
                 self.produce(i, dst);
@@ -584,16 +601,19 @@ impl Lower<'_> {
     }
 
     /// Returns the instruction of an operand that is produced at its use.
-    pub(super) fn late(&self, o: Operand) -> Option<&'_ Op> {
+    pub(super) fn postponed(&self, o: Operand) -> Option<&'_ Op> {
         let v: Value = o.unpack().ok()?;
-        matches!(self.kind[v.index()], Kind::Late | Kind::Address)
-            .then(|| &self.body.insts[v.index() - self.nparams].op)
+        matches!(
+            self.kind[v.index()],
+            Materialization::AtUse | Materialization::Rematerialized
+        )
+        .then(|| &self.body.insts[v.index() - self.nparams].op)
     }
 
     /// Returns the operand that a value renames, through aliases.
     pub(super) fn origin(&self, mut o: Operand) -> Operand {
         while let Ok(v) = o.unpack() {
-            if self.kind[v.index()] != Kind::Alias {
+            if self.kind[v.index()] != Materialization::Alias {
                 break;
             }
             match &self.body.insts[v.index() - self.nparams].op {
