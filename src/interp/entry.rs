@@ -234,7 +234,7 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
     ) {
         Ok(_) => {
             publish(code);
-            if baseline::compiles_first() {
+            if baseline::compiles_at_first_call() {
                 baseline::compile(code);
             }
             let hook = LOWERED_HOOK.load(Ordering::Acquire);

@@ -11,7 +11,7 @@
 //! lock for a limited time only, and the child inherits the lock's state as it is then.
 
 #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
-use super::baseline::memory as code;
+use super::baseline::code_memory as code;
 use super::{entry, osr, stats, thunk};
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -30,7 +30,7 @@ struct HeldLocks {
     patching: Option<MutexGuard<'static, ()>>,
     counts: Option<MutexGuard<'static, stats::Counters>>,
     #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
-    code: Option<MutexGuard<'static, code::Used>>,
+    code: Option<MutexGuard<'static, code::AreaUse>>,
 }
 
 thread_local! {
@@ -84,7 +84,7 @@ extern "C" fn child() {
     }
     #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
     if let Some(used) = &mut held.code {
-        used.now_foreign();
+        used.mark_foreign();
     }
 }
 

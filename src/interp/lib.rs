@@ -16,7 +16,7 @@
 #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
 pub mod baseline;
 #[cfg(not(all(ompvm_tail_calls, target_arch = "x86_64")))]
-#[path = "baseline/absent.rs"]
+#[path = "baseline/unavailable.rs"]
 pub mod baseline;
 mod check;
 mod cleanup;

@@ -100,7 +100,7 @@ pub fn redirect_callers(func: &FuncRef) -> Result<(), String> {
         landing_pads: Vec::new(),
         sites: vec![SiteData::Call(site)],
         osr_points: Box::default(),
-        layout: lower::Layout::default(),
+        layout: lower::FrameLayout::default(),
     }));
     func.code.store(
         ptr::from_ref(lowered).cast_mut().cast::<c_void>(),

@@ -68,7 +68,7 @@ impl Tiers {
         }
         if mode == Mode::Baseline && chaos.is_none() {
             // Code that cannot be compiled stays in the interpreter.
-            if let Err(why) = interp::baseline::compile_first() {
+            if let Err(why) = interp::baseline::set_compile_at_first_call() {
                 eprintln!("ompvm: the baseline tier is not used: {why}");
             }
             return Ok(Tiers::default());
@@ -76,7 +76,7 @@ impl Tiers {
         // Without a baseline tier, the interpreter runs the code that is not compiled yet.
         let below = matches!(mode, Mode::Auto | Mode::Baseline);
         if below || chaos.is_some_and(|c| c.baseline()) {
-            let _ = interp::baseline::compile_first();
+            let _ = interp::baseline::set_compile_at_first_call();
         }
         // Fault handlers need the thread's signal stack, which otherwise only the interpreter
         // creates.
@@ -100,7 +100,7 @@ impl Tiers {
         } else if mode == Mode::Opt {
             compile_all(image, &compiler, &kept.all);
             if compiler.left_any() {
-                let _ = interp::baseline::compile_first();
+                let _ = interp::baseline::set_compile_at_first_call();
             }
         } else {
             let sampler = Sampler::start(image.clone(), compiler.clone(), &kept);

@@ -8,7 +8,7 @@
 //! No dominators are computed. Any set of blocks may keep slots in registers together, so a loop is
 //! the set of blocks that reach its back edge without passing its head.
 
-use super::table::{Extra, Flow, Row, Template, i32_at, rows};
+use super::table::{ExtraOperands, Flow, Row, Template, i32_at, rows};
 use crate::frame::LoweredFunction;
 use crate::isa::{self, Enc};
 
@@ -31,7 +31,7 @@ pub struct Block {
     pub first: u32,
     /// One past the last.
     pub end: u32,
-    /// Range of its successors in [`Graph::targets`].
+    /// Range of its successors in [`FlowGraph::targets`].
     pub succ: (u32, u32),
     /// Number of edges into it.
     pub preds: u32,
@@ -43,7 +43,7 @@ pub struct Block {
 
 /// The control flow and liveness of a function.
 #[derive(Debug, Default)]
-pub struct Graph {
+pub struct FlowGraph {
     /// The blocks, in code order.
     pub blocks: Vec<Block>,
     /// Block of each first instruction.
@@ -182,9 +182,9 @@ pub fn by_handler(inst: &Inst) -> bool {
     }
 }
 
-impl Graph {
+impl FlowGraph {
     /// Analyzes a function; `None` if a branch does not lead to an instruction.
-    pub fn new(code: &Code) -> Option<Graph> {
+    pub fn new(code: &Code) -> Option<FlowGraph> {
         let lowered = code.lowered;
         let n = code.len();
         let mut index = vec![NONE; lowered.code.len() + 1];
@@ -212,13 +212,13 @@ impl Graph {
             }
             all_live |= !inst.row.known || matches!(inst.row.flow, Flow::Twice | Flow::Anywhere);
         }
-        for pad in &lowered.pads {
+        for pad in &lowered.landing_pads {
             mark[place(pad.land)? as usize] |= 3;
         }
-        let mut graph = Graph {
+        let mut graph = FlowGraph {
             all_live,
             block_of: vec![NONE; n + 1],
-            ..Graph::default()
+            ..FlowGraph::default()
         };
         for (i, &m) in mark[..n].iter().enumerate() {
             if m != 0 {
@@ -237,7 +237,7 @@ impl Graph {
             }
         }
         let mut lands: Vec<(u32, u32)> = lowered
-            .pads
+            .landing_pads
             .iter()
             .filter_map(|p| Some((p.call, place(p.land)?)))
             .collect();
@@ -321,7 +321,7 @@ impl Graph {
                     for f in inst.row.fields.iter().filter(|f| !f.def) {
                         read(f.slot(inst.ip), f.count(inst.ip));
                     }
-                    if inst.row.extra != Extra::None {
+                    if inst.row.extra != ExtraOperands::None {
                         inst.row
                             .extras(inst.ip, &mut read, &mut |s, n| defs[0] = (s, n));
                     }
@@ -330,7 +330,7 @@ impl Graph {
                     }
                 }
                 // A call that unwinds has not written its result.
-                if pads && i + 1 == block.end && by_handler(&inst) {
+                if landing_pads && i + 1 == block.end && by_handler(&inst) {
                     continue;
                 }
                 for (slot, words) in defs {

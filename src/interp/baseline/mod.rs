@@ -26,19 +26,19 @@
 //!   ordering; readers depend on the address they load), and nothing is ever unpatched, moved or
 //!   freed. Words are aligned, so a reader sees either the handler or the code. Compiling twice
 //!   would be harmless; a flag prevents it.
-//! - A table from native positions to bytecode attributes faults in machine code ([`memory`]); the
-//!   unwinder finds one frame description for the whole code area.
+//! - A table from native positions to bytecode attributes faults in machine code ([`code_memory`]);
+//!   the unwinder finds one frame description for the whole code area.
 //!
 //! The compiler calls no native functions (handlers do), pushes no native frames, and needs no
 //! deoptimization, since nothing is speculated.
 
 mod asm;
-mod cache;
+pub(super) mod code_memory;
 mod emit;
 mod flow;
 mod generate;
-pub(super) mod memory;
 mod pins;
+mod register_cache;
 mod table;
 
 #[cfg(test)]
@@ -50,9 +50,9 @@ use once_cell::race::OnceBool;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-pub use memory::bytecode_at;
+pub use code_memory::bytecode_at;
 
-static FIRST: AtomicBool = AtomicBool::new(false);
+static COMPILE_AT_FIRST_CALL: AtomicBool = AtomicBool::new(false);
 
 /// Totals of this process's compilations.
 #[derive(Debug, Default)]
@@ -78,22 +78,22 @@ pub fn available() -> Result<(), String> {
     if !std::arch::is_x86_feature_detected!("avx") {
         return Err("the processor has no AVX".to_owned());
     }
-    memory::available()
+    code_memory::available()
 }
 
 /// Compiles each function from now on when it is lowered, at its first call.
 ///
 /// # Errors
 /// As for [`available`]; the setting is unchanged then.
-pub fn compile_first() -> Result<(), String> {
+pub fn set_compile_at_first_call() -> Result<(), String> {
     available()?;
-    FIRST.store(true, Ordering::Relaxed);
+    COMPILE_AT_FIRST_CALL.store(true, Ordering::Relaxed);
     Ok(())
 }
 
 /// Returns true if functions are compiled at their first call.
-pub fn compiles_first() -> bool {
-    FIRST.load(Ordering::Relaxed)
+pub fn compiles_at_first_call() -> bool {
+    COMPILE_AT_FIRST_CALL.load(Ordering::Relaxed)
 }
 
 /// Compiles a function. May be called at any time, on any thread, while others run the function.
@@ -113,10 +113,10 @@ pub fn compile(lowered: &'static LoweredFunction) -> bool {
     let Some(out) = generate::compile(lowered) else {
         return false;
     };
-    let Some(base) = memory::append(&out.code) else {
+    let Some(base) = code_memory::append(&out.code) else {
         return false;
     };
-    memory::remember(
+    code_memory::publish_positions(
         base,
         out.code.len(),
         lowered.code.as_ptr(),

@@ -4,9 +4,9 @@
 //! only, and is used more often than handlers in the loop would force it to memory and back. Block
 //! frequencies are unknown, so every use counts the same.
 
-use super::cache::{GS, XS};
-use super::flow::{Code, Graph, by_handler};
-use super::table::{Class, Extra};
+use super::flow::{Code, FlowGraph, by_handler};
+use super::register_cache::{GS, XS};
+use super::table::{ExtraOperands, OperandClass};
 
 /// A slot that a loop keeps in a register.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ struct Count {
 }
 
 /// Chooses the pins of each loop.
-pub fn choose(code: &Code, graph: &Graph) -> Vec<Vec<Pin>> {
+pub fn choose(code: &Code, graph: &FlowGraph) -> Vec<Vec<Pin>> {
     if graph.all_live || graph.loops.is_empty() {
         return vec![Vec::new(); graph.loops.len()];
     }
@@ -80,17 +80,17 @@ pub fn choose(code: &Code, graph: &Graph) -> Vec<Vec<Pin>> {
                                     return;
                                 }
                                 match f.class {
-                                    Class::G => c.g += 1,
-                                    Class::X => c.x += 1,
-                                    Class::N => c.neutral += 1,
-                                    Class::P if w == 0 => c.pair += 1,
-                                    Class::P => c.high += 1,
-                                    Class::M | Class::V => c.mixed = true,
+                                    OperandClass::G => c.g += 1,
+                                    OperandClass::X => c.x += 1,
+                                    OperandClass::N => c.neutral += 1,
+                                    OperandClass::P if w == 0 => c.pair += 1,
+                                    OperandClass::P => c.high += 1,
+                                    OperandClass::M | OperandClass::V => c.mixed = true,
                                 }
                             });
                         }
                     }
-                    if inst.row.extra != Extra::None {
+                    if inst.row.extra != ExtraOperands::None {
                         let mut seen: Vec<(u16, bool)> = Vec::new();
                         let mut defs: Vec<u16> = Vec::new();
                         inst.row.extras(

@@ -14,7 +14,7 @@ use std::mem::offset_of;
 
 /// The preferred location of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
+pub enum OperandClass {
     /// A general register.
     G,
     /// A vector register: a float or double.
@@ -31,7 +31,7 @@ pub enum Class {
 
 /// The number of words of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Words {
+pub enum WordCount {
     /// A fixed number of words.
     Fixed(u8),
     /// The number in the u16 at this offset.
@@ -49,20 +49,20 @@ pub enum Words {
 
 /// An operand.
 #[derive(Clone, Copy, Debug)]
-pub struct Field {
+pub struct OperandField {
     /// Offset of its slot number in the instruction.
     pub at: u8,
     /// True for an operand that is written (and not read).
     pub def: bool,
     /// Preferred location.
-    pub class: Class,
+    pub class: OperandClass,
     /// Its size.
-    pub words: Words,
+    pub words: WordCount,
 }
 
 /// Operands besides the fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Extra {
+pub enum ExtraOperands {
     /// None.
     None,
     /// Slot numbers after an instruction of the first number of bytes, counted at the second
@@ -106,9 +106,9 @@ pub enum Flow {
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Operands that are fields.
-    pub fields: &'static [Field],
+    pub fields: &'static [OperandField],
     /// The operands besides the fields.
-    pub extra: Extra,
+    pub extra: ExtraOperands,
     /// The control flow after the instruction.
     pub flow: Flow,
     /// The way in which the instruction is compiled.
@@ -119,11 +119,11 @@ pub struct Row {
 
 /// A comparison: condition, width in bits, true if signed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Test(pub u8, pub u8, pub bool);
+pub struct Comparison(pub u8, pub u8, pub bool);
 
 /// An ordered comparison of floats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FloatTest {
+pub enum FloatComparison {
     Eq,
     Lt,
     Le,
@@ -138,7 +138,7 @@ pub enum FloatTest {
 
 /// The use of a loaded operand `v`, with the opcode of the operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fused {
+pub enum FusedOp {
     /// `a op v`.
     Forward(u8),
     /// `v op a`.
@@ -160,19 +160,19 @@ pub enum Template {
     Jump,
     MoveJump,
     BranchIf,
-    Branch(Test),
-    BranchImm(Test),
+    Branch(Comparison),
+    BranchImm(Comparison),
     BranchTest,
-    BranchFloat(FloatTest, bool),
-    Step(Test),
-    StepImm(Test),
+    BranchFloat(FloatComparison, bool),
+    Step(Comparison),
+    StepImm(Comparison),
     Count,
     Call(bool),
     Call1(bool),
-    Walk(Test),
-    WalkImm(Test),
-    Inc(Test),
-    IncImm(Test),
+    Walk(Comparison),
+    WalkImm(Comparison),
+    Inc(Comparison),
+    IncImm(Comparison),
     Ret0,
     Ret1,
     Move,
@@ -184,9 +184,9 @@ pub enum Template {
     Mask,
     SextBits,
     Select,
-    Choose(Test),
-    ChooseFloat(FloatTest),
-    ChooseImm(Test),
+    Choose(Comparison),
+    ChooseFloat(FloatComparison),
+    ChooseImm(Comparison),
     ChooseTest,
     Affine(u8),
     NegMul,
@@ -202,14 +202,14 @@ pub enum Template {
     RsubImm(u8),
     MulImm(u8),
     ShiftImm(u8, u8),
-    Compare(Test),
-    CompareImm(Test),
+    Compare(Comparison),
+    CompareImm(Comparison),
     Sext(u8, bool),
-    MinMax(Test),
+    MinMax(Comparison),
     Abs(u8),
     Float(u8, bool),
     FloatUnary(FloatUnary, bool),
-    FloatCompare(FloatTest, bool),
+    FloatCompare(FloatComparison, bool),
     MulAdd(bool),
     MulSub,
     NegMulAdd,
@@ -224,19 +224,19 @@ pub enum Template {
         bits: u8,
         signed: bool,
     },
-    Load(u8, Index),
-    Store(u8, Index),
-    LoadPair(Index),
-    StorePair(Index),
+    Load(u8, AddressForm),
+    Store(u8, AddressForm),
+    LoadPair(AddressForm),
+    StorePair(AddressForm),
     Gep(bool),
     Fused {
-        how: Fused,
+        how: FusedOp,
         pair: bool,
-        index: Index,
+        index: AddressForm,
     },
     ScaleAddLoaded,
-    StoreResult(u8, Index),
-    StoreMulAdd(Index),
+    StoreResult(u8, AddressForm),
+    StoreMulAdd(AddressForm),
     BothLoaded(u8, bool),
     AccumulateBoth,
     Gather,
@@ -278,7 +278,7 @@ pub enum FloatUnary {
 
 /// The form of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Index {
+pub enum AddressForm {
     /// `base + off`.
     None,
     /// `base + index * scale + off`.
@@ -289,18 +289,18 @@ pub enum Index {
     Frame,
 }
 
-const W1: Words = Words::Fixed(1);
-const W2: Words = Words::Fixed(2);
-const W4: Words = Words::Fixed(4);
+const W1: WordCount = WordCount::Fixed(1);
+const W2: WordCount = WordCount::Fixed(2);
+const W4: WordCount = WordCount::Fixed(4);
 
 macro_rules! n_of {
     ($shape:ident) => {
-        Words::N(offset_of!(Enc<isa::$shape>, ops.n) as u8)
+        WordCount::N(offset_of!(Enc<isa::$shape>, ops.n) as u8)
     };
 }
 macro_rules! lanes_of {
     ($shape:ident $bytes:literal) => {
-        Words::Lanes(offset_of!(Enc<isa::$shape>, ops.n) as u8, $bytes)
+        WordCount::Lanes(offset_of!(Enc<isa::$shape>, ops.n) as u8, $bytes)
     };
 }
 macro_rules! is_def {
@@ -315,10 +315,10 @@ macro_rules! rows {
     ($rows:ident; $($shape:ident [$($role:ident $field:ident $class:ident $words:expr),*] {
         $($name:ident $template:expr),* $(,)?
     })*) => { $( {
-        const FIELDS: &[Field] = &[$(Field {
+        const FIELDS: &[OperandField] = &[$(OperandField {
             at: offset_of!(Enc<isa::$shape>, ops.$field) as u8,
             def: is_def!($role),
-            class: Class::$class,
+            class: OperandClass::$class,
             words: $words,
         }),*];
         $({
@@ -326,7 +326,7 @@ macro_rules! rows {
             let code: isa::Code<isa::$shape> = op::$name;
             $rows[code.number as usize] = Row {
                 fields: FIELDS,
-                extra: Extra::None,
+                extra: ExtraOperands::None,
                 flow: Flow::Next,
                 template: $template,
                 known: true,
@@ -349,7 +349,7 @@ pub fn rows() -> &'static [Row] {
 fn make() -> Vec<Row> {
     let nothing = Row {
         fields: &[],
-        extra: Extra::None,
+        extra: ExtraOperands::None,
         flow: Flow::Next,
         template: Template::Handler,
         known: false,
@@ -373,69 +373,69 @@ fn control(r: &mut [Row]) {
         DaBr [def dst N W1, from a N W1] { mov_jump T::MoveJump }
         Bra [from a G W1] { br_if T::BranchIf }
         Brab [from a G W1, from b G W1] {
-            br_eq T::Branch(Test(e, 64, false)), br_ult T::Branch(Test(b, 64, false)),
-            br_ule T::Branch(Test(cc::BE, 64, false)),
-            br_slt8 T::Branch(Test(l, 8, true)), br_slt16 T::Branch(Test(l, 16, true)),
-            br_slt32 T::Branch(Test(l, 32, true)), br_slt64 T::Branch(Test(l, 64, true)),
-            br_sle8 T::Branch(Test(cc::LE, 8, true)), br_sle16 T::Branch(Test(cc::LE, 16, true)),
-            br_sle32 T::Branch(Test(cc::LE, 32, true)), br_sle64 T::Branch(Test(cc::LE, 64, true)),
+            br_eq T::Branch(Comparison(e, 64, false)), br_ult T::Branch(Comparison(b, 64, false)),
+            br_ule T::Branch(Comparison(cc::BE, 64, false)),
+            br_slt8 T::Branch(Comparison(l, 8, true)), br_slt16 T::Branch(Comparison(l, 16, true)),
+            br_slt32 T::Branch(Comparison(l, 32, true)), br_slt64 T::Branch(Comparison(l, 64, true)),
+            br_sle8 T::Branch(Comparison(cc::LE, 8, true)), br_sle16 T::Branch(Comparison(cc::LE, 16, true)),
+            br_sle32 T::Branch(Comparison(cc::LE, 32, true)), br_sle64 T::Branch(Comparison(cc::LE, 64, true)),
         }
         Brab [from a X W1, from b X W1] {
-            br_foeq32 T::BranchFloat(FloatTest::Eq, false), br_folt32 T::BranchFloat(FloatTest::Lt, false),
-            br_fole32 T::BranchFloat(FloatTest::Le, false), br_fone32 T::BranchFloat(FloatTest::Ne, false),
-            br_ford32 T::BranchFloat(FloatTest::Ord, false),
-            br_foeq64 T::BranchFloat(FloatTest::Eq, true), br_folt64 T::BranchFloat(FloatTest::Lt, true),
-            br_fole64 T::BranchFloat(FloatTest::Le, true), br_fone64 T::BranchFloat(FloatTest::Ne, true),
-            br_ford64 T::BranchFloat(FloatTest::Ord, true),
+            br_foeq32 T::BranchFloat(FloatComparison::Eq, false), br_folt32 T::BranchFloat(FloatComparison::Lt, false),
+            br_fole32 T::BranchFloat(FloatComparison::Le, false), br_fone32 T::BranchFloat(FloatComparison::Ne, false),
+            br_ford32 T::BranchFloat(FloatComparison::Ord, false),
+            br_foeq64 T::BranchFloat(FloatComparison::Eq, true), br_folt64 T::BranchFloat(FloatComparison::Lt, true),
+            br_fole64 T::BranchFloat(FloatComparison::Le, true), br_fone64 T::BranchFloat(FloatComparison::Ne, true),
+            br_ford64 T::BranchFloat(FloatComparison::Ord, true),
         }
         Brab [from a G W1, from b G W1] {
-            br_eq32 T::Branch(Test(e, 32, false)), br_ult32 T::Branch(Test(b, 32, false)),
-            br_ule32 T::Branch(Test(cc::BE, 32, false)),
+            br_eq32 T::Branch(Comparison(e, 32, false)), br_ult32 T::Branch(Comparison(b, 32, false)),
+            br_ule32 T::Branch(Comparison(cc::BE, 32, false)),
         }
         Brwalk [def dst G W1, from a G W1, from b G W1, from s G W1] {
-            walk_eq32 T::Walk(Test(e, 32, false)), walk_eq64 T::Walk(Test(e, 64, false)),
-            walk_slt32 T::Walk(Test(l, 32, true)), walk_slt64 T::Walk(Test(l, 64, true)),
-            walk_ult32 T::Walk(Test(b, 32, false)), walk_ult64 T::Walk(Test(b, 64, false)),
+            walk_eq32 T::Walk(Comparison(e, 32, false)), walk_eq64 T::Walk(Comparison(e, 64, false)),
+            walk_slt32 T::Walk(Comparison(l, 32, true)), walk_slt64 T::Walk(Comparison(l, 64, true)),
+            walk_ult32 T::Walk(Comparison(b, 32, false)), walk_ult64 T::Walk(Comparison(b, 64, false)),
         }
         Brwalki [def dst G W1, from a G W1, from s G W1] {
-            walk_eqi32 T::WalkImm(Test(e, 32, false)), walk_eqi64 T::WalkImm(Test(e, 64, false)),
-            walk_slti32 T::WalkImm(Test(l, 32, true)), walk_slti64 T::WalkImm(Test(l, 64, true)),
-            walk_ulti32 T::WalkImm(Test(b, 32, false)), walk_ulti64 T::WalkImm(Test(b, 64, false)),
+            walk_eqi32 T::WalkImm(Comparison(e, 32, false)), walk_eqi64 T::WalkImm(Comparison(e, 64, false)),
+            walk_slti32 T::WalkImm(Comparison(l, 32, true)), walk_slti64 T::WalkImm(Comparison(l, 64, true)),
+            walk_ulti32 T::WalkImm(Comparison(b, 32, false)), walk_ulti64 T::WalkImm(Comparison(b, 64, false)),
         }
         Brinc [def dst G W1, from a G W1, from x G W1, from y G W1] {
-            inc_br_eq T::Inc(Test(e, 64, false)), inc_br_eq32 T::Inc(Test(e, 32, false)),
-            inc_br_slt32 T::Inc(Test(l, 32, true)), inc_br_slt64 T::Inc(Test(l, 64, true)),
-            inc_br_ult T::Inc(Test(b, 64, false)),
+            inc_br_eq T::Inc(Comparison(e, 64, false)), inc_br_eq32 T::Inc(Comparison(e, 32, false)),
+            inc_br_slt32 T::Inc(Comparison(l, 32, true)), inc_br_slt64 T::Inc(Comparison(l, 64, true)),
+            inc_br_ult T::Inc(Comparison(b, 64, false)),
         }
         Brinci [def dst G W1, from a G W1, from x G W1] {
-            inc_br_eqi T::IncImm(Test(e, 64, false)), inc_br_eqi32 T::IncImm(Test(e, 32, false)),
-            inc_br_slti32 T::IncImm(Test(l, 32, true)), inc_br_slti64 T::IncImm(Test(l, 64, true)),
-            inc_br_ulti T::IncImm(Test(b, 64, false)),
+            inc_br_eqi T::IncImm(Comparison(e, 64, false)), inc_br_eqi32 T::IncImm(Comparison(e, 32, false)),
+            inc_br_slti32 T::IncImm(Comparison(l, 32, true)), inc_br_slti64 T::IncImm(Comparison(l, 64, true)),
+            inc_br_ulti T::IncImm(Comparison(b, 64, false)),
         }
         Brai [from a G W1] {
-            br_eqi32 T::BranchImm(Test(e, 32, false)), br_ulti32 T::BranchImm(Test(b, 32, false)),
-            br_eqi T::BranchImm(Test(e, 64, false)), br_ulti T::BranchImm(Test(b, 64, false)),
-            br_slti32 T::BranchImm(Test(l, 32, true)), br_slti64 T::BranchImm(Test(l, 64, true)),
+            br_eqi32 T::BranchImm(Comparison(e, 32, false)), br_ulti32 T::BranchImm(Comparison(b, 32, false)),
+            br_eqi T::BranchImm(Comparison(e, 64, false)), br_ulti T::BranchImm(Comparison(b, 64, false)),
+            br_slti32 T::BranchImm(Comparison(l, 32, true)), br_slti64 T::BranchImm(Comparison(l, 64, true)),
             br_test T::BranchTest,
         }
         Brstep [def dst G W1, from a G W1, from b G W1] {
-            step_eq32 T::Step(Test(e, 32, false)), step_eq64 T::Step(Test(e, 64, false)),
-            step_slt32 T::Step(Test(l, 32, true)), step_slt64 T::Step(Test(l, 64, true)),
-            step_ult32 T::Step(Test(b, 32, false)), step_ult64 T::Step(Test(b, 64, false)),
+            step_eq32 T::Step(Comparison(e, 32, false)), step_eq64 T::Step(Comparison(e, 64, false)),
+            step_slt32 T::Step(Comparison(l, 32, true)), step_slt64 T::Step(Comparison(l, 64, true)),
+            step_ult32 T::Step(Comparison(b, 32, false)), step_ult64 T::Step(Comparison(b, 64, false)),
         }
         Brstepi [def dst G W1, from a G W1] {
-            step_eqi32 T::StepImm(Test(e, 32, false)), step_eqi64 T::StepImm(Test(e, 64, false)),
-            step_slti32 T::StepImm(Test(l, 32, true)), step_slti64 T::StepImm(Test(l, 64, true)),
-            step_ulti32 T::StepImm(Test(b, 32, false)), step_ulti64 T::StepImm(Test(b, 64, false)),
+            step_eqi32 T::StepImm(Comparison(e, 32, false)), step_eqi64 T::StepImm(Comparison(e, 64, false)),
+            step_slti32 T::StepImm(Comparison(l, 32, true)), step_slti64 T::StepImm(Comparison(l, 64, true)),
+            step_ulti32 T::StepImm(Comparison(b, 32, false)), step_ulti64 T::StepImm(Comparison(b, 64, false)),
         }
         Count [] { count T::Count }
         Nil [] { ret0 T::Ret0 }
         A [from a N W1] { ret1 T::Ret1 }
         // The callee's return writes the result, before the instruction after the call.
-        Call [def dst M Words::N(offset_of!(Enc<isa::Call>, ops.words) as u8)] {
+        Call [def dst M WordCount::N(offset_of!(Enc<isa::Call>, ops.words) as u8)] {
             call T::Call(false), call0 T::Call(true), call4 T::Call(true),
         }
-        Call1 [def dst M Words::N(offset_of!(Enc<isa::Call1>, ops.words) as u8), from a N W1] {
+        Call1 [def dst M WordCount::N(offset_of!(Enc<isa::Call1>, ops.words) as u8), from a N W1] {
             call1 T::Call1(true), call1_far T::Call1(false),
         }
         NativeF [def dst X W1, from a X W1] { native_d T::Handler, native_f T::Handler }
@@ -447,7 +447,7 @@ fn control(r: &mut [Row]) {
         Ret [from a M n_of!(Ret)]: retn;
         Nil []: exit unreachable trap debugtrap;
         Call []: tail_call;
-        CallPtr [def dst M Words::N(offset_of!(Enc<isa::CallPtr>, ops.words) as u8), from target M W1]: call_ptr;
+        CallPtr [def dst M WordCount::N(offset_of!(Enc<isa::CallPtr>, ops.words) as u8), from target M W1]: call_ptr;
         CallPtr [from target M W1]: tail_call_ptr;
         Native [def dst M W1]: native;
         Site []: native_plan thunk unsupported;
@@ -517,18 +517,18 @@ fn control(r: &mut [Row]) {
     }
     let (bytes, n) = tail!(Call);
     for call in [op::call, op::call0, op::call4] {
-        r[call.number as usize].extra = Extra::Tail(bytes, n);
+        r[call.number as usize].extra = ExtraOperands::Tail(bytes, n);
     }
-    r[op::tail_call.number as usize].extra = Extra::Tail(bytes, n);
+    r[op::tail_call.number as usize].extra = ExtraOperands::Tail(bytes, n);
     let (bytes, n) = tail!(Native);
-    r[op::native.number as usize].extra = Extra::Tail(bytes, n);
+    r[op::native.number as usize].extra = ExtraOperands::Tail(bytes, n);
     let (bytes, n) = tail!(CallPtr);
     let site = offset_of!(Enc<isa::CallPtr>, ops.site) as u8;
-    r[op::call_ptr.number as usize].extra = Extra::TailAndSite(bytes, n, site);
-    r[op::tail_call_ptr.number as usize].extra = Extra::TailAndSite(bytes, n, site);
+    r[op::call_ptr.number as usize].extra = ExtraOperands::TailAndSite(bytes, n, site);
+    r[op::tail_call_ptr.number as usize].extra = ExtraOperands::TailAndSite(bytes, n, site);
     let site = offset_of!(Enc<isa::Site>, ops.site) as u8;
-    r[op::native_plan.number as usize].extra = Extra::CallSite(site);
-    r[op::thunk.number as usize].extra = Extra::ThunkSite(site);
+    r[op::native_plan.number as usize].extra = ExtraOperands::CallSite(site);
+    r[op::thunk.number as usize].extra = ExtraOperands::ThunkSite(site);
 }
 
 fn moves(r: &mut [Row]) {
@@ -543,15 +543,15 @@ fn moves(r: &mut [Row]) {
         Dai [def dst G W1, from a G W1] { sext_bits T::SextBits }
         Dabc [def dst N W1, from a G W1, from b N W1, from c N W1] { select T::Select }
         Sel [def dst N W1, from x G W1, from y G W1, from a N W1, from b N W1] {
-            sel_eq T::Choose(Test(cc::E, 64, false)), sel_ult T::Choose(Test(cc::B, 64, false)),
-            sel_slt32 T::Choose(Test(cc::L, 32, true)), sel_slt64 T::Choose(Test(cc::L, 64, true)),
+            sel_eq T::Choose(Comparison(cc::E, 64, false)), sel_ult T::Choose(Comparison(cc::B, 64, false)),
+            sel_slt32 T::Choose(Comparison(cc::L, 32, true)), sel_slt64 T::Choose(Comparison(cc::L, 64, true)),
         }
         Sel [def dst N W1, from x X W1, from y X W1, from a N W1, from b N W1] {
-            sel_folt64 T::ChooseFloat(FloatTest::Lt), sel_fole64 T::ChooseFloat(FloatTest::Le),
+            sel_folt64 T::ChooseFloat(FloatComparison::Lt), sel_fole64 T::ChooseFloat(FloatComparison::Le),
         }
         Seli [def dst N W1, from x G W1, from a N W1, from b N W1] {
-            sel_eqi T::ChooseImm(Test(cc::E, 64, false)), sel_ulti T::ChooseImm(Test(cc::B, 64, false)),
-            sel_slti32 T::ChooseImm(Test(cc::L, 32, true)), sel_slti64 T::ChooseImm(Test(cc::L, 64, true)),
+            sel_eqi T::ChooseImm(Comparison(cc::E, 64, false)), sel_ulti T::ChooseImm(Comparison(cc::B, 64, false)),
+            sel_slti32 T::ChooseImm(Comparison(cc::L, 32, true)), sel_slti64 T::ChooseImm(Comparison(cc::L, 64, true)),
             sel_test T::ChooseTest,
         }
         Daii [def dst G W1, from a G W1] { affine32 T::Affine(32), affine64 T::Affine(64) }
@@ -563,19 +563,19 @@ fn moves(r: &mut [Row]) {
     handlers! { r;
         Dabcn [def dst M n_of!(Dabcn), from a M W1, from b M n_of!(Dabcn), from c M n_of!(Dabcn)]: select_words;
     }
-    r[op::mov_bytes.number as usize].extra = Extra::MoveBytes;
-    r[op::load_lane8.number as usize].extra = Extra::LoadLane(1);
-    r[op::load_lane16.number as usize].extra = Extra::LoadLane(2);
-    r[op::load_lane32.number as usize].extra = Extra::LoadLane(4);
+    r[op::mov_bytes.number as usize].extra = ExtraOperands::MoveBytes;
+    r[op::load_lane8.number as usize].extra = ExtraOperands::LoadLane(1);
+    r[op::load_lane16.number as usize].extra = ExtraOperands::LoadLane(2);
+    r[op::load_lane32.number as usize].extra = ExtraOperands::LoadLane(4);
 }
 
 fn integers(r: &mut [Row]) {
     use Alu::{Add, And, Or, Sub, Xor};
     use Template as T;
     let (e, ne, b, be, l, le) = (cc::E, cc::NE, cc::B, cc::BE, cc::L, cc::LE);
-    let t = |c, w, s| T::Compare(Test(c, w, s));
-    let ti = |c, w, s| T::CompareImm(Test(c, w, s));
-    let m = |c, w, s| T::MinMax(Test(c, w, s));
+    let t = |c, w, s| T::Compare(Comparison(c, w, s));
+    let ti = |c, w, s| T::CompareImm(Comparison(c, w, s));
+    let m = |c, w, s| T::MinMax(Comparison(c, w, s));
     let d = |bits, signed, rem| T::Divide { bits, signed, rem };
     rows! { r;
         Dab [def dst G W1, from a G W1, from b G W1] {
@@ -633,7 +633,7 @@ fn integers(r: &mut [Row]) {
 }
 
 fn floats(r: &mut [Row]) {
-    use FloatTest::{Eq, Le, Lt, Ne, NotEq, NotLe, NotLt, NotNe, NotOrd, Ord};
+    use FloatComparison::{Eq, Le, Lt, Ne, NotEq, NotLe, NotLt, NotNe, NotOrd, Ord};
     use FloatUnary::{Abs, Neg, Round, Sqrt};
     use Template as T;
     let c = T::FloatCompare;
@@ -690,8 +690,8 @@ fn floats(r: &mut [Row]) {
 }
 
 fn memory(r: &mut [Row]) {
-    use Fused::{Backward, FactorLoaded, Forward, NegFactorLoaded, TermLoaded};
-    use Index::{Frame, Full, None, Signed};
+    use AddressForm::{Frame, Full, None, Signed};
+    use FusedOp::{Backward, FactorLoaded, Forward, NegFactorLoaded, TermLoaded};
     use Template as T;
     let s = |how, index| T::Fused {
         how,
@@ -703,10 +703,10 @@ fn memory(r: &mut [Row]) {
         pair: true,
         index,
     };
-    const BYTES: Words = Words::Bytes(offset_of!(Enc<isa::Memn>, ops.bytes) as u8);
-    const LANE_WORDS: Words = Words::N(offset_of!(Enc<isa::Lane>, ops.words) as u8);
-    const LANE: Words = Words::Bytes16(offset_of!(Enc<isa::Lane>, ops.size) as u8);
-    const LANES: Words = Words::Sized(
+    const BYTES: WordCount = WordCount::Bytes(offset_of!(Enc<isa::Memn>, ops.bytes) as u8);
+    const LANE_WORDS: WordCount = WordCount::N(offset_of!(Enc<isa::Lane>, ops.words) as u8);
+    const LANE: WordCount = WordCount::Bytes16(offset_of!(Enc<isa::Lane>, ops.size) as u8);
+    const LANES: WordCount = WordCount::Sized(
         offset_of!(Enc<isa::Lane>, ops.n) as u8,
         offset_of!(Enc<isa::Lane>, ops.size) as u8,
     );
@@ -916,10 +916,10 @@ fn vectors(r: &mut [Row]) {
         Dabn [def dst M W1, from a M W1, from b M lanes_of!(Dabn 4)]: red_fadd32 red_fmul32;
         Dabn [def dst M W1, from a M W1, from b M lanes_of!(Dabn 8)]: red_fadd64 red_fmul64;
     }
-    r[op::shuffle8.number as usize].extra = Extra::Shuffle(1);
-    r[op::shuffle16.number as usize].extra = Extra::Shuffle(2);
-    r[op::shuffle32.number as usize].extra = Extra::Shuffle(4);
-    r[op::shuffle64.number as usize].extra = Extra::Shuffle(8);
+    r[op::shuffle8.number as usize].extra = ExtraOperands::Shuffle(1);
+    r[op::shuffle16.number as usize].extra = ExtraOperands::Shuffle(2);
+    r[op::shuffle32.number as usize].extra = ExtraOperands::Shuffle(4);
+    r[op::shuffle64.number as usize].extra = ExtraOperands::Shuffle(8);
 }
 
 /// Reads a u16 of an instruction.
@@ -942,7 +942,7 @@ pub unsafe fn i32_at(ip: *const u64, at: u8) -> i32 {
     unsafe { ip.byte_add(at as usize).cast::<i32>().read() }
 }
 
-impl Field {
+impl OperandField {
     /// Returns the operand's first slot.
     ///
     /// # Safety
@@ -956,22 +956,22 @@ impl Field {
     /// Returns the operand's number of words.
     ///
     /// # Safety
-    /// As for [`Field::slot`].
+    /// As for [`OperandField::slot`].
     #[inline(always)]
     pub unsafe fn count(&self, ip: *const u64) -> u16 {
         // SAFETY: the instruction has this field (the caller's contract).
         unsafe {
             match self.words {
-                Words::Fixed(n) => u16::from(n),
-                Words::N(at) => u16_at(ip, at),
-                Words::Lanes(at, bytes) => {
+                WordCount::Fixed(n) => u16::from(n),
+                WordCount::N(at) => u16_at(ip, at),
+                WordCount::Lanes(at, bytes) => {
                     (u32::from(u16_at(ip, at)) * u32::from(bytes)).div_ceil(8) as u16
                 }
-                Words::Sized(n, size) => {
+                WordCount::Sized(n, size) => {
                     (u32::from(u16_at(ip, n)) * u32::from(u16_at(ip, size))).div_ceil(8) as u16
                 }
-                Words::Bytes16(at) => u16_at(ip, at).div_ceil(8),
-                Words::Bytes(at) => (i32_at(ip, at) as u32).div_ceil(8) as u16,
+                WordCount::Bytes16(at) => u16_at(ip, at).div_ceil(8),
+                WordCount::Bytes(at) => (i32_at(ip, at) as u32).div_ceil(8) as u16,
             }
         }
     }
@@ -1005,20 +1005,20 @@ impl Row {
                 }
             };
             match self.extra {
-                Extra::None => {}
-                Extra::Tail(bytes, n) => tail(bytes, n, f),
-                Extra::CallSite(at) => site(at, f),
-                Extra::TailAndSite(bytes, n, at) => {
+                ExtraOperands::None => {}
+                ExtraOperands::Tail(bytes, n) => tail(bytes, n, f),
+                ExtraOperands::CallSite(at) => site(at, f),
+                ExtraOperands::TailAndSite(bytes, n, at) => {
                     tail(bytes, n, f);
                     site(at, f);
                 }
-                Extra::ThunkSite(at) => {
+                ExtraOperands::ThunkSite(at) => {
                     let site = &*(*ip.byte_add(at as usize).cast::<*const ThunkSite>());
                     for (&slot, &words) in site.args.iter().zip(&site.words) {
                         f(slot, words);
                     }
                 }
-                Extra::Shuffle(size) => {
+                ExtraOperands::Shuffle(size) => {
                     let o = &(*ip.cast::<Enc<isa::Shuffle>>()).ops;
                     let lanes = ip.byte_add(size_of::<Enc<isa::Shuffle>>()).cast::<u32>();
                     for i in 0..o.n as usize {
@@ -1026,14 +1026,14 @@ impl Row {
                     }
                     d(o.dst, (u32::from(o.n) * u32::from(size) / 8) as u16);
                 }
-                Extra::MoveBytes => {
+                ExtraOperands::MoveBytes => {
                     let o = &(*ip.cast::<Enc<isa::Bytes>>()).ops;
                     let words = |at: u32| ((at + o.bytes).div_ceil(8) - at / 8) as u16;
                     f((o.from / 8) as u16, words(o.from));
                     // Bytes that are not overwritten keep their value.
                     f((o.to / 8) as u16, words(o.to));
                 }
-                Extra::LoadLane(_) => {
+                ExtraOperands::LoadLane(_) => {
                     let o = &(*ip.cast::<Enc<isa::Bytes>>()).ops;
                     f((o.from / 8) as u16, 1);
                     d(o.to as u16, 1);

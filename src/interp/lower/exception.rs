@@ -89,7 +89,7 @@ impl Lower<'_> {
         for landing in std::mem::take(&mut self.landings) {
             let at = self.here();
             self.bind(landing.label);
-            self.pads[landing.pad].land = at;
+            self.landing_pads[landing.pad].land = at;
             self.current = landing.from;
             self.edge(landing.from, landing.to);
             self.release_temps();

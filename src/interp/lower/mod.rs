@@ -497,7 +497,7 @@ pub struct FrameLayout {
 }
 
 /// Converts [`FrameLayout`] for the compiler: parameters first, then instructions.
-pub(crate) fn places(code: &LoweredFunction) -> Arc<[Place]> {
+pub(crate) fn value_locations(code: &LoweredFunction) -> Arc<[Place]> {
     let layout = &code.layout;
     let place = |v: usize| {
         let (kind, offset) = match layout.kinds[v] {

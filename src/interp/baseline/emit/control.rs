@@ -5,10 +5,10 @@
 
 use super::ops;
 use crate::baseline::asm::{Alu, G, RAX, RCX, RDI, RDX, RSI, Rm, at, cc, pp};
-use crate::baseline::cache::home;
 use crate::baseline::flow::{Inst, by_handler};
-use crate::baseline::generate::Gen;
-use crate::baseline::table::{FloatTest, Flow, Template as T, Test};
+use crate::baseline::generate::Generator;
+use crate::baseline::register_cache::home;
+use crate::baseline::table::{Comparison, FloatComparison, Flow, Template as T};
 use crate::frame::{HEADER_WORDS, LoweredFunction};
 use crate::isa::{self, Enc, tail_bytes};
 use ompvm_memory::func::FuncRef;
@@ -25,9 +25,9 @@ const SP: i32 = offset_of!(ThreadState, sp) as i32;
 const HEADER_BYTES: i32 = HEADER_WORDS as i32 * 8;
 const LIMIT: i32 = offset_of!(ThreadState, limit) as i32;
 
-impl Gen<'_> {
+impl Generator<'_> {
     pub(super) fn enter(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Enter`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Enter`; see [`Generator::emit`].
         let o: isa::Enter = unsafe { ops(inst) };
         let asm = &mut self.c.asm;
         asm.lea(true, RAX, at(RSI, -HEADER_BYTES));
@@ -51,7 +51,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn count(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Count`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Count`; see [`Generator::emit`].
         let o: isa::Count = unsafe { ops(inst) };
         let counter = at(RDX, offset_of!(ThreadState, interp) as i32);
         self.c
@@ -92,7 +92,7 @@ impl Gen<'_> {
                 self.fork(inst, test.0);
             }
             T::BranchImm(test) => {
-                // SAFETY: instructions of this template have shape `Brai`; see [`Gen::emit`].
+                // SAFETY: instructions of this template have shape `Brai`; see [`Generator::emit`].
                 let o: isa::Brai = unsafe { ops(inst) };
                 let a = self.g(inst, 0);
                 self.flush(false);
@@ -100,7 +100,7 @@ impl Gen<'_> {
                 self.fork(inst, test.0);
             }
             T::BranchTest => {
-                // SAFETY: instructions of this template have shape `Brai`; see [`Gen::emit`].
+                // SAFETY: instructions of this template have shape `Brai`; see [`Generator::emit`].
                 let o: isa::Brai = unsafe { ops(inst) };
                 let a = self.g(inst, 0);
                 self.flush(false);
@@ -119,7 +119,8 @@ impl Gen<'_> {
                 self.fork(inst, condition);
             }
             T::Step(test) => {
-                // SAFETY: instructions of this template have shape `Brstep`; see [`Gen::emit`].
+                // SAFETY: instructions of this template have shape `Brstep`; see
+                // [`Generator::emit`].
                 let o: isa::Brstep = unsafe { ops(inst) };
                 let b = self.bound(inst, 2);
                 let d = self.step(inst, test, o.step);
@@ -128,7 +129,8 @@ impl Gen<'_> {
                 self.fork(inst, test.0);
             }
             T::StepImm(test) => {
-                // SAFETY: instructions of this template have shape `Brstepi`; see [`Gen::emit`].
+                // SAFETY: instructions of this template have shape `Brstepi`; see
+                // [`Generator::emit`].
                 let o: isa::Brstepi = unsafe { ops(inst) };
                 let d = self.step(inst, test, o.step);
                 self.flush(false);
@@ -143,7 +145,8 @@ impl Gen<'_> {
                 self.fork(inst, test.0);
             }
             T::WalkImm(test) => {
-                // SAFETY: instructions of this template have shape `Brwalki`; see [`Gen::emit`].
+                // SAFETY: instructions of this template have shape `Brwalki`; see
+                // [`Generator::emit`].
                 let o: isa::Brwalki = unsafe { ops(inst) };
                 let d = self.walk(inst, test, 2);
                 self.flush(false);
@@ -152,7 +155,8 @@ impl Gen<'_> {
             }
             // The sum is written first, since it may be an operand of the comparison.
             T::Inc(test) => {
-                // SAFETY: instructions of this template have shape `Brinc`; see [`Gen::emit`].
+                // SAFETY: instructions of this template have shape `Brinc`; see
+                // [`Generator::emit`].
                 let o: isa::Brinc = unsafe { ops(inst) };
                 self.increment(inst, o.step);
                 let (x, y) = self.sides(inst, 2, 3, test);
@@ -161,7 +165,8 @@ impl Gen<'_> {
                 self.fork(inst, test.0);
             }
             T::IncImm(test) => {
-                // SAFETY: instructions of this template have shape `Brinci`; see [`Gen::emit`].
+                // SAFETY: instructions of this template have shape `Brinci`; see
+                // [`Generator::emit`].
                 let o: isa::Brinci = unsafe { ops(inst) };
                 self.increment(inst, o.step);
                 let x = self.g(inst, 2);
@@ -169,7 +174,7 @@ impl Gen<'_> {
                 self.compare_with(x, test.1 == 64, o.imm);
                 self.fork(inst, test.0);
             }
-            T::Ret0 => self.give_back(),
+            T::Ret0 => self.leave_frame(),
             T::Ret1 => {
                 let slot = self.slot(inst, 0);
                 let value = match self.c.single_x(slot) {
@@ -189,13 +194,13 @@ impl Gen<'_> {
                     disp: 0,
                 };
                 self.c.asm.store(to, value);
-                self.give_back();
+                self.leave_frame();
             }
             T::Call(near) => self.call(inst, near),
             T::Call1(near) => self.call1(inst, near),
             _ if by_handler(inst) => {
                 self.c.flush(true, |_| true);
-                self.hand_over(inst.at, inst.number);
+                self.jump_to_handler(inst.at, inst.number);
             }
             _ => {}
         }
@@ -243,7 +248,7 @@ impl Gen<'_> {
     }
 
     /// Emits `dst = a + s` with `s` in field `k`; returns the register.
-    fn walk(&mut self, inst: &Inst, test: Test, k: usize) -> G {
+    fn walk(&mut self, inst: &Inst, test: Comparison, k: usize) -> G {
         let wide = test.1 == 64;
         let (a, s) = (self.g(inst, 1), self.g(inst, k));
         if wide {
@@ -265,7 +270,7 @@ impl Gen<'_> {
     }
 
     /// Emits `dst = a + step`; returns the register.
-    fn step(&mut self, inst: &Inst, test: Test, step: i32) -> G {
+    fn step(&mut self, inst: &Inst, test: Comparison, step: i32) -> G {
         let wide = test.1 == 64;
         let a = self.g(inst, 1);
         let dst = self.slot(inst, 0);
@@ -299,7 +304,7 @@ impl Gen<'_> {
     }
 
     /// Returns the operands of a comparison; narrow signed ones are extended into rax and rcx.
-    pub(super) fn sides(&mut self, inst: &Inst, a: usize, b: usize, test: Test) -> (G, Rm) {
+    pub(super) fn sides(&mut self, inst: &Inst, a: usize, b: usize, test: Comparison) -> (G, Rm) {
         if test.2 && test.1 < 32 {
             let bits = u32::from(test.1);
             let (a, b) = (self.g(inst, a), self.g(inst, b));
@@ -319,11 +324,11 @@ impl Gen<'_> {
         inst: &Inst,
         a: usize,
         b: usize,
-        test: FloatTest,
+        test: FloatComparison,
         double: bool,
         flush: bool,
     ) -> (u8, bool) {
-        use FloatTest::{Eq, Le, Lt, Ne, NotEq, NotLe, NotLt, NotNe, NotOrd, Ord};
+        use FloatComparison::{Eq, Le, Lt, Ne, NotEq, NotLe, NotLt, NotNe, NotOrd, Ord};
         let swap = matches!(test, Lt | Le | NotLt | NotLe);
         let (a, b) = if swap { (b, a) } else { (a, b) };
         let ra = self.xr(inst, a, 0);
@@ -348,7 +353,7 @@ impl Gen<'_> {
     }
 
     /// Leaves the frame that rsi points at, and restores the caller's.
-    fn give_back(&mut self) {
+    fn leave_frame(&mut self) {
         let asm = &mut self.c.asm;
         asm.mov(RAX, Rm::Mem(header(RSI, 6)));
         asm.mov(RDI, Rm::Mem(header(RSI, 1)));
@@ -359,7 +364,7 @@ impl Gen<'_> {
 
     /// Emits a call with listed arguments; with `near` the caller's frame has a fixed size.
     fn call(&mut self, inst: &Inst, near: bool) {
-        // SAFETY: instructions of this template have shape `Call`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Call`; see [`Generator::emit`].
         let o: isa::Call = unsafe { ops(inst) };
         let slots = inst.ip.wrapping_byte_add(size_of::<Enc<isa::Call>>());
         // SAFETY: the lowering put `n` slot numbers after the instruction.
@@ -386,7 +391,7 @@ impl Gen<'_> {
 
     /// Emits a call with the argument `a + imm`.
     fn call1(&mut self, inst: &Inst, near: bool) {
-        // SAFETY: instructions of this template have shape `Call1`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Call1`; see [`Generator::emit`].
         let o: isa::Call1 = unsafe { ops(inst) };
         let after = inst.at + size_of::<Enc<isa::Call1>>() as u32;
         if !self.begin_call(inst, o.func, (o.dst, o.words), near) {
@@ -411,7 +416,7 @@ impl Gen<'_> {
         // and reads everything from memory.
         self.c.flush(true, |_| true);
         if i32::try_from(u32::from(dst) | u32::from(words) << 16).is_err() {
-            self.hand_over(inst.at, inst.number);
+            self.jump_to_handler(inst.at, inst.number);
             return false;
         }
         let first = self.bail(inst);

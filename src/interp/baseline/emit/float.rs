@@ -5,8 +5,8 @@
 
 use crate::baseline::asm::{RAX, RCX, Rm, X, cc, pp};
 use crate::baseline::flow::Inst;
-use crate::baseline::generate::Gen;
-use crate::baseline::table::{FloatTest, FloatUnary};
+use crate::baseline::generate::Generator;
+use crate::baseline::table::{FloatComparison, FloatUnary};
 
 pub(super) const ADD: u8 = 0x58;
 pub(super) const MUL: u8 = 0x59;
@@ -16,7 +16,7 @@ fn scalar(double: bool) -> u8 {
     if double { pp::F2 } else { pp::F3 }
 }
 
-impl Gen<'_> {
+impl Generator<'_> {
     /// Clears the bits above a float: a source's slot may hold more than its float.
     fn narrow(&mut self, d: X, double: bool) {
         if !double {
@@ -126,12 +126,12 @@ impl Gen<'_> {
         }
     }
 
-    pub(super) fn float_compare(&mut self, inst: &Inst, test: FloatTest, double: bool) {
+    pub(super) fn float_compare(&mut self, inst: &Inst, test: FloatComparison, double: bool) {
         let (condition, parity) = self.float_test(inst, 1, 2, test, double, false);
         let d = self.result_g(inst);
         self.c.asm.setcc(condition, RAX);
         if parity {
-            let negative = test == FloatTest::NotEq;
+            let negative = test == FloatComparison::NotEq;
             self.c.asm.setcc(if negative { cc::P } else { cc::NP }, RCX);
             // or, and
             let opcode = if negative { 0x0a } else { 0x22 };

@@ -7,8 +7,8 @@
 use super::ops;
 use crate::baseline::asm::{Alu, Asm, G, Mem, RAX, RCX, RDI, RDX, Rm, cc};
 use crate::baseline::flow::Inst;
-use crate::baseline::generate::Gen;
-use crate::baseline::table::Test;
+use crate::baseline::generate::Generator;
+use crate::baseline::table::Comparison;
 use crate::isa;
 
 /// Returns the memory operand `base + index`.
@@ -21,7 +21,7 @@ const fn indexed(base: G, index: G) -> Mem {
     }
 }
 
-impl Gen<'_> {
+impl Generator<'_> {
     /// Emits the zero-extension of `d` from `bits`.
     fn zero_extend(&mut self, d: G, bits: u8) {
         if bits < 32 {
@@ -136,7 +136,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn arith_imm(&mut self, inst: &Inst, op: Alu, bits: u8) {
-        // SAFETY: instructions of this template have shape `Dai`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Dai`; see [`Generator::emit`].
         let o: isa::Dai = unsafe { ops(inst) };
         let wide = bits == 64;
         let a = self.g(inst, 1);
@@ -153,7 +153,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn rsub_imm(&mut self, inst: &Inst, bits: u8) {
-        // SAFETY: instructions of this template have shape `Dai`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Dai`; see [`Generator::emit`].
         let o: isa::Dai = unsafe { ops(inst) };
         let wide = bits == 64;
         let a = self.g(inst, 1);
@@ -167,7 +167,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn mul_imm(&mut self, inst: &Inst, bits: u8) {
-        // SAFETY: instructions of this template have shape `Dai`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Dai`; see [`Generator::emit`].
         let o: isa::Dai = unsafe { ops(inst) };
         let a = self.g(inst, 1);
         let d = self.result_g(inst);
@@ -175,7 +175,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn shift_imm(&mut self, inst: &Inst, which: u8, bits: u8) {
-        // SAFETY: instructions of this template have shape `Dai`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Dai`; see [`Generator::emit`].
         let o: isa::Dai = unsafe { ops(inst) };
         let wide = bits == 64;
         let a = self.g(inst, 1);
@@ -199,14 +199,14 @@ impl Gen<'_> {
         self.c.asm.movzx(8, d, Rm::Reg(d));
     }
 
-    pub(super) fn compare(&mut self, inst: &Inst, test: Test) {
+    pub(super) fn compare(&mut self, inst: &Inst, test: Comparison) {
         let (a, b) = self.sides(inst, 1, 2, test);
         self.c.asm.alu(Alu::Cmp, test.1 == 64, a, b);
         self.flag(inst, test.0);
     }
 
-    pub(super) fn compare_imm(&mut self, inst: &Inst, test: Test) {
-        // SAFETY: instructions of this template have shape `Dai`; see [`Gen::emit`].
+    pub(super) fn compare_imm(&mut self, inst: &Inst, test: Comparison) {
+        // SAFETY: instructions of this template have shape `Dai`; see [`Generator::emit`].
         let o: isa::Dai = unsafe { ops(inst) };
         let a = self.g(inst, 1);
         self.compare_with(a, test.1 == 64, o.imm);
@@ -220,7 +220,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn sext_bits(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Dai`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Dai`; see [`Generator::emit`].
         let o: isa::Dai = unsafe { ops(inst) };
         let a = self.g(inst, 1);
         let d = self.result_g(inst);
@@ -231,7 +231,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn mask(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Dam`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Dam`; see [`Generator::emit`].
         let o: isa::Dam = unsafe { ops(inst) };
         let a = self.g(inst, 1);
         let d = self.result_g(inst);
@@ -252,7 +252,7 @@ impl Gen<'_> {
         }
     }
 
-    pub(super) fn min_max(&mut self, inst: &Inst, test: Test) {
+    pub(super) fn min_max(&mut self, inst: &Inst, test: Comparison) {
         let bits = u32::from(test.1);
         let (a, b) = (self.g(inst, 1), self.g(inst, 2));
         if test.2 && bits < 32 {
@@ -286,7 +286,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn affine(&mut self, inst: &Inst, bits: u8) {
-        // SAFETY: instructions of this template have shape `Daii`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Daii`; see [`Generator::emit`].
         let o: isa::Daii = unsafe { ops(inst) };
         let a = self.g(inst, 1);
         let d = self.result_g(inst);

@@ -8,13 +8,13 @@ use super::float::{ADD, MUL, SUB};
 use super::ops;
 use crate::baseline::asm::{G, Mem, RAX, RCX, RDI, RDX, RSI, Rm, X, at, pp};
 use crate::baseline::flow::Inst;
-use crate::baseline::generate::Gen;
-use crate::baseline::table::{Fused, Index};
+use crate::baseline::generate::Generator;
+use crate::baseline::table::{AddressForm, FusedOp};
 use crate::isa;
 use ompvm_memory::thread::ThreadState;
 use std::mem::offset_of;
 
-impl Gen<'_> {
+impl Generator<'_> {
     /// Returns `base + off` with the base in field `k`; may use `scratch`.
     fn based(&mut self, inst: &Inst, k: usize, off: i32, scratch: G) -> Mem {
         at(self.gr(inst, k, scratch), off)
@@ -72,25 +72,25 @@ impl Gen<'_> {
     }
 
     /// Returns the address of a load or store whose value is field 0.
-    fn address_of(&mut self, inst: &Inst, index: Index) -> Mem {
-        // SAFETY: template and address form imply the shape; see [`Gen::emit`].
+    fn address_of(&mut self, inst: &Inst, index: AddressForm) -> Mem {
+        // SAFETY: template and address form imply the shape; see [`Generator::emit`].
         unsafe {
             match index {
-                Index::None => {
+                AddressForm::None => {
                     let o: isa::Mem = ops(inst);
                     self.based(inst, 1, o.off, RDI)
                 }
-                Index::Frame => at(RSI, ops::<isa::Mem>(inst).off),
-                Index::Full | Index::Signed => {
+                AddressForm::Frame => at(RSI, ops::<isa::Mem>(inst).off),
+                AddressForm::Full | AddressForm::Signed => {
                     let o: isa::Memx = ops(inst);
-                    let signed = index == Index::Signed;
+                    let signed = index == AddressForm::Signed;
                     self.indexed(inst, 1, 2, signed, o.scale, o.off, RDI)
                 }
             }
         }
     }
 
-    pub(super) fn load(&mut self, inst: &Inst, bits: u8, index: Index) {
+    pub(super) fn load(&mut self, inst: &Inst, bits: u8, index: AddressForm) {
         let m = self.address_of(inst, index);
         let dst = self.slot(inst, 0);
         self.release(inst);
@@ -111,7 +111,7 @@ impl Gen<'_> {
         }
     }
 
-    pub(super) fn store(&mut self, inst: &Inst, bits: u8, index: Index) {
+    pub(super) fn store(&mut self, inst: &Inst, bits: u8, index: AddressForm) {
         let m = self.address_of(inst, index);
         let slot = self.slot(inst, 0);
         if bits >= 32
@@ -133,38 +133,38 @@ impl Gen<'_> {
         }
     }
 
-    pub(super) fn load_pair(&mut self, inst: &Inst, index: Index) {
+    pub(super) fn load_pair(&mut self, inst: &Inst, index: AddressForm) {
         let m = self.address_of(inst, index);
         let d = self.result_p(inst);
         self.c.asm.vload128(d, m);
     }
 
-    pub(super) fn store_pair(&mut self, inst: &Inst, index: Index) {
+    pub(super) fn store_pair(&mut self, inst: &Inst, index: AddressForm) {
         let m = self.address_of(inst, index);
         let r = self.pr(inst, 0, 0);
         self.c.asm.vstore128(m, r);
     }
 
     pub(super) fn gep(&mut self, inst: &Inst, signed: bool) {
-        // SAFETY: instructions of this template have shape `Memx`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Memx`; see [`Generator::emit`].
         let o: isa::Memx = unsafe { ops(inst) };
         let m = self.indexed(inst, 1, 2, signed, o.scale, o.off, RDI);
         let d = self.result_g(inst);
         self.c.asm.lea(true, d, m);
     }
 
-    pub(super) fn fused(&mut self, inst: &Inst, how: Fused, pair: bool, index: Index) {
-        let ternary = !matches!(how, Fused::Forward(_) | Fused::Backward(_));
+    pub(super) fn fused(&mut self, inst: &Inst, how: FusedOp, pair: bool, index: AddressForm) {
+        let ternary = !matches!(how, FusedOp::Forward(_) | FusedOp::Backward(_));
         // Fields: dst, a, base, then index, then c.
-        // SAFETY: template and address form imply the shape; see [`Gen::emit`].
+        // SAFETY: template and address form imply the shape; see [`Generator::emit`].
         let m = unsafe {
             match index {
-                Index::None | Index::Frame => {
+                AddressForm::None | AddressForm::Frame => {
                     let o: isa::Fm = ops(inst);
                     self.based(inst, 2, o.off, RDI)
                 }
-                Index::Full | Index::Signed => {
-                    let signed = index == Index::Signed;
+                AddressForm::Full | AddressForm::Signed => {
+                    let signed = index == AddressForm::Signed;
                     let (scale, off) = if ternary {
                         let o: isa::Fcx = ops(inst);
                         (o.scale, o.off)
@@ -176,17 +176,17 @@ impl Gen<'_> {
                 }
             }
         };
-        let c = if index == Index::None { 3 } else { 4 };
+        let c = if index == AddressForm::None { 3 } else { 4 };
         let pp = if pair { pp::P66 } else { pp::F2 };
         let v = Rm::Mem(m);
         let a = self.either_reg(inst, 1, pair, 0);
         match how {
-            Fused::Forward(opcode) => {
+            FusedOp::Forward(opcode) => {
                 self.release(inst);
                 let d = self.either_def(inst, pair);
                 self.c.asm.v(pp, opcode, d, a, v);
             }
-            Fused::Backward(opcode) => {
+            FusedOp::Backward(opcode) => {
                 if pair {
                     self.c.asm.vload128(1, m);
                 } else {
@@ -196,21 +196,21 @@ impl Gen<'_> {
                 let d = self.either_def(inst, pair);
                 self.c.asm.v(pp, opcode, d, 1, Rm::Reg(a));
             }
-            Fused::FactorLoaded => {
+            FusedOp::FactorLoaded => {
                 self.c.asm.v(pp, MUL, 0, a, v);
                 let c = self.either(inst, c, pair);
                 self.release(inst);
                 let d = self.either_def(inst, pair);
                 self.c.asm.v(pp, ADD, d, 0, c);
             }
-            Fused::NegFactorLoaded => {
+            FusedOp::NegFactorLoaded => {
                 self.c.asm.v(pp, MUL, 0, a, v);
                 let c = self.either_reg(inst, c, pair, 1);
                 self.release(inst);
                 let d = self.either_def(inst, pair);
                 self.c.asm.v(pp, SUB, d, c, Rm::Reg(0));
             }
-            Fused::TermLoaded => {
+            FusedOp::TermLoaded => {
                 let c = self.either(inst, c, pair);
                 self.c.asm.v(pp, MUL, 0, a, c);
                 self.release(inst);
@@ -246,7 +246,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn scale_add_loaded(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Fm`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Fm`; see [`Generator::emit`].
         let o: isa::Fm = unsafe { ops(inst) };
         let m = self.based(inst, 2, o.off, RDI);
         self.splat(inst, 1, 0);
@@ -258,10 +258,10 @@ impl Gen<'_> {
     }
 
     /// Returns the address of a result: the base is field 2, an index field 3.
-    fn result_address(&mut self, inst: &Inst, index: Index) -> Mem {
-        // SAFETY: template and address form imply the shape; see [`Gen::emit`].
+    fn result_address(&mut self, inst: &Inst, index: AddressForm) -> Mem {
+        // SAFETY: template and address form imply the shape; see [`Generator::emit`].
         unsafe {
-            if index == Index::None {
+            if index == AddressForm::None {
                 let o: isa::Fm = ops(inst);
                 self.based(inst, 2, o.off, RDI)
             } else {
@@ -272,7 +272,7 @@ impl Gen<'_> {
     }
 
     /// Emits `[address] = a op dst`.
-    pub(super) fn store_result(&mut self, inst: &Inst, opcode: u8, index: Index) {
+    pub(super) fn store_result(&mut self, inst: &Inst, opcode: u8, index: AddressForm) {
         let a = self.xr(inst, 1, 0);
         let b = self.x(inst, 0);
         self.c.asm.v(pp::F2, opcode, 0, a, b);
@@ -281,11 +281,11 @@ impl Gen<'_> {
     }
 
     /// Emits `[address] = a * dst + c`.
-    pub(super) fn store_mul_add(&mut self, inst: &Inst, index: Index) {
+    pub(super) fn store_mul_add(&mut self, inst: &Inst, index: AddressForm) {
         let a = self.xr(inst, 1, 0);
         let b = self.x(inst, 0);
         self.c.asm.v(pp::F2, MUL, 0, a, b);
-        let c = self.x(inst, if index == Index::None { 3 } else { 4 });
+        let c = self.x(inst, if index == AddressForm::None { 3 } else { 4 });
         self.c.asm.v(pp::F2, ADD, 0, 0, c);
         let m = self.result_address(inst, index);
         self.c.asm.vstore64(m, 0);
@@ -293,7 +293,7 @@ impl Gen<'_> {
 
     /// Emits `dst = [first] op [second] (+ c)`.
     pub(super) fn both_loaded(&mut self, inst: &Inst, opcode: u8, add: bool) {
-        // SAFETY: instructions of this template have shape `Fxx`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Fxx`; see [`Generator::emit`].
         let o: isa::Fxx = unsafe { ops(inst) };
         let k = if add { 2 } else { 1 };
         let m = self.indexed(inst, k, k + 1, false, o.scale, o.off, RDI);
@@ -314,7 +314,7 @@ impl Gen<'_> {
 
     /// Emits `[second] += c * [first]`.
     pub(super) fn accumulate_both(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Fxx`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Fxx`; see [`Generator::emit`].
         let o: isa::Fxx = unsafe { ops(inst) };
         let m = self.indexed(inst, 1, 2, false, o.scale, o.off, RDI);
         let c = self.xr(inst, 0, 0);
@@ -326,7 +326,7 @@ impl Gen<'_> {
 
     /// Emits `dst = [first] * [base3 + [second] * scale3] + c`.
     pub(super) fn gather(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Fg`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Fg`; see [`Generator::emit`].
         let o: isa::Fg = unsafe { ops(inst) };
         let m = self.indexed(inst, 2, 3, false, o.scale, o.off, RDI);
         self.c.asm.vload64(0, m);
@@ -351,7 +351,7 @@ impl Gen<'_> {
 
     /// Emits `[base + off] = a * b + [from + from_off]`.
     pub(super) fn store_sum(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Fms`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Fms`; see [`Generator::emit`].
         let o: isa::Fms = unsafe { ops(inst) };
         let a = self.xr(inst, 0, 0);
         let b = self.x(inst, 1);
@@ -365,7 +365,7 @@ impl Gen<'_> {
     /// Emits `[to] += a * [from]`.
     pub(super) fn accumulate(&mut self, inst: &Inst, indexed: bool) {
         let a = self.xr(inst, 0, 0);
-        // SAFETY: template and address form imply the shape; see [`Gen::emit`].
+        // SAFETY: template and address form imply the shape; see [`Generator::emit`].
         let (from, to, off) = unsafe {
             if indexed {
                 let o: isa::Fxs = ops(inst);
@@ -383,7 +383,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn pair_loaded(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Fms`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Fms`; see [`Generator::emit`].
         let o: isa::Fms = unsafe { ops(inst) };
         let from = self.based(inst, 1, o.from_off, RDI);
         self.c.asm.vload64(0, from);

@@ -1,8 +1,8 @@
 //! Templates: the machine code of each bytecode instruction.
 //!
 //! A template takes its operands from the register cache, releases those that die
-//! ([`Gen::release`]) once only its last machine instruction is left to read them, and takes its
-//! destination. Results are bit-identical to the handlers'. 32-bit operations zero-extend by
+//! ([`Generator::release`]) once only its last machine instruction is left to read them, and takes
+//! its destination. Results are bit-identical to the handlers'. 32-bit operations zero-extend by
 //! themselves. Native code is called only through handlers.
 
 mod control;
@@ -13,7 +13,7 @@ mod moves;
 mod vector;
 
 use super::flow::Inst;
-use super::generate::Gen;
+use super::generate::Generator;
 use super::table::Template as T;
 use crate::isa::{self, Enc};
 
@@ -26,7 +26,7 @@ unsafe fn ops<S: isa::Shape>(inst: &Inst) -> S {
     unsafe { (*inst.ip.cast::<Enc<S>>()).ops }
 }
 
-impl Gen<'_> {
+impl Generator<'_> {
     /// Emits an instruction that falls through.
     pub fn emit(&mut self, inst: &Inst) {
         // SAFETY (of `ops` in all templates): the table checks the shapes of its rows by the

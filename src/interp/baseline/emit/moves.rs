@@ -7,11 +7,11 @@
 use super::ops;
 use crate::baseline::asm::{Alu, RAX, RCX, RSI, Rm, at, cc};
 use crate::baseline::flow::Inst;
-use crate::baseline::generate::Gen;
-use crate::baseline::table::{FloatTest, Test};
+use crate::baseline::generate::Generator;
+use crate::baseline::table::{Comparison, FloatComparison};
 use crate::isa;
 
-impl Gen<'_> {
+impl Generator<'_> {
     /// Copies one word between slots, in the register class where it is or will be needed.
     pub(super) fn move_word(&mut self, inst: &Inst) {
         let (dst, src) = (self.slot(inst, 0), self.slot(inst, 1));
@@ -58,7 +58,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn const_word(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Di`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Di`; see [`Generator::emit`].
         let o: isa::Di = unsafe { ops(inst) };
         if self.goes_to_x(o.dst, 0) {
             let d = self.c.def_x(o.dst, self.dead(0));
@@ -76,7 +76,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn lea(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Doff`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Doff`; see [`Generator::emit`].
         let o: isa::Doff = unsafe { ops(inst) };
         let d = self.c.def_g(o.dst, self.dead(0));
         self.c.asm.lea(true, d, at(RSI, o.off));
@@ -106,7 +106,7 @@ impl Gen<'_> {
         self.rax_to_result(inst);
     }
 
-    pub(super) fn choose(&mut self, inst: &Inst, test: Test) {
+    pub(super) fn choose(&mut self, inst: &Inst, test: Comparison) {
         self.choose_by(inst, 3, |this| {
             let x = this.gr(inst, 1, RCX);
             let y = this.g(inst, 2);
@@ -115,8 +115,8 @@ impl Gen<'_> {
         });
     }
 
-    pub(super) fn choose_imm(&mut self, inst: &Inst, test: Test) {
-        // SAFETY: instructions of this template have shape `Seli`; see [`Gen::emit`].
+    pub(super) fn choose_imm(&mut self, inst: &Inst, test: Comparison) {
+        // SAFETY: instructions of this template have shape `Seli`; see [`Generator::emit`].
         let o: isa::Seli = unsafe { ops(inst) };
         self.choose_by(inst, 2, |this| {
             let x = this.g(inst, 1);
@@ -126,7 +126,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn choose_test(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Seli`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Seli`; see [`Generator::emit`].
         let o: isa::Seli = unsafe { ops(inst) };
         self.choose_by(inst, 2, |this| {
             let x = this.g(inst, 1);
@@ -136,7 +136,7 @@ impl Gen<'_> {
         });
     }
 
-    pub(super) fn choose_float(&mut self, inst: &Inst, test: FloatTest) {
+    pub(super) fn choose_float(&mut self, inst: &Inst, test: FloatComparison) {
         self.choose_by(inst, 3, |this| {
             this.float_test(inst, 1, 2, test, true, false).0
         });
@@ -144,7 +144,7 @@ impl Gen<'_> {
 
     /// Copies part of a slot to the whole of another.
     pub(super) fn load_lane(&mut self, inst: &Inst, bits: u8) {
-        // SAFETY: instructions of this template have shape `Bytes`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Bytes`; see [`Generator::emit`].
         let o: isa::Bytes = unsafe { ops(inst) };
         self.c.write_back((o.from / 8) as u16, 1);
         let d = self.c.def_g(o.to as u16, false);
@@ -154,7 +154,7 @@ impl Gen<'_> {
 
     /// Copies parts of slots, in memory.
     pub(super) fn move_bytes(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Bytes`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Bytes`; see [`Generator::emit`].
         let o: isa::Bytes = unsafe { ops(inst) };
         let words = |at: u32| ((at + o.bytes).div_ceil(8) - at / 8) as u16;
         self.c.write_back((o.from / 8) as u16, words(o.from));

@@ -7,12 +7,12 @@ use super::float::{ADD, MUL};
 use super::ops;
 use crate::baseline::asm::{Alu, RAX, RCX, RDI, RDX, Rm, at, cc, pp};
 use crate::baseline::flow::Inst;
-use crate::baseline::generate::Gen;
+use crate::baseline::generate::Generator;
 use crate::isa::{self, Enc};
 use ompvm_memory::thread::ThreadState;
 use std::mem::offset_of;
 
-impl Gen<'_> {
+impl Generator<'_> {
     /// Returns the number of words of the destination.
     fn length(&self, inst: &Inst) -> u16 {
         // SAFETY: the row describes the instruction, and its first field is the destination.
@@ -123,7 +123,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn load_words(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Memn`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Memn`; see [`Generator::emit`].
         let o: isa::Memn = unsafe { ops(inst) };
         let base = self.gr(inst, 1, RDI);
         let n = (o.bytes / 8) as u16;
@@ -142,7 +142,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn store_words(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Memn`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Memn`; see [`Generator::emit`].
         let o: isa::Memn = unsafe { ops(inst) };
         let base = self.gr(inst, 1, RDI);
         let n = (o.bytes / 8) as u16;
@@ -201,8 +201,8 @@ impl Gen<'_> {
 
     /// Copies an even number of words from anywhere in the frame.
     pub(super) fn shuffle(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Shuffle` (see [`Gen::emit`]), and the
-        // lane numbers follow them.
+        // SAFETY: instructions of this template have shape `Shuffle` (see [`Generator::emit`]), and
+        // the lane numbers follow them.
         let (o, lanes) = unsafe {
             let o: isa::Shuffle = ops(inst);
             let lanes = inst
@@ -233,7 +233,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn fill_words(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Memn`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Memn`; see [`Generator::emit`].
         let o: isa::Memn = unsafe { ops(inst) };
         let base = self.gr(inst, 1, RDI);
         let end = o.bytes as i32;
@@ -256,7 +256,7 @@ impl Gen<'_> {
 
     /// Copies a block; everything is read before anything is written.
     pub(super) fn memcpy_fixed(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Memn`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Memn`; see [`Generator::emit`].
         let o: isa::Memn = unsafe { ops(inst) };
         let from = self.gr(inst, 1, RDI);
         let to = self.gr(inst, 0, RCX);
@@ -287,7 +287,7 @@ impl Gen<'_> {
     /// Uses the thread-local block that the thread used last; the handler finds those of other
     /// images.
     pub(super) fn tls(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Tls`; see [`Gen::emit`].
+        // SAFETY: instructions of this template have shape `Tls`; see [`Generator::emit`].
         let o: isa::Tls = unsafe { ops(inst) };
         let other = self.bail_all(inst);
         self.c.asm.mov_imm(RAX, o.serial);

@@ -5,13 +5,13 @@
 //! that a baseline compiler cannot afford. `pins` selects the pinned slots.
 
 use super::super::asm::{Label, Rm};
-use super::super::cache::home;
 use super::super::flow::NONE;
 use super::super::pins::Pin;
-use super::Gen;
-use super::aside::Aside;
+use super::super::register_cache::home;
+use super::Generator;
+use super::out_of_line::OutOfLine;
 
-impl Gen<'_> {
+impl Generator<'_> {
     pub(super) fn loop_of(&self, b: u32) -> u32 {
         self.graph.blocks[b as usize].in_loop
     }
@@ -51,7 +51,7 @@ impl Gen<'_> {
         self.inherit(to);
         if self.crosses(from, to) {
             let label = self.c.asm.label();
-            self.aside.push(Aside::Edge { label, from, to });
+            self.out_of_line.push(OutOfLine::Edge { label, from, to });
             label
         } else {
             self.inner[to as usize]

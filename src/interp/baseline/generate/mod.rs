@@ -5,21 +5,21 @@
 //! registers. Word 0 of a block's first instruction leads to the inner label, or to code that loads
 //! the pins first; blocks that inherit registers keep their handlers in word 0.
 //!
-//! `edge` emits transitions between blocks, `uses` looks ahead, and `aside` emits the code after
-//! the blocks. Single instructions are in `emit`.
+//! `edge` emits transitions between blocks, `uses` looks ahead, and `out_of_line` emits the code
+//! after the blocks. Single instructions are in `emit`.
 
-mod aside;
 mod edge;
+mod out_of_line;
 mod uses;
 
 use super::asm::{Alu, Asm, G, Label, RAX, Rm, X, at, cc};
-use super::cache::{Cache, State};
-use super::flow::{Code, Graph, Inst, by_handler};
+use super::flow::{Code, FlowGraph, Inst, by_handler};
 use super::pins::{self, Pin};
+use super::register_cache::{RegisterCache, RegisterState};
 use super::table::{Flow, Template, i32_at};
 use crate::frame::LoweredFunction;
 use crate::osr;
-use aside::Aside;
+use out_of_line::OutOfLine;
 use uses::Uses;
 
 /// The machine code of a function, and its entries.
@@ -34,16 +34,16 @@ pub struct Output {
 }
 
 /// The code generator of one function.
-pub struct Gen<'a> {
+pub struct Generator<'a> {
     /// The register cache, with the code.
-    pub c: Cache,
+    pub c: RegisterCache,
     code: &'a Code<'a>,
-    graph: &'a Graph,
+    graph: &'a FlowGraph,
     uses: Vec<Uses>,
     pins: Vec<Vec<Pin>>,
     inner: Vec<Label>,
-    states: Vec<Option<State>>,
-    aside: Vec<Aside>,
+    states: Vec<Option<RegisterState>>,
+    out_of_line: Vec<OutOfLine>,
     entries: Vec<(u32, Label)>,
     positions: Vec<(u32, u32)>,
     /// The block and instruction being compiled.
@@ -57,16 +57,16 @@ pub fn compile(lowered: &LoweredFunction) -> Option<Output> {
     if code.len() == 0 {
         return None;
     }
-    let graph = Graph::new(&code)?;
+    let graph = FlowGraph::new(&code)?;
     let mut asm = Asm::with_capacity(code.len() * 24 + 256);
     let inner = graph.blocks.iter().map(|_| asm.label()).collect();
-    let mut g = Gen {
-        c: Cache::new(graph.number.len(), asm),
+    let mut g = Generator {
+        c: RegisterCache::new(graph.number.len(), asm),
         uses: vec![Uses::default(); code.len()],
         pins: pins::choose(&code, &graph),
         inner,
         states: vec![None; graph.blocks.len()],
-        aside: Vec::new(),
+        out_of_line: Vec::new(),
         entries: Vec::with_capacity(graph.blocks.len()),
         positions: Vec::with_capacity(code.len()),
         block: 0,
@@ -74,12 +74,12 @@ pub fn compile(lowered: &LoweredFunction) -> Option<Output> {
         code: &code,
         graph: &graph,
     };
-    g.look_ahead();
+    g.compute_uses();
     for b in 0..graph.blocks.len() as u32 {
         g.block(b);
     }
-    g.finish_aside();
-    let Gen {
+    g.finish_out_of_line();
+    let Generator {
         mut c,
         entries,
         positions,
@@ -97,7 +97,7 @@ pub fn compile(lowered: &LoweredFunction) -> Option<Output> {
     })
 }
 
-impl<'a> Gen<'a> {
+impl<'a> Generator<'a> {
     /// Returns the slot of a field of the current instruction.
     pub fn slot(&self, inst: &Inst, k: usize) -> u16 {
         // SAFETY: the row describes the instruction.
@@ -169,7 +169,7 @@ impl<'a> Gen<'a> {
                 }
                 self.c.unlock();
                 let entry = self.c.asm.label();
-                self.aside.push(Aside::Entry {
+                self.out_of_line.push(OutOfLine::Entry {
                     label: entry,
                     block: b,
                     past,
@@ -181,15 +181,15 @@ impl<'a> Gen<'a> {
         }
         self.c.asm.bind(label);
         if let Some(head) = head {
-            let turned = self.c.asm.label();
-            self.aside.push(Aside::Turned {
-                label: turned,
+            let patched = self.c.asm.label();
+            self.out_of_line.push(OutOfLine::Patched {
+                label: patched,
                 block: b,
             });
             let asm = &mut self.c.asm;
             asm.mov_imm(RAX, head.patched.as_ptr() as u64);
             asm.alu_imm(Alu::Cmp, false, Rm::Mem(at(RAX, 0)), 0);
-            asm.jcc(cc::NE, turned);
+            asm.jcc(cc::NE, patched);
             asm.bind(past);
         }
         for i in block.first..block.end {

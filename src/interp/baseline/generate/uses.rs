@@ -6,8 +6,8 @@
 
 use super::super::asm::{G, X};
 use super::super::flow::{Inst, NONE};
-use super::super::table::{Class, Field};
-use super::Gen;
+use super::super::table::{OperandClass, OperandField};
+use super::Generator;
 
 /// The later uses of an instruction's operands, one bit per field.
 #[derive(Clone, Copy, Default)]
@@ -22,7 +22,7 @@ pub struct Uses {
 
 /// The uses later in the block, by slot. A slot's entry holds when it equals the block's number, so
 /// entries need not be cleared.
-struct Ahead {
+struct LaterUses {
     /// Slots that are read later, in this block or after it.
     live: Vec<u32>,
     /// Slots that are read later in this block.
@@ -34,7 +34,7 @@ struct Ahead {
     all: bool,
 }
 
-impl Ahead {
+impl LaterUses {
     /// Returns true if any of the slots is read later.
     fn wanted(&self, slot: u16, words: u16) -> bool {
         self.all
@@ -77,7 +77,7 @@ impl Ahead {
         let mut uses = Uses::default();
         let fields = || inst.row.fields.iter().enumerate();
         // SAFETY: the row describes this instruction.
-        let place = |f: &Field| unsafe { (f.slot(inst.ip), f.count(inst.ip)) };
+        let place = |f: &OperandField| unsafe { (f.slot(inst.ip), f.count(inst.ip)) };
         for (k, f) in fields().filter(|(_, f)| f.def) {
             let (slot, words) = place(f);
             self.note(&mut uses, k, slot, words);
@@ -98,8 +98,8 @@ impl Ahead {
         for (_, f) in fields().filter(|(_, f)| !f.def) {
             let (slot, words) = place(f);
             let float = match f.class {
-                Class::X | Class::P | Class::V => true,
-                Class::N => result_float,
+                OperandClass::X | OperandClass::P | OperandClass::V => true,
+                OperandClass::N => result_float,
                 _ => false,
             };
             self.read(slot, words, float);
@@ -108,11 +108,11 @@ impl Ahead {
     }
 }
 
-impl Gen<'_> {
+impl Generator<'_> {
     /// Computes the later uses of all operands.
-    pub(super) fn look_ahead(&mut self) {
+    pub(super) fn compute_uses(&mut self) {
         let n = self.graph.number.len() + 1;
-        let mut ahead = Ahead {
+        let mut later = LaterUses {
             live: vec![NONE; n],
             again: vec![NONE; n],
             float: vec![NONE; n],
@@ -120,17 +120,17 @@ impl Gen<'_> {
             all: self.graph.all_live,
         };
         for b in 0..self.graph.blocks.len() as u32 {
-            ahead.block = b;
-            if !ahead.all {
+            later.block = b;
+            if !later.all {
                 for &t in self.graph.succ(b) {
                     for s in self.graph.live_into(t) {
-                        ahead.live[s as usize] = b;
+                        later.live[s as usize] = b;
                     }
                 }
             }
             let block = &self.graph.blocks[b as usize];
             for i in (block.first..block.end).rev() {
-                self.uses[i as usize] = ahead.step(&self.code.get(i));
+                self.uses[i as usize] = later.step(&self.code.get(i));
             }
         }
     }
@@ -157,10 +157,10 @@ impl Gen<'_> {
         self.c.unlock();
     }
 
-    fn give_up(&mut self, class: Class, slot: u16, words: u16) {
+    fn give_up(&mut self, class: OperandClass, slot: u16, words: u16) {
         match class {
-            Class::P => self.c.kill_pair(slot),
-            Class::V => {
+            OperandClass::P => self.c.kill_pair(slot),
+            OperandClass::V => {
                 for s in (slot..slot + words).step_by(2) {
                     if s + 1 < slot + words {
                         self.c.kill_pair(s);
@@ -189,10 +189,15 @@ impl Gen<'_> {
 
     /// Ends an instruction: releases the operands that die and do not overlap the destination.
     pub(super) fn end_inst(&mut self, inst: &Inst) {
-        let dst = inst.row.fields.iter().find(|f| f.def).map(|f: &Field| {
-            // SAFETY: the row describes the instruction.
-            unsafe { (f.slot(inst.ip), f.count(inst.ip)) }
-        });
+        let dst = inst
+            .row
+            .fields
+            .iter()
+            .find(|f| f.def)
+            .map(|f: &OperandField| {
+                // SAFETY: the row describes the instruction.
+                unsafe { (f.slot(inst.ip), f.count(inst.ip)) }
+            });
         let dead = self.uses[self.i as usize].dead;
         if dead != 0 {
             for (k, f) in inst.row.fields.iter().enumerate() {

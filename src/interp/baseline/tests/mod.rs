@@ -2,8 +2,8 @@
 //!
 //! The test harness runs guests to compare compiled with interpreted functions.
 
+mod code_memory;
 mod encoder;
-mod memory;
 mod registers;
 
 use super::table::rows;

@@ -8,7 +8,7 @@
 
 use super::decoded;
 use crate::baseline::asm::{Asm, G, RSI, Rm, X};
-use crate::baseline::cache::{Cache, State, home};
+use crate::baseline::register_cache::{RegisterCache, RegisterState, home};
 use iced_x86::{Instruction, Mnemonic as M, OpKind, Register};
 
 const SLOTS: u16 = 24;
@@ -83,7 +83,7 @@ impl Random {
 
 /// A cache, the machine that runs its code, and the value that each slot should hold.
 struct Bench {
-    c: Cache,
+    c: RegisterCache,
     machine: Machine,
     done: usize,
     truth: Vec<u32>,
@@ -93,7 +93,7 @@ struct Bench {
 impl Bench {
     fn new() -> Bench {
         let mut bench = Bench {
-            c: Cache::new(usize::from(SLOTS), Asm::default()),
+            c: RegisterCache::new(usize::from(SLOTS), Asm::default()),
             machine: Machine::default(),
             done: 0,
             truth: vec![ANYTHING; usize::from(SLOTS)],
@@ -280,7 +280,7 @@ fn a_state_is_gone_on_from() {
     for seed in 1..200u64 {
         let mut r = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
         let mut b = Bench::new();
-        let mut kept: Option<(State, Machine, Vec<u32>)> = None;
+        let mut kept: Option<(RegisterState, Machine, Vec<u32>)> = None;
         for _ in 0..200 {
             let slot = r.below(SLOTS);
             match r.below(8) {
@@ -351,7 +351,7 @@ fn pinned_slots_keep_their_registers() {
 
 #[test]
 fn a_slot_that_nobody_wants_is_not_stored() {
-    let mut c = Cache::new(4, Asm::default());
+    let mut c = RegisterCache::new(4, Asm::default());
     let _ = c.def_g(1, false);
     c.kill(1);
     let _ = c.def_x(2, true);

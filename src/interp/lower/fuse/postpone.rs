@@ -130,13 +130,13 @@ impl<'a> Lower<'a> {
     /// Returns true if the sign-extended value of a load is used only as the index of a postponed
     /// load of a double that is multiplied by another postponed load.
     fn is_gathered(&self, extension: usize, last_user: &[u32]) -> bool {
-        let late = |i: usize| self.kind[self.nparams + i] == Materialization::AtUse;
+        let postponed = |i: usize| self.kind[self.nparams + i] == Materialization::AtUse;
         let user = |i: usize| {
             (last_user[self.nparams + i] != u32::MAX)
                 .then_some(last_user[self.nparams + i] as usize)
         };
         let op = |i: usize| &self.body.insts[i].op;
-        if !late(extension)
+        if !postponed(extension)
             || !matches!(
                 op(extension),
                 Op::Cast {
@@ -147,11 +147,13 @@ impl<'a> Lower<'a> {
         {
             return false;
         }
-        let Some(gep) = user(extension).filter(|&g| late(g) && matches!(op(g), Op::Gep { .. }))
+        let Some(gep) =
+            user(extension).filter(|&g| postponed(g) && matches!(op(g), Op::Gep { .. }))
         else {
             return false;
         };
-        let Some(load) = user(gep).filter(|&l| late(l) && matches!(op(l), Op::Load { .. })) else {
+        let Some(load) = user(gep).filter(|&l| postponed(l) && matches!(op(l), Op::Load { .. }))
+        else {
             return false;
         };
         let Some(Op::Call(call)) = user(load).map(op) else {

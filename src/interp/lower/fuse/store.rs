@@ -27,8 +27,7 @@ impl Lower<'_> {
             _ => return false,
         };
         if self.loads(x) || self.loads(y) {
-            let same =
-                |this: &Self, c| matches!(this.late(c), Some(Op::Load { ptr: p, .. }) if *p == ptr);
+            let same = |this: &Self, c| matches!(this.postponed(c), Some(Op::Load { ptr: p, .. }) if *p == ptr);
             return c.is_some_and(|c| same(self, c)) && self.accumulate(x, y, ptr);
         }
         if [x, y]

@@ -9,11 +9,11 @@
 use super::asm::{Asm, G, Mem, RSI, Rm, X, at, pp};
 
 /// The absence of a register.
-pub const NO: u8 = 0xff;
+pub const NO_REGISTER: u8 = 0xff;
 /// The absence of a slot.
-const EMPTY: u16 = u16::MAX;
+const NO_SLOT: u16 = u16::MAX;
 /// Flag of a register number that holds the slot as the upper half of a pair.
-const HIGH: u8 = 0x80;
+const HIGH_HALF: u8 = 0x80;
 
 /// General registers that may hold slots: all but rax, rcx, rdx, rsp, rsi, rdi, and rbp. A wrong
 /// address with rbp as its base would raise a different fault (of the stack segment, SIGBUS).
@@ -23,7 +23,7 @@ pub const XS: u16 = 0b1111_1111_1111_1100;
 
 /// The registers of one class.
 #[derive(Clone, Debug)]
-pub struct File {
+pub struct RegisterFile {
     slot: [u16; 16],
     stamp: [u32; 16],
     /// Registers that hold a slot.
@@ -38,10 +38,10 @@ pub struct File {
     all: u16,
 }
 
-impl File {
-    fn new(all: u16) -> File {
-        File {
-            slot: [EMPTY; 16],
+impl RegisterFile {
+    fn new(all: u16) -> RegisterFile {
+        RegisterFile {
+            slot: [NO_SLOT; 16],
             stamp: [0; 16],
             used: 0,
             dirty: 0,
@@ -59,11 +59,11 @@ impl File {
         if free != 0 {
             return free.trailing_zeros() as u8;
         }
-        let mut best = NO;
+        let mut best = NO_REGISTER;
         let mut left = may;
         while left != 0 {
             let r = left.trailing_zeros() as u8;
-            if best == NO || self.stamp[r as usize] < self.stamp[best as usize] {
+            if best == NO_REGISTER || self.stamp[r as usize] < self.stamp[best as usize] {
                 best = r;
             }
             left &= left - 1;
@@ -74,20 +74,20 @@ impl File {
 
 /// The contents of the registers at a point of the code.
 #[derive(Clone, Debug)]
-pub struct State {
-    g: File,
-    x: File,
+pub struct RegisterState {
+    g: RegisterFile,
+    x: RegisterFile,
 }
 
 /// The register cache, and the code into which it emits loads and stores.
 #[derive(Debug)]
-pub struct Cache {
+pub struct RegisterCache {
     /// The code.
     pub asm: Asm,
     /// General registers.
-    pub g: File,
+    pub g: RegisterFile,
     /// Vector registers.
-    pub x: File,
+    pub x: RegisterFile,
     in_g: Vec<u8>,
     in_x: Vec<u8>,
     clock: u32,
@@ -95,7 +95,7 @@ pub struct Cache {
 
 /// A slot whose register is newer than memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Store {
+pub struct DirtySlot {
     reg: u8,
     slot: u16,
     vector: bool,
@@ -107,15 +107,15 @@ pub fn home(slot: u16) -> Mem {
     at(RSI, i32::from(slot) * 8)
 }
 
-impl Cache {
+impl RegisterCache {
     /// Creates a cache with empty registers.
-    pub fn new(slots: usize, asm: Asm) -> Cache {
-        Cache {
+    pub fn new(slots: usize, asm: Asm) -> RegisterCache {
+        RegisterCache {
             asm,
-            g: File::new(GS),
-            x: File::new(XS),
-            in_g: vec![NO; slots + 1],
-            in_x: vec![NO; slots + 1],
+            g: RegisterFile::new(GS),
+            x: RegisterFile::new(XS),
+            in_g: vec![NO_REGISTER; slots + 1],
+            in_x: vec![NO_REGISTER; slots + 1],
             clock: 0,
         }
     }
@@ -123,13 +123,13 @@ impl Cache {
     fn forget(&mut self) {
         for r in 0..16 {
             if self.g.used >> r & 1 != 0 {
-                self.in_g[self.g.slot[r] as usize] = NO;
+                self.in_g[self.g.slot[r] as usize] = NO_REGISTER;
             }
             if self.x.used >> r & 1 != 0 {
                 let s = self.x.slot[r] as usize;
-                self.in_x[s] = NO;
+                self.in_x[s] = NO_REGISTER;
                 if self.x.pair >> r & 1 != 0 {
-                    self.in_x[s + 1] = NO;
+                    self.in_x[s + 1] = NO_REGISTER;
                 }
             }
         }
@@ -138,20 +138,20 @@ impl Cache {
     /// Empties all registers, pinned ones too, without storing.
     pub fn clear(&mut self) {
         self.forget();
-        self.g = File::new(GS);
-        self.x = File::new(XS);
+        self.g = RegisterFile::new(GS);
+        self.x = RegisterFile::new(XS);
     }
 
     /// Returns the current contents of the registers.
-    pub fn state(&self) -> State {
-        State {
+    pub fn state(&self) -> RegisterState {
+        RegisterState {
             g: self.g.clone(),
             x: self.x.clone(),
         }
     }
 
     /// Continues from a state.
-    pub fn set_state(&mut self, state: State) {
+    pub fn set_state(&mut self, state: RegisterState) {
         self.forget();
         self.g = state.g;
         self.x = state.x;
@@ -163,7 +163,7 @@ impl Cache {
                 let s = self.x.slot[r as usize] as usize;
                 self.in_x[s] = r;
                 if self.x.pair >> r & 1 != 0 {
-                    self.in_x[s + 1] = r | HIGH;
+                    self.in_x[s + 1] = r | HIGH_HALF;
                 }
             }
         }
@@ -221,7 +221,7 @@ impl Cache {
         self.in_x[slot as usize] = r;
         if pair {
             self.x.pair |= 1 << r;
-            self.in_x[slot as usize + 1] = r | HIGH;
+            self.in_x[slot as usize + 1] = r | HIGH_HALF;
         } else {
             self.x.pair &= !(1 << r);
         }
@@ -230,7 +230,7 @@ impl Cache {
     fn unmap_g(&mut self, r: G) {
         let bit = 1 << r;
         if self.g.used & bit != 0 && self.g.pinned & bit == 0 {
-            self.in_g[self.g.slot[r as usize] as usize] = NO;
+            self.in_g[self.g.slot[r as usize] as usize] = NO_REGISTER;
             self.g.used &= !bit;
             self.g.dirty &= !bit;
         }
@@ -240,9 +240,9 @@ impl Cache {
         let bit = 1 << r;
         if self.x.used & bit != 0 && self.x.pinned & bit == 0 {
             let s = self.x.slot[r as usize] as usize;
-            self.in_x[s] = NO;
+            self.in_x[s] = NO_REGISTER;
             if self.x.pair & bit != 0 {
-                self.in_x[s + 1] = NO;
+                self.in_x[s + 1] = NO_REGISTER;
             }
             self.x.used &= !bit;
             self.x.dirty &= !bit;
@@ -290,32 +290,32 @@ impl Cache {
     /// Returns the vector register that holds a slot alone.
     pub fn single_x(&self, slot: u16) -> Option<X> {
         let r = self.in_x[slot as usize];
-        (r != NO && r & HIGH == 0).then_some(r)
+        (r != NO_REGISTER && r & HIGH_HALF == 0).then_some(r)
     }
 
     /// Returns true if a slot is in a general register.
     pub fn has_g(&self, slot: u16) -> bool {
-        self.in_g[slot as usize] != NO
+        self.in_g[slot as usize] != NO_REGISTER
     }
 
     /// Returns true if a slot is in a vector register.
     pub fn has_x(&self, slot: u16) -> bool {
-        self.in_x[slot as usize] != NO
+        self.in_x[slot as usize] != NO_REGISTER
     }
 
     /// Returns a slot as an operand of an integer instruction. It stays in a register if it is used
     /// again.
     pub fn read_g(&mut self, slot: u16, again: bool) -> Rm {
         let r = self.in_g[slot as usize];
-        if r != NO {
+        if r != NO_REGISTER {
             self.touch_g(r);
             return Rm::Reg(r);
         }
         let x = self.in_x[slot as usize];
-        if x != NO {
+        if x != NO_REGISTER {
             let r = self.take_g();
-            if x & HIGH != 0 {
-                self.asm.vpextrq_high(r, x & !HIGH);
+            if x & HIGH_HALF != 0 {
+                self.asm.vpextrq_high(r, x & !HIGH_HALF);
             } else {
                 self.asm.vmovq_to_g(r, x);
             }
@@ -345,18 +345,19 @@ impl Cache {
     /// Returns a slot as an operand of a scalar float instruction.
     pub fn read_x(&mut self, slot: u16, again: bool) -> Rm {
         let x = self.in_x[slot as usize];
-        if x != NO {
-            self.touch_x(x & !HIGH);
-            if x & HIGH == 0 {
+        if x != NO_REGISTER {
+            self.touch_x(x & !HIGH_HALF);
+            if x & HIGH_HALF == 0 {
                 return Rm::Reg(x);
             }
             let r = self.take_x();
             // vunpckhpd
-            self.asm.v(pp::P66, 0x15, r, x & !HIGH, Rm::Reg(x & !HIGH));
+            self.asm
+                .v(pp::P66, 0x15, r, x & !HIGH_HALF, Rm::Reg(x & !HIGH_HALF));
             return Rm::Reg(r);
         }
         let g = self.in_g[slot as usize];
-        if g != NO {
+        if g != NO_REGISTER {
             let r = self.take_x();
             self.asm.vmovq_from_g(r, g);
             self.map_x(r, slot, false, false);
@@ -385,12 +386,12 @@ impl Cache {
     /// Returns two slots as an operand of a packed instruction.
     pub fn read_p(&mut self, slot: u16, again: bool) -> Rm {
         let x = self.in_x[slot as usize];
-        if x & HIGH == 0 && self.x.pair >> x & 1 != 0 {
+        if x & HIGH_HALF == 0 && self.x.pair >> x & 1 != 0 {
             self.touch_x(x);
             return Rm::Reg(x);
         }
         let y = self.in_x[slot as usize + 1];
-        if x & HIGH == 0 && y & HIGH == 0 {
+        if x & HIGH_HALF == 0 && y & HIGH_HALF == 0 {
             self.touch_x(x);
             self.touch_x(y);
             let r = self.take_x();
@@ -425,12 +426,12 @@ impl Cache {
     pub fn write_back(&mut self, slot: u16, words: u16) {
         for s in slot..slot + words {
             let g = self.in_g[s as usize];
-            if g != NO {
+            if g != NO_REGISTER {
                 self.clean_g(g);
             }
             let x = self.in_x[s as usize];
-            if x != NO {
-                self.clean_x(x & !HIGH);
+            if x != NO_REGISTER {
+                self.clean_x(x & !HIGH_HALF);
             }
         }
     }
@@ -438,21 +439,21 @@ impl Cache {
     /// Returns the vector register of a word, and true if the word is its upper half.
     pub fn lane(&mut self, slot: u16, scratch: X) -> (X, bool) {
         let x = self.in_x[slot as usize];
-        if x != NO {
-            self.touch_x(x & !HIGH);
-            return (x & !HIGH, x & HIGH != 0);
+        if x != NO_REGISTER {
+            self.touch_x(x & !HIGH_HALF);
+            return (x & !HIGH_HALF, x & HIGH_HALF != 0);
         }
         (self.reg_x(slot, true, scratch), false)
     }
 
     /// Lists the slots that are newer in registers.
-    pub fn dirty(&self) -> Vec<Store> {
-        let all = |file: &File, vector: bool| {
+    pub fn dirty(&self) -> Vec<DirtySlot> {
+        let all = |file: &RegisterFile, vector: bool| {
             let file = file.clone();
             (0..16u8)
                 .filter(move |r| file.dirty >> r & 1 != 0)
                 .map(move |r| (r, file.slot[r as usize], file.pair >> r & 1 != 0))
-                .map(move |(reg, slot, pair)| Store {
+                .map(move |(reg, slot, pair)| DirtySlot {
                     reg,
                     slot,
                     vector,
@@ -466,7 +467,7 @@ impl Cache {
     }
 
     /// Stores a slot from its register.
-    pub fn store_back(&mut self, s: Store) {
+    pub fn store_back(&mut self, s: DirtySlot) {
         let m = home(s.slot);
         match (s.vector, s.pair) {
             (true, true) => self.asm.vstore128(m, s.reg),
@@ -477,21 +478,21 @@ impl Cache {
 
     fn drop_x(&mut self, slot: u16) {
         let x = self.in_x[slot as usize];
-        if x != NO {
-            self.clean_x(x & !HIGH);
-            self.unmap_x(x & !HIGH);
+        if x != NO_REGISTER {
+            self.clean_x(x & !HIGH_HALF);
+            self.unmap_x(x & !HIGH_HALF);
         }
     }
 
     /// Drops the value of a dead slot.
     pub fn kill(&mut self, slot: u16) {
         let g = self.in_g[slot as usize];
-        if g != NO {
+        if g != NO_REGISTER {
             self.unmap_g(g);
         }
         let x = self.in_x[slot as usize];
-        if x != NO {
-            let r = x & !HIGH;
+        if x != NO_REGISTER {
+            let r = x & !HIGH_HALF;
             if self.x.pinned >> r & 1 != 0 {
                 return;
             }
@@ -506,7 +507,7 @@ impl Cache {
     /// Drops the values of two dead slots.
     pub fn kill_pair(&mut self, slot: u16) {
         let x = self.in_x[slot as usize];
-        if x & HIGH == 0 && self.x.pair >> x & 1 != 0 {
+        if x & HIGH_HALF == 0 && self.x.pair >> x & 1 != 0 {
             self.unmap_x(x);
         }
         self.kill(slot);
@@ -516,7 +517,7 @@ impl Cache {
     /// Returns the general register for a slot's new value.
     pub fn def_g(&mut self, slot: u16, dead: bool) -> G {
         let g = self.in_g[slot as usize];
-        if g != NO && self.g.pinned >> g & 1 != 0 {
+        if g != NO_REGISTER && self.g.pinned >> g & 1 != 0 {
             self.kill(slot);
             self.g.dirty |= 1 << g;
             return g;
@@ -532,7 +533,7 @@ impl Cache {
     /// Returns the vector register for a slot's new float.
     pub fn def_x(&mut self, slot: u16, dead: bool) -> X {
         let x = self.in_x[slot as usize];
-        if x & HIGH == 0 && self.x.pinned >> x & 1 != 0 {
+        if x & HIGH_HALF == 0 && self.x.pinned >> x & 1 != 0 {
             self.kill(slot);
             self.x.dirty |= 1 << x;
             return x;
@@ -548,7 +549,7 @@ impl Cache {
     /// Returns the vector register for two slots' new values.
     pub fn def_p(&mut self, slot: u16, dead: bool) -> X {
         let x = self.in_x[slot as usize];
-        if x & HIGH == 0 && self.x.pinned >> x & 1 != 0 {
+        if x & HIGH_HALF == 0 && self.x.pinned >> x & 1 != 0 {
             self.kill(slot);
             self.kill(slot + 1);
             self.x.dirty |= 1 << x;
@@ -565,13 +566,13 @@ impl Cache {
     /// Returns true if a slot is pinned in a vector register.
     pub fn pinned_x(&self, slot: u16) -> bool {
         let x = self.in_x[slot as usize];
-        x != NO && self.x.pinned >> (x & !HIGH) & 1 != 0
+        x != NO_REGISTER && self.x.pinned >> (x & !HIGH_HALF) & 1 != 0
     }
 
     /// Returns true if a slot is pinned in a general register.
     pub fn pinned_g(&self, slot: u16) -> bool {
         let g = self.in_g[slot as usize];
-        g != NO && self.g.pinned >> g & 1 != 0
+        g != NO_REGISTER && self.g.pinned >> g & 1 != 0
     }
 
     /// Stores the dirty slots that are wanted; pinned ones only with `pins`.

@@ -8,13 +8,13 @@
 //! of a function.
 
 use super::super::asm::{Label, RAX, RDI, Rm, at};
-use super::super::cache::Store;
 use super::super::flow::Inst;
-use super::Gen;
+use super::super::register_cache::DirtySlot;
+use super::Generator;
 use crate::isa::HANDLERS;
 
 /// A piece of out-of-line code.
-pub(super) enum Aside {
+pub(super) enum OutOfLine {
     /// An edge from a block of one loop (or none) to a block of another.
     Edge { label: Label, from: u32, to: u32 },
     /// An entry from word 0 into a block of a loop, past the test of the head's flag.
@@ -24,17 +24,17 @@ pub(super) enum Aside {
         past: Label,
     },
     /// An exit at a loop's head through word 0.
-    Turned { label: Label, block: u32 },
+    Patched { label: Label, block: u32 },
     /// An exit to the instruction's own handler, after storing some operands.
     Bail {
         label: Label,
         at: u32,
         number: u16,
-        stores: Vec<Store>,
+        stores: Vec<DirtySlot>,
     },
 }
 
-impl Gen<'_> {
+impl Generator<'_> {
     /// Returns the label of an exit that runs the current instruction's handler; all slots that it
     /// needs are in memory.
     pub fn bail(&mut self, inst: &Inst) -> Label {
@@ -49,9 +49,9 @@ impl Gen<'_> {
         self.bail_with(inst, stores)
     }
 
-    pub(super) fn bail_with(&mut self, inst: &Inst, stores: Vec<Store>) -> Label {
+    pub(super) fn bail_with(&mut self, inst: &Inst, stores: Vec<DirtySlot>) -> Label {
         let label = self.c.asm.label();
-        self.aside.push(Aside::Bail {
+        self.out_of_line.push(OutOfLine::Bail {
             label,
             at: inst.at,
             number: inst.number,
@@ -61,7 +61,7 @@ impl Gen<'_> {
     }
 
     /// Jumps to an instruction's handler; all slots are stored.
-    pub fn hand_over(&mut self, at: u32, number: u16) {
+    pub fn jump_to_handler(&mut self, at: u32, number: u16) {
         let ip = self
             .code
             .lowered
@@ -75,11 +75,11 @@ impl Gen<'_> {
         self.c.asm.jmp_rm(Rm::Reg(RAX));
     }
 
-    pub(super) fn finish_aside(&mut self) {
+    pub(super) fn finish_out_of_line(&mut self) {
         let mut k = 0;
-        while k < self.aside.len() {
-            match &self.aside[k] {
-                &Aside::Edge { label, from, to } => {
+        while k < self.out_of_line.len() {
+            match &self.out_of_line[k] {
+                &OutOfLine::Edge { label, from, to } => {
                     let at = self.code.get(self.graph.blocks[to as usize].first).at;
                     self.position(at);
                     self.c.asm.bind(label);
@@ -87,7 +87,7 @@ impl Gen<'_> {
                     let inner = self.inner[to as usize];
                     self.c.asm.jmp(inner);
                 }
-                &Aside::Entry { label, block, past } => {
+                &OutOfLine::Entry { label, block, past } => {
                     let at = self.code.get(self.graph.blocks[block as usize].first).at;
                     self.position(at);
                     self.c.asm.bind(label);
@@ -95,7 +95,7 @@ impl Gen<'_> {
                     self.load_pins(l, block);
                     self.c.asm.jmp(past);
                 }
-                &Aside::Turned { label, block } => {
+                &OutOfLine::Patched { label, block } => {
                     let to = self.code.get(self.graph.blocks[block as usize].first).at;
                     self.position(to);
                     self.c.asm.bind(label);
@@ -104,7 +104,7 @@ impl Gen<'_> {
                     self.c.asm.mov_imm(RDI, ip);
                     self.c.asm.jmp_rm(Rm::Mem(at(RDI, 0)));
                 }
-                Aside::Bail {
+                OutOfLine::Bail {
                     label,
                     at: offset,
                     number,
@@ -117,7 +117,7 @@ impl Gen<'_> {
                     for s in stores {
                         self.c.store_back(s);
                     }
-                    self.hand_over(offset, number);
+                    self.jump_to_handler(offset, number);
                 }
             }
             k += 1;

@@ -27,23 +27,23 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// Bytes reserved if the address space is unlimited.
-const AREA: usize = 256 << 20;
+const AREA_BYTES: usize = 256 << 20;
 /// The smallest useful area, in bytes.
-const LEAST: usize = 64 << 10;
+const MIN_AREA_BYTES: usize = 64 << 10;
 
 /// Returns the bytes of the range.
 fn reserved() -> usize {
-    limits::reserve(AREA, 32, 1 << 20)
+    limits::reserve(AREA_BYTES, 32, 1 << 20)
 }
 
 struct Area {
     run: usize,
     write: usize,
-    used: Mutex<Used>,
+    used: Mutex<AreaUse>,
 }
 
 /// The used part of the area.
-pub struct Used {
+pub struct AreaUse {
     /// Bytes of code.
     bytes: usize,
     /// Bytes of the area that its file backs.
@@ -52,29 +52,29 @@ pub struct Used {
     foreign: bool,
 }
 
-impl Used {
+impl AreaUse {
     /// Marks the file as the parent's, in a child of fork.
-    pub fn now_foreign(&mut self) {
+    pub fn mark_foreign(&mut self) {
         self.foreign = true;
     }
 }
 
-static RUN: AtomicUsize = AtomicUsize::new(0);
+static CODE_START: AtomicUsize = AtomicUsize::new(0);
 
 /// Formats why there is no executable memory.
 fn failed(what: &str) -> String {
     format!("{what}: {}", std::io::Error::last_os_error())
 }
 
-static ONE: OnceLock<Result<Area, String>> = OnceLock::new();
+static AREA: OnceLock<Result<Area, String>> = OnceLock::new();
 
 fn area() -> Result<&'static Area, String> {
-    ONE.get_or_init(make).as_ref().map_err(Clone::clone)
+    AREA.get_or_init(create_area).as_ref().map_err(Clone::clone)
 }
 
 /// Returns the mutex of the area, if there is one, for the fork handlers that hold it.
-pub fn used() -> Option<&'static Mutex<Used>> {
-    Some(&ONE.get()?.as_ref().ok()?.used)
+pub fn used() -> Option<&'static Mutex<AreaUse>> {
+    Some(&AREA.get()?.as_ref().ok()?.used)
 }
 
 /// Creates a file in memory, as large as the area or as files may be; returns it with its size.
@@ -87,13 +87,13 @@ fn file() -> Result<(OwnedFd, usize), String> {
     // SAFETY: `limit` is valid for the write. (Growing the file beyond the limit would raise a
     // signal that ends the process.)
     let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } == 0;
-    let most = usize::try_from(limit.rlim_cur).unwrap_or(AREA);
+    let most = usize::try_from(limit.rlim_cur).unwrap_or(AREA_BYTES);
     let size = if known {
         reserved().min(most)
     } else {
         reserved()
     };
-    if size < LEAST {
+    if size < MIN_AREA_BYTES {
         return Err(format!(
             "the file size limit of {size} bytes (ulimit -f) leaves no room for code"
         ));
@@ -129,14 +129,14 @@ unsafe fn map(file: &OwnedFd, prot: i32, place: *mut c_void) -> Result<usize, St
 }
 
 const WRITE: i32 = libc::PROT_READ | libc::PROT_WRITE;
-const RUNS: i32 = libc::PROT_READ | libc::PROT_EXEC;
+const EXECUTE: i32 = libc::PROT_READ | libc::PROT_EXEC;
 
-fn make() -> Result<Area, String> {
+fn create_area() -> Result<Area, String> {
     let (file, backed) = file()?;
     // SAFETY: `place` is null, so both are fresh mappings; after a failure they stay unused.
     let (run, write) = unsafe {
         (
-            map(&file, RUNS, ptr::null_mut())?,
+            map(&file, EXECUTE, ptr::null_mut())?,
             map(&file, WRITE, ptr::null_mut())?,
         )
     };
@@ -144,11 +144,11 @@ fn make() -> Result<Area, String> {
     // SAFETY: only code of the templates runs in the range, and templates do not move the stack
     // pointer.
     unsafe { describe_frames(run, reserved()) };
-    RUN.store(run, Ordering::Release);
+    CODE_START.store(run, Ordering::Release);
     Ok(Area {
         run,
         write,
-        used: Mutex::new(Used {
+        used: Mutex::new(AreaUse {
             bytes: 0,
             backed,
             foreign: false,
@@ -157,7 +157,7 @@ fn make() -> Result<Area, String> {
 }
 
 /// Gives a child of fork a file of its own, with the contents that its parent had appended by then.
-fn part(area: &Area, used: &mut Used) -> Result<(), String> {
+fn separate_from_parent(area: &Area, used: &mut AreaUse) -> Result<(), String> {
     let (file, backed) = file()?;
     if backed < used.bytes {
         return Err(format!(
@@ -172,7 +172,7 @@ fn part(area: &Area, used: &mut Used) -> Result<(), String> {
     // SAFETY: the area's mappings are replaced whole, by the same contents. If the second call
     // fails, the area stays foreign, so nothing is ever written through the first.
     unsafe {
-        map(&file, RUNS, area.run as *mut c_void)?;
+        map(&file, EXECUTE, area.run as *mut c_void)?;
         map(&file, WRITE, area.write as *mut c_void)?;
     }
     (used.backed, used.foreign) = (backed, false);
@@ -225,7 +225,7 @@ pub fn append(code: &[u8]) -> Option<usize> {
     let area = area().ok()?;
     let mut used = fork::lock(&area.used);
     if used.foreign {
-        part(area, &mut used).ok()?;
+        separate_from_parent(area, &mut used).ok()?;
     }
     let start = used.bytes.next_multiple_of(16);
     let end = start + code.len();
@@ -257,7 +257,12 @@ pub struct Positions {
 static POSITIONS: AtomicPtr<Positions> = AtomicPtr::new(ptr::null_mut());
 
 /// Publishes a function's positions.
-pub fn remember(start: usize, bytes: usize, bytecode: *const u64, table: Box<[(u32, u32)]>) {
+pub fn publish_positions(
+    start: usize,
+    bytes: usize,
+    bytecode: *const u64,
+    table: Box<[(u32, u32)]>,
+) {
     let node = Box::leak(Box::new(Positions {
         start,
         bytes,
@@ -277,7 +282,7 @@ pub fn remember(start: usize, bytes: usize, bytecode: *const u64, table: Box<[(u
 
 /// Returns the bytecode instruction that a native position belongs to. Neither allocates nor locks.
 pub fn bytecode_at(pc: usize) -> Option<*const u64> {
-    let run = RUN.load(Ordering::Acquire);
+    let run = CODE_START.load(Ordering::Acquire);
     if run == 0 || pc.wrapping_sub(run) >= reserved() {
         return None;
     }

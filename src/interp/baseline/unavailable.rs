@@ -14,12 +14,12 @@ pub fn available() -> Result<(), String> {
 ///
 /// # Errors
 /// As for [`available`].
-pub fn compile_first() -> Result<(), String> {
+pub fn set_compile_at_first_call() -> Result<(), String> {
     available()
 }
 
 /// Returns false: functions are never compiled.
-pub fn compiles_first() -> bool {
+pub fn compiles_at_first_call() -> bool {
     false
 }
 
