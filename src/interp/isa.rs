@@ -28,7 +28,7 @@ pub trait Shape: Copy + 'static {
 
 /// An opcode, typed by the shape of its operands.
 #[derive(Clone, Copy)]
-pub struct Code<T: Shape> {
+pub struct Opcode<T: Shape> {
     /// The row in [`INFO`] and [`HANDLERS`].
     pub number: u16,
     shape: PhantomData<T>,
@@ -250,7 +250,7 @@ macro_rules! isa {
         #[derive(Clone, Copy)]
         #[repr(u16)]
         #[expect(non_camel_case_types, reason = "named as the handlers are")]
-        enum Number { $($($name),+),* }
+        enum OpcodeNumber { $($($name),+),* }
 
         /// The codes, by name, typed with the shape of their operands.
         #[expect(non_upper_case_globals, reason = "named as the handlers are")]
@@ -258,7 +258,7 @@ macro_rules! isa {
             use super::*;
             $($(
                 #[doc = $effect]
-                pub const $name: Code<$shape> = Code { number: Number::$name as u16, shape: PhantomData };
+                pub const $name: Opcode<$shape> = Opcode { number: OpcodeNumber::$name as u16, shape: PhantomData };
             )+)*
         }
 

@@ -77,12 +77,12 @@ pub struct Inst {
 }
 
 /// The instructions of a function.
-pub struct Code<'a> {
+pub struct Bytecode<'a> {
     /// The function.
     pub lowered: &'a LoweredFunction,
 }
 
-impl Code<'_> {
+impl Bytecode<'_> {
     /// Returns the number of instructions.
     pub fn len(&self) -> usize {
         self.lowered.ops.len()
@@ -184,7 +184,7 @@ pub fn by_handler(inst: &Inst) -> bool {
 
 impl FlowGraph {
     /// Analyzes a function; `None` if a branch does not lead to an instruction.
-    pub fn new(code: &Code) -> Option<FlowGraph> {
+    pub fn new(code: &Bytecode) -> Option<FlowGraph> {
         let lowered = code.lowered;
         let n = code.len();
         let mut index = vec![NONE; lowered.code.len() + 1];
@@ -294,7 +294,7 @@ impl FlowGraph {
                 && self.live_in[b as usize * self.width + k as usize / 64] >> (k % 64) & 1 != 0
     }
 
-    fn liveness(&mut self, code: &Code, landing_pads: bool) {
+    fn liveness(&mut self, code: &Bytecode, landing_pads: bool) {
         let slots = code.lowered.slots as usize + 1;
         self.number = vec![NONE; slots];
         let mut written = vec![NONE; slots];
@@ -391,7 +391,7 @@ impl FlowGraph {
         }
     }
 
-    fn find_loops(&mut self, code: &Code) {
+    fn find_loops(&mut self, code: &Bytecode) {
         let n = self.blocks.len();
         let mut heads: Vec<(u32, u32)> = Vec::new();
         for b in 0..n as u32 {

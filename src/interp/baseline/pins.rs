@@ -4,7 +4,7 @@
 //! only, and is used more often than handlers in the loop would force it to memory and back. Block
 //! frequencies are unknown, so every use counts the same.
 
-use super::flow::{Code, FlowGraph, by_handler};
+use super::flow::{Bytecode, FlowGraph, by_handler};
 use super::register_cache::{GS, XS};
 use super::table::{ExtraOperands, OperandClass};
 
@@ -40,7 +40,7 @@ struct Count {
 }
 
 /// Chooses the pins of each loop.
-pub fn choose(code: &Code, graph: &FlowGraph) -> Vec<Vec<Pin>> {
+pub fn choose(code: &Bytecode, graph: &FlowGraph) -> Vec<Vec<Pin>> {
     if graph.all_live || graph.loops.is_empty() {
         return vec![Vec::new(); graph.loops.len()];
     }

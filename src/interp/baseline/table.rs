@@ -323,7 +323,7 @@ macro_rules! rows {
         }),*];
         $({
             // The opcode's type proves that the shape is right.
-            let code: isa::Code<isa::$shape> = op::$name;
+            let code: isa::Opcode<isa::$shape> = op::$name;
             $rows[code.number as usize] = Row {
                 fields: FIELDS,
                 extra: ExtraOperands::None,

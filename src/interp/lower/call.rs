@@ -413,7 +413,7 @@ impl<'a> Lower<'a> {
         Some(slots)
     }
 
-    fn float_form(&self, call: &Call, ret: TypeId) -> Option<isa::Code<isa::NativeF>> {
+    fn float_form(&self, call: &Call, ret: TypeId) -> Option<isa::Opcode<isa::NativeF>> {
         let (_, _, variadic) = self.fn_type(call.fn_ty);
         if variadic {
             return None;

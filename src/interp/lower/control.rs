@@ -6,7 +6,7 @@
 use super::analyze::Materialization;
 use super::int::swap_greater;
 use super::{Label, Lower};
-use crate::isa::{self, Bra, Brab, Brai, Code, Enc, Shape, op};
+use crate::isa::{self, Bra, Brab, Brai, Enc, Opcode, Shape, op};
 use ompvm_ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};
 use std::mem::offset_of;
 
@@ -47,12 +47,12 @@ pub(super) fn on_number(a: u16, imm: i32) -> Brai {
 
 /// A comparison of two slots or of a slot and an immediate.
 pub(super) enum Test {
-    Slots(Code<Brab>, u16, u16),
-    Imm(Code<Brai>, u16, i32),
+    Slots(Opcode<Brab>, u16, u16),
+    Imm(Opcode<Brai>, u16, i32),
 }
 
 /// Returns the form of a comparison with an immediate that reads 32 bits.
-fn narrow_imm(code: Code<Brai>) -> Code<Brai> {
+fn narrow_imm(code: Opcode<Brai>) -> Opcode<Brai> {
     match code.number {
         n if n == op::br_eqi.number => op::br_eqi32,
         n if n == op::br_ulti.number => op::br_ulti32,
@@ -64,7 +64,7 @@ impl Lower<'_> {
     /// Emits a branch with two successors.
     pub(super) fn branch_two<T: TwoTargets>(
         &mut self,
-        code: Code<T>,
+        code: Opcode<T>,
         ops: T,
         then: Label,
         els: Label,

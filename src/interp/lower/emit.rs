@@ -5,7 +5,7 @@
 use super::super::thunk;
 use super::{Fixup, Label, Lower, NONE};
 use crate::frame::SiteData;
-use crate::isa::{self, Code, Enc, HANDLERS, INFO, Shape, op};
+use crate::isa::{self, Enc, HANDLERS, INFO, Opcode, Shape, op};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{Const, ConstId, Operand, Type};
 
@@ -16,7 +16,7 @@ impl Lower<'_> {
     }
 
     /// Appends an instruction; returns its byte offset.
-    pub(super) fn emit<T: Shape>(&mut self, code: Code<T>, ops: T) -> usize {
+    pub(super) fn emit<T: Shape>(&mut self, code: Opcode<T>, ops: T) -> usize {
         let at = self.code.len();
         let bytes = size_of::<Enc<T>>();
         self.code.resize(at + bytes / 8, 0);

@@ -304,7 +304,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    pub(super) fn unary(&mut self, code: isa::Code<isa::Da>, dst: u16, a: Operand) {
+    pub(super) fn unary(&mut self, code: isa::Opcode<isa::Da>, dst: u16, a: Operand) {
         let a = self.operand(a);
         self.emit(code, isa::Da { dst, a });
     }

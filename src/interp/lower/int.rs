@@ -7,7 +7,7 @@
 use super::Lower;
 use super::analyze::Materialization;
 use super::inst::width;
-use crate::isa::{self, Code, Dab, Dai, op};
+use crate::isa::{self, Dab, Dai, Opcode, op};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};
 
@@ -49,7 +49,7 @@ impl Lower<'_> {
         if exact.is_none_or(|w| w >= 2) && self.int_immediate(o, bits, w, dst, a, b) {
             return true;
         }
-        let pick = |codes: [Code<Dab>; 4]| codes[w];
+        let pick = |codes: [Opcode<Dab>; 4]| codes[w];
         let (code, signed, clear) = match o {
             BinOp::Add => (
                 pick([op::add8, op::add16, op::add32, op::add64]),

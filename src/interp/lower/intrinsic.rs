@@ -4,7 +4,7 @@
 
 use super::Lower;
 use super::inst::width;
-use crate::isa::{self, Code, Da, Dab, Dabc, op};
+use crate::isa::{self, Da, Dab, Dabc, Opcode, op};
 use crate::thunk::metadata_string;
 use ompvm_ir::{Call, FloatKind, JUMP_BUFFER, JUMP_BUFFER_WORD, Operand, Type, TypeId};
 use ompvm_memory::trampoline;
@@ -405,12 +405,12 @@ impl<'a> Lower<'a> {
         ret: TypeId,
     ) -> bool {
         let s = self.scalar(ret);
-        let float = |f: Code<Da>, d: Code<Da>| match s {
+        let float = |f: Opcode<Da>, d: Opcode<Da>| match s {
             Scalar::Float => Some(f),
             Scalar::Double => Some(d),
             _ => None,
         };
-        let int1 = |c: [Code<Da>; 4]| match s {
+        let int1 = |c: [Opcode<Da>; 4]| match s {
             Scalar::Int(w) => Some(c[w]),
             _ => None,
         };
@@ -443,11 +443,11 @@ impl<'a> Lower<'a> {
             self.unary(code, dst, args[0]);
             return true;
         }
-        let int2 = |c: [Code<Dab>; 4]| match s {
+        let int2 = |c: [Opcode<Dab>; 4]| match s {
             Scalar::Int(w) => Some(c[w]),
             _ => None,
         };
-        let float2 = |f: Code<Dab>, d: Code<Dab>| match s {
+        let float2 = |f: Opcode<Dab>, d: Opcode<Dab>| match s {
             Scalar::Float => Some(f),
             Scalar::Double => Some(d),
             _ => None,
@@ -496,7 +496,7 @@ impl<'a> Lower<'a> {
             self.emit(code, Dab { dst, a, b });
             return true;
         }
-        let three: Option<Code<Dabc>> = match (base, s) {
+        let three: Option<Opcode<Dabc>> = match (base, s) {
             ("fmuladd", Scalar::Float) => Some(op::muladd32),
             ("fma", Scalar::Double) => Some(op::fma64),
             ("fma", Scalar::Float) => Some(op::fma32),
@@ -520,7 +520,7 @@ impl<'a> Lower<'a> {
         self.math(base, args, dst, s)
     }
 
-    fn overflow(&self, base: &str, a: Operand) -> Option<Code<Dab>> {
+    fn overflow(&self, base: &str, a: Operand) -> Option<Opcode<Dab>> {
         let Scalar::Int(w) = self.scalar(self.type_of(a)) else {
             return None;
         };

@@ -6,7 +6,7 @@
 
 use super::{Label, Lower};
 use crate::isa::{
-    Brstep, Brstepi, Brwalk, Brwalki, Code, Enc, Fcx, Fg, Fx, Fxx, HANDLERS, Memx, Shape, op,
+    Brstep, Brstepi, Brwalk, Brwalki, Enc, Fcx, Fg, Fx, Fxx, HANDLERS, Memx, Opcode, Shape, op,
 };
 
 impl Lower<'_> {
@@ -70,7 +70,7 @@ impl Lower<'_> {
         let summed = |sum: u16, same: u16, others: &[u16]| {
             sum == same && sum != i && !reads.contains(&sum) && !others.contains(&sum)
         };
-        fn form<T: Shape>(what: u16, code: Code<T>, repeated: Code<T>) -> Option<u16> {
+        fn form<T: Shape>(what: u16, code: Opcode<T>, repeated: Opcode<T>) -> Option<u16> {
             (what == code.number).then_some(repeated.number)
         }
         let fill = form(what, op::store8x, op::store8x_loop)

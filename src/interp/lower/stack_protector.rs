@@ -9,7 +9,7 @@
 //! Compiled code has LLVM's own guards.
 
 use super::Lower;
-use crate::isa::{self, Code, Enc, op};
+use crate::isa::{self, Enc, Opcode, op};
 use hashbrown::HashMap;
 use ompvm_ir::{Callee, GlobalRef, Op, Protect, Type, TypeId};
 use std::mem::offset_of;
@@ -94,7 +94,7 @@ impl Lower<'_> {
     }
 
     /// Emits an instruction on the guard.
-    pub(super) fn guard_op(&mut self, code: Code<isa::Guard>, a: u16) {
+    pub(super) fn guard_op(&mut self, code: Opcode<isa::Guard>, a: u16) {
         let Some(off) = self.guard else { return };
         let fail = self.guard_failure_function();
         let ops = isa::Guard {

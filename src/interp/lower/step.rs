@@ -8,15 +8,17 @@
 
 use super::control::TwoTargets;
 use super::{Label, Lower};
-use crate::isa::{self, Brinc, Brinci, Brstep, Brstepi, Brwalk, Brwalki, Code, Dab, Dai, Enc, op};
+use crate::isa::{
+    self, Brinc, Brinci, Brstep, Brstepi, Brwalk, Brwalki, Dab, Dai, Enc, Opcode, op,
+};
 
 /// The forms of a comparison that add to the slot it compares.
 struct Steps<S: isa::Shape, W: isa::Shape> {
     comparison: u16,
     /// Adds a constant, in 32 and 64 bits.
-    step: [Code<S>; 2],
+    step: [Opcode<S>; 2],
     /// Adds a slot, in 32 and 64 bits.
-    walk: [Code<W>; 2],
+    walk: [Opcode<W>; 2],
     /// The only width of the sum that is correct: 64 bits (true) or 32 bits (false); `None` for
     /// either.
     wide: Option<bool>,
@@ -53,7 +55,7 @@ static STEPS_TO_NUMBER: [Steps<Brstepi, Brwalki>; 4] = steps! {
 };
 
 /// Comparisons of slots, with their forms that add to another slot.
-static INCREMENTS: [(u16, Code<Brinc>); 5] = [
+static INCREMENTS: [(u16, Opcode<Brinc>); 5] = [
     (op::br_eq.number, op::inc_br_eq),
     (op::br_eq32.number, op::inc_br_eq32),
     (op::br_ult.number, op::inc_br_ult),
@@ -62,7 +64,7 @@ static INCREMENTS: [(u16, Code<Brinc>); 5] = [
 ];
 
 /// Comparisons with an immediate, with their forms that add to another slot.
-static INCREMENTS_TO_NUMBER: [(u16, Code<Brinci>); 5] = [
+static INCREMENTS_TO_NUMBER: [(u16, Opcode<Brinci>); 5] = [
     (op::br_eqi.number, op::inc_br_eqi),
     (op::br_eqi32.number, op::inc_br_eqi32),
     (op::br_ulti.number, op::inc_br_ulti),
@@ -75,7 +77,7 @@ impl Lower<'_> {
     /// `wanted` accepts it. Returns its operands, and true for the second of the codes.
     fn take_last<T: isa::Shape>(
         &mut self,
-        codes: [Code<T>; 2],
+        codes: [Opcode<T>; 2],
         wanted: impl Fn(&T, bool) -> bool,
     ) -> Option<(T, bool)> {
         let &(at, number) = self.ops.last()?;
@@ -209,7 +211,7 @@ impl Lower<'_> {
     /// Fuses `dst = a + step` into the comparison `number` of another value that follows.
     fn incremented<T: TwoTargets>(
         &mut self,
-        (table, number): (&[(u16, Code<T>)], u16),
+        (table, number): (&[(u16, Opcode<T>)], u16),
         ops: impl Fn(Dai) -> T,
         (then, els): (Label, Label),
     ) -> bool {

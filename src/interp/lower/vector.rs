@@ -5,7 +5,7 @@
 
 use super::inst::width;
 use super::{Lower, lane_bytes};
-use crate::isa::{self, Code, Dabcn, Dabn, Dan, op};
+use crate::isa::{self, Dabcn, Dabn, Dan, Opcode, op};
 use ompvm_ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Operand, Type, TypeId};
 
 /// The kind of a lane, with its width index among 8, 16, 32, 64.
@@ -39,7 +39,7 @@ impl Lower<'_> {
         Some((lane, len))
     }
 
-    fn two(&mut self, code: Code<Dabn>, dst: u16, a: Operand, b: Operand, n: u16) -> bool {
+    fn two(&mut self, code: Opcode<Dabn>, dst: u16, a: Operand, b: Operand, n: u16) -> bool {
         let (a, b) = (self.operand(a), self.operand(b));
         self.emit(code, Dabn { dst, a, b, n });
         true
@@ -569,7 +569,7 @@ impl Lower<'_> {
         }
     }
 
-    fn one(&mut self, dst: u16, a: Operand, n: u16, code: Code<Dan>) -> bool {
+    fn one(&mut self, dst: u16, a: Operand, n: u16, code: Opcode<Dan>) -> bool {
         let a = self.operand(a);
         self.emit(code, Dan { dst, a, n });
         true
@@ -643,7 +643,7 @@ impl Lower<'_> {
 }
 
 /// Returns the forms of an integer division, by width.
-fn division(o: BinOp) -> Option<[Code<Dabn>; 4]> {
+fn division(o: BinOp) -> Option<[Opcode<Dabn>; 4]> {
     Some(match o {
         BinOp::UDiv => [op::vudiv8, op::vudiv16, op::vudiv32, op::vudiv64],
         BinOp::SDiv => [op::vsdiv8, op::vsdiv16, op::vsdiv32, op::vsdiv64],

@@ -13,7 +13,7 @@ mod out_of_line;
 mod uses;
 
 use super::asm::{Alu, Asm, G, Label, RAX, Rm, X, at, cc};
-use super::flow::{Code, FlowGraph, Inst, by_handler};
+use super::flow::{Bytecode, FlowGraph, Inst, by_handler};
 use super::pins::{self, Pin};
 use super::register_cache::{RegisterCache, RegisterState};
 use super::table::{Flow, Template, i32_at};
@@ -37,7 +37,7 @@ pub struct Output {
 pub struct Generator<'a> {
     /// The register cache, with the code.
     pub c: RegisterCache,
-    code: &'a Code<'a>,
+    code: &'a Bytecode<'a>,
     graph: &'a FlowGraph,
     uses: Vec<Uses>,
     pins: Vec<Vec<Pin>>,
@@ -53,7 +53,7 @@ pub struct Generator<'a> {
 
 /// Compiles a function; `None` if that is not possible.
 pub fn compile(lowered: &LoweredFunction) -> Option<Output> {
-    let code = Code { lowered };
+    let code = Bytecode { lowered };
     if code.len() == 0 {
         return None;
     }

@@ -12,19 +12,19 @@ mod store;
 
 use super::Lower;
 use super::address::Addr;
-use crate::isa::{self, Code, Dab, Dabc, Fcx, Fm, Fx, Fxx, op};
+use crate::isa::{self, Dab, Dabc, Fcx, Fm, Fx, Fxx, Opcode, op};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{BinOp, Op, Operand};
 
 /// The forms of an instruction with an operand in memory: at a base, or at a base plus an index.
 #[derive(Clone, Copy)]
 struct At<X: isa::Shape> {
-    base: Code<Fm>,
-    index: Code<X>,
+    base: Opcode<Fm>,
+    index: Opcode<X>,
 }
 
 /// Pairs the two forms.
-const fn at<X: isa::Shape>(base: Code<Fm>, index: Code<X>) -> At<X> {
+const fn at<X: isa::Shape>(base: Opcode<Fm>, index: Opcode<X>) -> At<X> {
     At { base, index }
 }
 
@@ -32,13 +32,13 @@ const fn at<X: isa::Shape>(base: Code<Fm>, index: Code<X>) -> At<X> {
 struct Arithmetic {
     op: BinOp,
     pair: bool,
-    plain: Code<Dab>,
+    plain: Opcode<Dab>,
     /// The form with a loaded right operand.
     right: At<Fx>,
     /// The form with a loaded left operand.
     left: At<Fx>,
     /// The form with two loaded operands.
-    both: Option<Code<Fxx>>,
+    both: Option<Opcode<Fxx>>,
     /// The form with a stored result.
     stored: Option<At<Fcx>>,
 }
@@ -108,7 +108,7 @@ fn arithmetic(op: BinOp, pair: bool) -> Option<&'static Arithmetic> {
 
 /// The forms of `a * b + c`, or of `c - a * b`.
 struct MultiplyAdd {
-    plain: Code<Dabc>,
+    plain: Opcode<Dabc>,
     /// The form with a loaded factor.
     factor: At<Fcx>,
     /// The form with a loaded addend.
@@ -247,7 +247,7 @@ impl Lower<'_> {
     }
 
     /// Emits an instruction with an operand at a base.
-    fn emit_base(&mut self, code: Code<Fm>, [dst, a, c]: [u16; 3], base: u16, off: i32) {
+    fn emit_base(&mut self, code: Opcode<Fm>, [dst, a, c]: [u16; 3], base: u16, off: i32) {
         self.emit(
             code,
             Fm {
@@ -261,7 +261,7 @@ impl Lower<'_> {
     }
 
     /// Emits an instruction with an operand at a base and an index.
-    fn emit_indexed(&mut self, code: Code<Fcx>, [dst, a, c]: [u16; 3], at: Indexed) {
+    fn emit_indexed(&mut self, code: Opcode<Fcx>, [dst, a, c]: [u16; 3], at: Indexed) {
         let Indexed {
             base,
             index,
