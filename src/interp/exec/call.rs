@@ -482,7 +482,7 @@ unsafe extern "sysv64-unwind" fn call_with_integers(
     }
 }
 /// The most integer arguments that the direct shim takes.
-pub const MAX_DIRECT: usize = 12;
+pub const MAX_DIRECT_ARGS: usize = 12;
 
 hc!(native(o: Native, r, ip, cx) {
     let held = suspend(ip, r.0, cx);

@@ -3,7 +3,7 @@
 //! Loads and stores take a base, an index and a constant, so most geps need no instruction.
 //! `analyze` decides which of them are postponed to their users.
 
-use super::Lower;
+use super::Lowering;
 use super::analyze::Materialization;
 use crate::isa::{self, Enc, Memx, op};
 use cranelift_entity::EntityRef;
@@ -27,7 +27,7 @@ struct Terms {
     terms: Vec<(Operand, i64)>,
 }
 
-impl Lower<'_> {
+impl Lowering<'_> {
     fn terms(&self, user: usize, elem: TypeId, indices: &[Operand]) -> Terms {
         let mut t = Terms {
             off: 0,

@@ -2,11 +2,11 @@
 //!
 //! Loads and stores of whole aggregates are in `memory`.
 
-use super::Lower;
+use super::Lowering;
 use crate::isa::{self, op};
 use ompvm_ir::{Operand, Type, TypeId};
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Returns byte offset and type of a member of an aggregate.
     pub(super) fn member(&self, mut ty: TypeId, indices: &[u32]) -> (u32, TypeId) {
         let mut off = 0;

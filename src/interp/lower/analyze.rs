@@ -4,7 +4,7 @@
 //! A value that is produced at its use needs no slot, and slots dominate a register machine's cost.
 //! Nothing is emitted here. `fuse` decides which loads become operands of arithmetic.
 
-use super::{Lower, NONE};
+use super::{Lowering, NO_SLOT};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{CastOp, FloatKind, Op, Operand, Type, TypeId, Value};
 
@@ -28,7 +28,7 @@ pub(crate) enum Materialization {
 }
 
 /// The largest array, in bytes, that is part of a frame with a guard.
-const MOST_STATIC: u64 = 16 << 20;
+const MAX_STATIC_ALLOCA: u64 = 16 << 20;
 
 /// A value that is its phi plus a constant, in the source block of the phi's edge.
 struct Counter {
@@ -54,15 +54,15 @@ impl Uses {
     /// The use is an index of an address.
     const INDEX: u8 = 32;
 
-    fn all(self, what: u8) -> bool {
-        self.0 & what == what
+    fn have(self, properties: u8) -> bool {
+        self.0 & properties == properties
     }
 }
 
 /// The most uses for which an address with an index is formed again at each use.
-const MOST_USES: u32 = 2;
+const MAX_REMATERIALIZED_USES: u32 = 2;
 
-impl Lower<'_> {
+impl Lowering<'_> {
     pub(super) fn analyze(&mut self) {
         let values = self.slot.len();
         let mut uses = vec![0u32; values];
@@ -276,7 +276,7 @@ impl Lower<'_> {
     ) -> Materialization {
         let inst = &self.body.insts[i];
         let (uses, user) = (all_uses[self.nparams + i], last_user[self.nparams + i]);
-        let only_addresses = common.all(Uses::ADDRESS);
+        let only_addresses = common.have(Uses::ADDRESS);
         let pure = matches!(
             inst.op,
             Op::Binary { .. }
@@ -318,8 +318,8 @@ impl Lower<'_> {
                 };
                 let size = self.m.layout(*elem).size.saturating_mul(n as u64);
                 // In a frame with a guard, an overrun array must reach the guard.
-                let streamed = size >= super::memory::STREAMED && self.guard.is_none();
-                if *align > 16 || streamed || size > MOST_STATIC {
+                let streamed = size >= super::memory::MIN_CACHE_ALIGNED && self.guard.is_none();
+                if *align > 16 || streamed || size > MAX_STATIC_ALLOCA {
                     return Materialization::AtDefinition;
                 }
                 let align = (*align).max(1);
@@ -383,7 +383,7 @@ impl Lower<'_> {
             Op::Gep { indices, .. } if scalar => {
                 let constant = indices.iter().all(|&i| self.int_const(i).is_some());
                 if only_addresses
-                    && (constant || common.all(Uses::LOCAL) && uses <= MOST_USES)
+                    && (constant || common.have(Uses::LOCAL) && uses <= MAX_REMATERIALIZED_USES)
                     && (constant || !same_block)
                     && (constant || self.one_index(&inst.op))
                 {
@@ -405,11 +405,11 @@ impl Lower<'_> {
             } if scalar
                 && matches!(
                     (self.ty(self.type_of(*a)), self.ty(inst.ty)),
-                    (Type::Int(64), Type::Int(32)) if common.all(Uses::LOW)
+                    (Type::Int(64), Type::Int(32)) if common.have(Uses::LOW)
                 )
                 || matches!(
                     (self.ty(self.type_of(*a)), self.ty(inst.ty)),
-                    (Type::Int(8..=64), Type::Int(1)) if common.all(Uses::CONDITION)
+                    (Type::Int(8..=64), Type::Int(1)) if common.have(Uses::CONDITION)
                 ) =>
             {
                 Materialization::Alias
@@ -466,7 +466,7 @@ impl Lower<'_> {
                 op: ompvm_ir::BinOp::Add,
                 b,
                 ..
-            } if common.all(Uses::INDEX | Uses::LOCAL)
+            } if common.have(Uses::INDEX | Uses::LOCAL)
                 && matches!(self.ty(inst.ty), Type::Int(64))
                 && self.imm(*b).is_some() =>
             {
@@ -572,7 +572,7 @@ impl Lower<'_> {
     /// Returns the slots of a value, and emits it here if it was postponed.
     pub(super) fn value(&mut self, v: usize) -> u16 {
         match self.kind[v] {
-            Materialization::AtDefinition | Materialization::Sunk if self.slot[v] != NONE => {
+            Materialization::AtDefinition | Materialization::Sunk if self.slot[v] != NO_SLOT => {
                 self.slot[v]
             }
             // Undefined (in unreachable code), or without slots.

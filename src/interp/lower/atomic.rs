@@ -3,13 +3,13 @@
 //! Only common forms have handlers; the others become thunks, which are equally atomic. Atomics of
 //! the OpenMP runtime are calls.
 
-use super::Lower;
+use super::Lowering;
 use super::inst::width;
 use crate::isa::{self, op};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{GlobalRef, Op, Operand, RmwOp, Type};
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Emits the calling thread's address of a thread-local variable.
     pub(super) fn tls(&mut self, dst: u16, global: ompvm_ir::GlobalId, off: i64) {
         match self.image.tls_offset(global) {

@@ -3,8 +3,8 @@
 //! There are several forms because most callees are known and take few words. Intrinsics are in
 //! `intrinsic`.
 
-use super::Lower;
-use crate::exec::MAX_DIRECT;
+use super::Lowering;
+use crate::exec::MAX_DIRECT_ARGS;
 use crate::frame::{CallSite, SiteData, VarArg};
 use crate::isa::{self, Enc, HANDLERS, op};
 use ompvm_ir::{
@@ -27,7 +27,7 @@ static NO_ATTRS: ParamAttrs = ParamAttrs {
     noalias: false,
 };
 
-impl<'a> Lower<'a> {
+impl<'a> Lowering<'a> {
     pub(super) fn call(&mut self, i: usize, call: &'a Call, dst: u16, invoke: Invoke) {
         if self.guard.is_some() && self.leaves_for_good(i, call, invoke) {
             self.check_guard();
@@ -386,7 +386,7 @@ impl<'a> Lower<'a> {
 
     /// Returns the slots if every argument is an integer or pointer that is passed as its slot is.
     fn integer_arguments(&mut self, call: &Call) -> Option<Vec<u16>> {
-        if call.args.len() > MAX_DIRECT {
+        if call.args.len() > MAX_DIRECT_ARGS {
             return None;
         }
         for (i, &a) in call.args.iter().enumerate() {

@@ -3,11 +3,11 @@
 //! Some conversions emit nothing, since a value that only changes its type keeps its slot. Vectors
 //! are in `vector`.
 
-use super::Lower;
+use super::Lowering;
 use crate::isa::{self, op};
 use ompvm_ir::{CastOp, FloatKind, Operand, Type, TypeId};
 
-impl Lower<'_> {
+impl Lowering<'_> {
     pub(super) fn cast(
         &mut self,
         o: CastOp,

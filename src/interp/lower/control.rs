@@ -5,7 +5,7 @@
 
 use super::analyze::Materialization;
 use super::int::swap_greater;
-use super::{Label, Lower};
+use super::{Label, Lowering};
 use crate::isa::{self, Bra, Brab, Brai, Enc, Opcode, Shape, op};
 use ompvm_ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};
 use std::mem::offset_of;
@@ -46,7 +46,7 @@ pub(super) fn on_number(a: u16, imm: i32) -> Brai {
 }
 
 /// A comparison of two slots or of a slot and an immediate.
-pub(super) enum Test {
+pub(super) enum FusedComparison {
     Slots(Opcode<Brab>, u16, u16),
     Imm(Opcode<Brai>, u16, i32),
 }
@@ -60,7 +60,7 @@ fn narrow_imm(code: Opcode<Brai>) -> Opcode<Brai> {
     }
 }
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Emits a branch with two successors.
     pub(super) fn branch_two<T: TwoTargets>(
         &mut self,
@@ -161,8 +161,8 @@ impl Lower<'_> {
                     return;
                 }
                 let (mut then, mut els) = (self.target(then), self.target(otherwise));
-                match self.test(*cond, &mut then, &mut els) {
-                    Some(Test::Slots(code, a, b)) => {
+                match self.fused_comparison(*cond, &mut then, &mut els) {
+                    Some(FusedComparison::Slots(code, a, b)) => {
                         if self.step(code.number, a, b, then, els) {
                             self.repeat(then, els);
                             return;
@@ -172,7 +172,7 @@ impl Lower<'_> {
                         }
                         self.branch_two(code, on_slots(a, b), then, els);
                     }
-                    Some(Test::Imm(code, a, imm)) => {
+                    Some(FusedComparison::Imm(code, a, imm)) => {
                         if self.step_imm(code.number, a, imm, then, els) {
                             self.repeat(then, els);
                             return;
@@ -242,12 +242,12 @@ impl Lower<'_> {
     }
 
     /// Returns the fused comparison of a condition that is used only here.
-    pub(super) fn test(
+    pub(super) fn fused_comparison(
         &mut self,
         cond: Operand,
         then: &mut Label,
         els: &mut Label,
-    ) -> Option<Test> {
+    ) -> Option<FusedComparison> {
         match self.postponed(cond)?.clone() {
             Op::ICmp { pred, a, b } => {
                 let bits = self.int_bits(a).filter(|&b| b <= 64)?;
@@ -268,7 +268,7 @@ impl Lower<'_> {
                     && let Some(mask) = self.imm(mask)
                 {
                     std::mem::swap(then, els);
-                    return Some(Test::Imm(op::br_test, self.operand(x), mask));
+                    return Some(FusedComparison::Imm(op::br_test, self.operand(x), mask));
                 }
                 let low = bits == 32 && (self.may_have_high_bits(a) || self.may_have_high_bits(b));
                 // x pred imm
@@ -291,7 +291,7 @@ impl Lower<'_> {
                     };
                     if let Some((code, imm)) = code {
                         let code = if low { narrow_imm(code) } else { code };
-                        return Some(Test::Imm(code, self.operand(a), imm));
+                        return Some(FusedComparison::Imm(code, self.operand(a), imm));
                     }
                 }
                 // imm pred x: not (x < imm + 1), or not (x < imm)
@@ -314,7 +314,7 @@ impl Lower<'_> {
                     if let Some((code, imm)) = code {
                         std::mem::swap(then, els);
                         let code = if low { narrow_imm(code) } else { code };
-                        return Some(Test::Imm(code, self.operand(b), imm));
+                        return Some(FusedComparison::Imm(code, self.operand(b), imm));
                     }
                 }
                 let (mut x, mut y) = (self.operand(a), self.operand(b));
@@ -329,7 +329,7 @@ impl Lower<'_> {
                     IntPred::Slt => [op::br_slt8, op::br_slt16, op::br_slt32, op::br_slt64][w],
                     _ => [op::br_sle8, op::br_sle16, op::br_sle32, op::br_sle64][w],
                 };
-                Some(Test::Slots(code, x, y))
+                Some(FusedComparison::Slots(code, x, y))
             }
             Op::FCmp { pred, a, b } => {
                 let d = match self.ty(self.type_of(a)) {
@@ -360,7 +360,7 @@ impl Lower<'_> {
                 if negate {
                     std::mem::swap(then, els);
                 }
-                Some(Test::Slots(code[d], x, y))
+                Some(FusedComparison::Slots(code[d], x, y))
             }
             _ => None,
         }

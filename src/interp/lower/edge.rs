@@ -6,14 +6,14 @@
 //! a stub after the function's blocks.
 
 use super::analyze::Materialization;
-use super::{Label, Lower, NONE, Stub};
+use super::{Label, Lowering, NO_SLOT, Stub};
 use crate::isa::{self, Enc, op};
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 use ompvm_ir::{Const, Op, Operand};
 use std::mem::offset_of;
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Returns true if the edge needs moves.
     pub(super) fn has_moves(&self, from: usize, to: usize) -> bool {
         let mut any = false;
@@ -38,7 +38,7 @@ impl Lower<'_> {
                 break;
             };
             let v = self.nparams + i;
-            if self.kind[v] != Materialization::AtDefinition || self.slot[v] == NONE {
+            if self.kind[v] != Materialization::AtDefinition || self.slot[v] == NO_SLOT {
                 continue;
             }
             let known = self.incoming.get(&(from, to)).map(|&k| k as usize);

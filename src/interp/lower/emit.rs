@@ -3,13 +3,13 @@
 //! Branches are patched at the end, since most go forward. `slots` computes the lifetimes of slots.
 
 use super::super::thunk;
-use super::{Fixup, Label, Lower, NONE};
+use super::{Fixup, Label, Lowering, NO_SLOT};
 use crate::frame::SiteData;
 use crate::isa::{self, Enc, HANDLERS, INFO, Opcode, Shape, op};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{Const, ConstId, Operand, Type};
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Returns the byte offset of the next instruction.
     pub(super) fn here(&self) -> u32 {
         (self.code.len() * 8) as u32
@@ -85,7 +85,7 @@ impl Lower<'_> {
     pub(super) fn fresh(&mut self, words: u16) -> u16 {
         let at = self.next_slot;
         self.next_slot += u32::from(words.max(1));
-        at.min(u32::from(NONE) - 1) as u16
+        at.min(u32::from(NO_SLOT) - 1) as u16
     }
 
     /// Allocates slots that live to the end of the current instruction.

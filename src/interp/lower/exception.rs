@@ -3,7 +3,7 @@
 //! A table lets code that does not throw run at no cost. [`crate::interp::unwind`] decides which
 //! clause takes an exception.
 
-use super::{Label, Lower};
+use super::{Label, Lowering};
 use crate::frame::{LandingPad, LandingPadClause};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{Clause, Const, ConstId, GlobalRef, Op};
@@ -17,7 +17,7 @@ pub(super) struct Landing {
     pad: usize,
 }
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Records that exceptions of the call at `call`, which ends at `after`, go to block `to`.
     pub(super) fn landing(&mut self, call: usize, after: u32, to: usize) {
         let block = self.body.blocks[to];
@@ -34,7 +34,7 @@ impl Lower<'_> {
                 continue;
             };
             let v = self.nparams + i;
-            if self.slot[v] != super::NONE {
+            if self.slot[v] != super::NO_SLOT {
                 pad.dst = self.slot[v];
             }
             pad.cleanup = *cleanup;

@@ -4,8 +4,8 @@
 //! Thunks spare handlers for instructions that no profile shows. Integers are in `int`, fused
 //! operands in `fuse`, intrinsics in `intrinsic`.
 
-use super::control::Test;
-use super::{Label, Lower, NONE, analyze::Materialization};
+use super::control::FusedComparison;
+use super::{Label, Lowering, NO_SLOT, analyze::Materialization};
 use crate::entry::THUNKS;
 use crate::frame::{SiteData, ThunkSite};
 use crate::isa::{self, op};
@@ -22,12 +22,12 @@ pub(super) fn width(bits: u32) -> Option<usize> {
     }
 }
 
-impl<'a> Lower<'a> {
+impl<'a> Lowering<'a> {
     /// Emits instruction `i` at its definition, unless it is produced at its uses.
     pub(super) fn statement(&mut self, i: usize) {
         let v = self.nparams + i;
         if self.kind[v] == Materialization::AtDefinition {
-            let dst = if self.slot[v] == NONE {
+            let dst = if self.slot[v] == NO_SLOT {
                 self.scratch
             } else {
                 self.slot[v]
@@ -251,19 +251,19 @@ impl<'a> Lower<'a> {
         }
         let (yes, no) = (Label::from_number(0), Label::from_number(1));
         let (mut then, mut els) = (yes, no);
-        let test = self.test(cond, &mut then, &mut els);
+        let test = self.fused_comparison(cond, &mut then, &mut els);
         let (mut a, mut b) = (self.operand(a), self.operand(b));
         if then == no {
             (a, b) = (b, a);
         }
         match test {
-            Some(Test::Slots(code, x, y)) => {
+            Some(FusedComparison::Slots(code, x, y)) => {
                 let Some(&(_, code)) = slots.iter().find(|t| t.0 == code.number) else {
                     ompvm_support::bug!("a selection by {}", code.number)
                 };
                 self.emit(code, isa::Sel { dst, x, y, a, b });
             }
-            Some(Test::Imm(code, x, imm)) => {
+            Some(FusedComparison::Imm(code, x, imm)) => {
                 let Some(&(_, code)) = numbers.iter().find(|t| t.0 == code.number) else {
                     ompvm_support::bug!("a selection by {}", code.number)
                 };

@@ -4,14 +4,14 @@
 //! are sign-extended where the sign matters, and overflowed bits are cleared. Width 128 has
 //! handlers; 65 to 127 become thunks.
 
-use super::Lower;
+use super::Lowering;
 use super::analyze::Materialization;
 use super::inst::width;
 use crate::isa::{self, Dab, Dai, Opcode, op};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};
 
-impl Lower<'_> {
+impl Lowering<'_> {
     pub(super) fn int_binary(
         &mut self,
         o: BinOp,

@@ -2,7 +2,7 @@
 //!
 //! Vector intrinsics with handlers are in `vector`.
 
-use super::Lower;
+use super::Lowering;
 use super::inst::width;
 use crate::isa::{self, Da, Dab, Dabc, Opcode, op};
 use crate::thunk::metadata_string;
@@ -21,7 +21,7 @@ enum Scalar {
     Other,
 }
 
-impl<'a> Lower<'a> {
+impl<'a> Lowering<'a> {
     fn scalar(&self, ty: TypeId) -> Scalar {
         match self.ty(ty) {
             Type::Int(bits) => width(*bits).map_or(Scalar::Other, Scalar::Int),

@@ -3,7 +3,7 @@
 //! Allocas of fixed size are part of the frame, where they cost nothing. `address` folds addresses
 //! into their uses.
 
-use super::Lower;
+use super::Lowering;
 use super::address::Addr;
 use super::inst::width;
 use crate::isa::{self, Enc, Mem, Memn, Memx, op};
@@ -13,11 +13,11 @@ use std::mem::offset_of;
 /// The least bytes of an array that is allocated outside the frame, aligned to a cache line.
 /// Compiled loops that are entered from the interpreter use the array where it is, and vector
 /// accesses that cross cache lines are slower.
-pub(super) const STREAMED: u64 = 8 << 10;
+pub(super) const MIN_CACHE_ALIGNED: u64 = 8 << 10;
 /// Bytes of a cache line.
-const LINE: u32 = 64;
+const CACHE_LINE: u32 = 64;
 
-impl Lower<'_> {
+impl Lowering<'_> {
     pub(super) fn alloca(&mut self, i: usize, dst: u16) {
         let Op::Alloca { elem, count, align } = self.body.insts[i].op else {
             return;
@@ -28,8 +28,8 @@ impl Lower<'_> {
         }
         self.dynamic = true;
         let size = self.m.layout(elem).size;
-        let align = if size >= STREAMED {
-            align.max(LINE)
+        let align = if size >= MIN_CACHE_ALIGNED {
+            align.max(CACHE_LINE)
         } else {
             align
         };

@@ -103,7 +103,7 @@ struct Stub {
     to: usize,
 }
 
-pub(super) struct Lower<'a> {
+pub(super) struct Lowering<'a> {
     image: &'a Image,
     m: &'a Module,
     f: &'a Function,
@@ -112,7 +112,7 @@ pub(super) struct Lower<'a> {
     nparams: usize,
     /// Bytecode.
     code: Vec<u64>,
-    /// Slot of each value; `NONE` while it has none.
+    /// Slot of each value; `NO_SLOT` while it has none.
     slot: Vec<u16>,
     /// The materialization of each value.
     kind: Vec<analyze::Materialization>,
@@ -170,7 +170,7 @@ pub(super) struct Lower<'a> {
 }
 
 /// The absence of a slot.
-pub(super) const NONE: u16 = u16::MAX;
+pub(super) const NO_SLOT: u16 = u16::MAX;
 
 /// Lowers a function.
 pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<LoweredFunction> {
@@ -180,11 +180,11 @@ pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<LoweredFunctio
         ompvm_support::bug!("`{}` has no body to lower", f.name)
     };
     let started = options.dump.is_some().then(Instant::now);
-    let mut l = Lower::new(image, module, f, body, id);
+    let mut l = Lowering::new(image, module, f, body, id);
     let near = l.choose_guard();
     l.analyze();
     l.lay_out_guarded(&near);
-    let lowered = l.run(options);
+    let lowered = l.lower_body(options);
     if let Some(wanted) = &options.dump
         && f.name.contains(wanted.as_str())
     {
@@ -221,11 +221,11 @@ pub fn disassemble(code: &LoweredFunction, name: &str) -> String {
     text
 }
 
-impl<'a> Lower<'a> {
+impl<'a> Lowering<'a> {
     fn new(image: &'a Image, m: &'a Module, f: &'a Function, body: &'a Body, id: FuncId) -> Self {
         let nparams = f.signature(m).1.len();
         let values = nparams + body.insts.len();
-        Lower {
+        Lowering {
             image,
             m,
             f,
@@ -233,7 +233,7 @@ impl<'a> Lower<'a> {
             id,
             nparams,
             code: Vec::with_capacity(body.insts.len() * 3),
-            slot: vec![NONE; values],
+            slot: vec![NO_SLOT; values],
             kind: vec![analyze::Materialization::AtDefinition; values],
             block_of: vec![0; values],
             in_loop: vec![false; body.blocks.len()],
@@ -273,7 +273,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn run(mut self, options: &Options) -> Box<LoweredFunction> {
+    fn lower_body(mut self, options: &Options) -> Box<LoweredFunction> {
         self.count = options.count;
         let enter = self.emit(
             op::enter,
@@ -320,7 +320,7 @@ impl<'a> Lower<'a> {
             at += 1;
         }
         self.finish_landings();
-        if self.next_slot >= u32::from(NONE) {
+        if self.next_slot >= u32::from(NO_SLOT) {
             self.failed = Some(format!("a function with {} slots", self.next_slot));
         }
         let failed = self.failed.take();
@@ -343,10 +343,10 @@ impl<'a> Lower<'a> {
             );
             self.unsupported(why);
         }
-        self.finish(enter, failed.is_some())
+        self.finish_function(enter, failed.is_some())
     }
 
-    fn finish(mut self, enter: usize, failed: bool) -> Box<LoweredFunction> {
+    fn finish_function(mut self, enter: usize, failed: bool) -> Box<LoweredFunction> {
         for fix in std::mem::take(&mut self.fixups) {
             let target = self.labels[fix.label.0 as usize];
             let off = target as i32 - fix.at as i32;
@@ -506,7 +506,7 @@ pub(crate) fn value_locations(code: &LoweredFunction) -> Arc<[Place]> {
                 layout.area + layout.allocas[&(v as u32)],
             ),
             analyze::Materialization::AtDefinition | analyze::Materialization::Sunk
-                if layout.slots[v] != NONE =>
+                if layout.slots[v] != NO_SLOT =>
             {
                 (PlaceKind::Slot, u32::from(layout.slots[v]) * 8)
             }

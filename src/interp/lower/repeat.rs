@@ -4,14 +4,14 @@
 //! The step must count the instruction's index in place, and the instruction may read nothing else
 //! that changes, apart from its own sum. Loops of several instructions are left alone.
 
-use super::{Label, Lower};
+use super::{Label, Lowering};
 use crate::isa::{
     Brstep, Brstepi, Brwalk, Brwalki, Enc, Fcx, Fg, Fx, Fxx, HANDLERS, Memx, Opcode, Shape, op,
 };
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Returns the operands of an instruction of shape `T`.
-    fn at<T: Shape>(&self, at: usize) -> T {
+    fn operands_at<T: Shape>(&self, at: usize) -> T {
         // SAFETY: the caller has found an instruction of this shape at `at`.
         unsafe { (*self.code.as_ptr().byte_add(at).cast::<Enc<T>>()).ops }
     }
@@ -25,20 +25,20 @@ impl Lower<'_> {
             op::step_slti64.number,
             op::step_ulti64.number,
         ]) {
-            let o: Brstepi = self.at(at);
+            let o: Brstepi = self.operands_at(at);
             (o.dst, o.a, [u16::MAX; 2])
         } else if is(&[
             op::step_eq64.number,
             op::step_slt64.number,
             op::step_ult64.number,
         ]) {
-            let o: Brstep = self.at(at);
+            let o: Brstep = self.operands_at(at);
             (o.dst, o.a, [o.b, u16::MAX])
         } else if is(&[op::walk_slti64.number, op::walk_ulti64.number]) {
-            let o: Brwalki = self.at(at);
+            let o: Brwalki = self.operands_at(at);
             (o.dst, o.a, [o.s, u16::MAX])
         } else if is(&[op::walk_slt64.number, op::walk_ult64.number]) {
-            let o: Brwalk = self.at(at);
+            let o: Brwalk = self.operands_at(at);
             (o.dst, o.a, [o.s, o.b])
         } else {
             return None;
@@ -78,25 +78,25 @@ impl Lower<'_> {
             .or(form(what, op::store32x, op::store32x_loop))
             .or(form(what, op::store64x, op::store64x_loop));
         let repeated = if let Some(code) = fill {
-            let o: Memx = self.at(at);
+            let o: Memx = self.operands_at(at);
             (o.index == i && stays(o.base) && stays(o.reg)).then_some(code)
         } else if let Some(code) = form(what, op::fadd64_x, op::fadd64_x_loop) {
-            let o: Fx = self.at(at);
+            let o: Fx = self.operands_at(at);
             (o.index == i && stays(o.base) && summed(o.dst, o.a, &[o.base])).then_some(code)
         } else if let Some(code) = form(what, op::muladd64_x, op::muladd64_x_loop) {
-            let o: Fcx = self.at(at);
+            let o: Fcx = self.operands_at(at);
             let fine = o.index == i && stays(o.base) && stays(o.a);
             (fine && summed(o.dst, o.c, &[o.base, o.a])).then_some(code)
         } else if let Some(code) = form(what, op::muladd64_xx, op::muladd64_xx_loop) {
-            let o: Fxx = self.at(at);
+            let o: Fxx = self.operands_at(at);
             let fine = o.index == i && o.index2 == i && stays(o.base) && stays(o.base2);
             (fine && summed(o.dst, o.c, &[o.base, o.base2])).then_some(code)
         } else if let Some(code) = form(what, op::macc64_xx, op::macc64_xx_loop) {
-            let o: Fxx = self.at(at);
+            let o: Fxx = self.operands_at(at);
             let fine = o.index == i && o.index2 == i && stays(o.base) && stays(o.base2);
             (fine && stays(o.c)).then_some(code)
         } else if let Some(code) = form(what, op::muladd64_gather, op::muladd64_gather_loop) {
-            let o: Fg = self.at(at);
+            let o: Fg = self.operands_at(at);
             let fine = o.index == i && stays(o.base) && stays(o.base2) && stays(o.base3);
             (fine && summed(o.dst, o.c, &[o.base, o.base2, o.base3])).then_some(code)
         } else {

@@ -11,7 +11,7 @@
 //! second return any earlier value may be read.
 
 use super::analyze::Materialization;
-use super::{Lower, NONE};
+use super::{Lowering, NO_SLOT};
 use cranelift_entity::EntityRef;
 use hashbrown::HashSet;
 use ompvm_ir::{BinOp, Callee, Function, GlobalRef, Inst, Module, Op, Operand, Type};
@@ -111,7 +111,7 @@ impl Edges {
         Edges { start, list }
     }
 
-    fn of(&self, b: u32) -> &[u32] {
+    fn neighbors(&self, b: u32) -> &[u32] {
         let b = b as usize;
         &self.list[self.start[b] as usize..self.start[b + 1] as usize]
     }
@@ -125,14 +125,14 @@ const MAX_BLOCKS: usize = 512;
 const MAX_WORK: usize = 4;
 
 /// Slots reserved for values that live in one block.
-const SPARE: u64 = 4_000;
+const RESERVED_SLOTS: u64 = 4_000;
 
 /// Returns true if a function has more values that live in several blocks than there are slot
 /// numbers. (Values of one block share slots; only thousands of them alive at once could still be
 /// too many.)
 pub fn too_many_slots(m: &Module, f: &Function) -> bool {
     let Some(body) = &f.body else { return false };
-    let limit = u64::from(NONE) - SPARE;
+    let limit = u64::from(NO_SLOT) - RESERVED_SLOTS;
     let words = |i: &Inst| u64::from(super::words(m, i.ty));
     if body.insts.iter().map(words).sum::<u64>() <= limit {
         return false;
@@ -157,7 +157,7 @@ pub fn too_many_slots(m: &Module, f: &Function) -> bool {
     all.filter(|(_, s)| *s).map(|(i, _)| words(i)).sum::<u64>() > limit
 }
 
-impl Lower<'_> {
+impl Lowering<'_> {
     fn leaves(&self, o: Operand, f: &mut impl FnMut(usize)) {
         let Ok(v) = o.unpack() else { return };
         let v = v.index();
@@ -310,7 +310,7 @@ impl Lower<'_> {
                 self.kind[v],
                 Materialization::AtDefinition | Materialization::Sunk
             );
-            if own && words > 0 && self.slot[v] == NONE {
+            if own && words > 0 && self.slot[v] == NO_SLOT {
                 let local = share
                     && self.kind[v] == Materialization::AtDefinition
                     && last[v] >= 0
@@ -446,7 +446,7 @@ impl Lower<'_> {
             }
             while let Some(b) = work.pop() {
                 budget = budget.saturating_sub(1);
-                for &p in preds.of(b) {
+                for &p in preds.neighbors(b) {
                     if p != c.block && c.live_in.insert(p) {
                         work.push(p);
                     }
@@ -510,7 +510,10 @@ fn live_after(y: &Candidate, block: u32, at: i64, succs: &Edges) -> bool {
         .iter()
         .any(|&(b, u)| b == block && u > at && !(y.block == block && y.def > at && u > y.def))
         || (!(y.block == block && y.def > at)
-            && succs.of(block).iter().any(|&s| y.live_in.contains(s)))
+            && succs
+                .neighbors(block)
+                .iter()
+                .any(|&s| y.live_in.contains(s)))
 }
 
 fn interfere(x: &Candidate, y: &Candidate, succs: &Edges) -> bool {

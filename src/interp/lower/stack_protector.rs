@@ -8,7 +8,7 @@
 //!
 //! Compiled code has LLVM's own guards.
 
-use super::Lower;
+use super::Lowering;
 use crate::isa::{self, Enc, Opcode, op};
 use hashbrown::HashMap;
 use ompvm_ir::{Callee, GlobalRef, Op, Protect, Type, TypeId};
@@ -31,7 +31,7 @@ pub(super) enum GuardDistance {
     LargeArray,
 }
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Decides whether the function has a guard; returns the distance class of each alloca.
     pub(super) fn choose_guard(&mut self) -> HashMap<u32, GuardDistance> {
         let level = self.f.attrs.protect;

@@ -7,7 +7,7 @@
 //! since no profile shows it.
 
 use super::control::TwoTargets;
-use super::{Label, Lower};
+use super::{Label, Lowering};
 use crate::isa::{
     self, Brinc, Brinci, Brstep, Brstepi, Brwalk, Brwalki, Dab, Dai, Enc, Opcode, op,
 };
@@ -72,7 +72,7 @@ static INCREMENTS_TO_NUMBER: [(u16, Opcode<Brinci>); 5] = [
     (op::br_slti64.number, op::inc_br_slti64),
 ];
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Removes the instruction emitted last if it is in this block, has one of `codes`, and
     /// `wanted` accepts it. Returns its operands, and true for the second of the codes.
     fn take_last<T: isa::Shape>(

@@ -5,12 +5,12 @@
 //! itself. `edge` emits the moves of edges.
 
 use super::control::{on_number, on_slot};
-use super::{Label, Lower};
+use super::{Label, Lowering};
 use crate::isa::{self, Enc, op};
 use ompvm_ir::Operand;
 use std::mem::offset_of;
 
-impl Lower<'_> {
+impl Lowering<'_> {
     pub(super) fn switch(
         &mut self,
         cond: Operand,

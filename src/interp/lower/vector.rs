@@ -4,7 +4,7 @@
 //! Masks and widths without a handler become thunks.
 
 use super::inst::width;
-use super::{Lower, lane_bytes};
+use super::{Lowering, lane_bytes};
 use crate::isa::{self, Dabcn, Dabn, Dan, Opcode, op};
 use ompvm_ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Operand, Type, TypeId};
 
@@ -16,7 +16,7 @@ pub(super) enum Lane {
     Bit,
 }
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Returns lane kind and count of a vector that has handlers.
     pub(super) fn lanes(&self, ty: TypeId) -> Option<(Lane, u16)> {
         let Type::Vector {

@@ -4,7 +4,7 @@
 //! operands. The most profitable forms come first, and an operand is taken only once the form is
 //! certain, since taking it emits code. Stored results are in `store`.
 
-use super::super::Lower;
+use super::super::Lowering;
 use super::super::address::Addr;
 use super::{
     Indexed, MULTIPLY_ADD, MULTIPLY_ADD_PAIR, OperandAddress, SUBTRACT_PRODUCT, arithmetic,
@@ -13,7 +13,7 @@ use super::{
 use crate::isa::{self, Dab, Dabc, Fx, Fxx, Memx, op};
 use ompvm_ir::{BinOp, CastOp, Op, Operand};
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Emits `dst = a op b` on doubles or pairs of them with at most one loaded operand per form;
     /// `false` if the table has no row for the operation.
     pub(in crate::lower) fn double_arithmetic(
@@ -140,7 +140,7 @@ impl Lower<'_> {
                 return;
             }
             let address = self.operand_address(addr);
-            self.emit_at(forms.factor, [dst, a, c], address);
+            self.emit_memory_form(forms.factor, [dst, a, c], address);
             return;
         }
         if let Some(summand) = forms.summand
@@ -148,7 +148,7 @@ impl Lower<'_> {
         {
             let (a, b) = (self.operand(x), self.operand(y));
             let address = self.operand_address(addr);
-            self.emit_at(summand, [dst, a, b], address);
+            self.emit_memory_form(summand, [dst, a, b], address);
             return;
         }
         let [a, b, c] = [x, y, c].map(|o| self.operand(o));
@@ -172,7 +172,7 @@ impl Lower<'_> {
         let loaded = self.loaded(y).map(|addr| self.operand_address(addr));
         let (a, c) = (self.operand(x), self.operand(c));
         match loaded {
-            Some(address) => self.emit_at(SUBTRACT_PRODUCT.factor, [dst, a, c], address),
+            Some(address) => self.emit_memory_form(SUBTRACT_PRODUCT.factor, [dst, a, c], address),
             None => {
                 let b = self.operand(y);
                 self.emit(SUBTRACT_PRODUCT.plain, Dabc { dst, a, b, c });

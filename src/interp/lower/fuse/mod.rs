@@ -10,7 +10,7 @@ mod arithmetic;
 mod postpone;
 mod store;
 
-use super::Lower;
+use super::Lowering;
 use super::address::Addr;
 use crate::isa::{self, Dab, Dabc, Fcx, Fm, Fx, Fxx, Opcode, op};
 use cranelift_entity::EntityRef;
@@ -18,14 +18,14 @@ use ompvm_ir::{BinOp, Op, Operand};
 
 /// The forms of an instruction with an operand in memory: at a base, or at a base plus an index.
 #[derive(Clone, Copy)]
-struct At<X: isa::Shape> {
+struct MemoryForms<X: isa::Shape> {
     base: Opcode<Fm>,
     index: Opcode<X>,
 }
 
 /// Pairs the two forms.
-const fn at<X: isa::Shape>(base: Opcode<Fm>, index: Opcode<X>) -> At<X> {
-    At { base, index }
+const fn memory_forms<X: isa::Shape>(base: Opcode<Fm>, index: Opcode<X>) -> MemoryForms<X> {
+    MemoryForms { base, index }
 }
 
 /// An operation on doubles, or on pairs of them, in all its forms.
@@ -34,13 +34,13 @@ struct Arithmetic {
     pair: bool,
     plain: Opcode<Dab>,
     /// The form with a loaded right operand.
-    right: At<Fx>,
+    right: MemoryForms<Fx>,
     /// The form with a loaded left operand.
-    left: At<Fx>,
+    left: MemoryForms<Fx>,
     /// The form with two loaded operands.
     both: Option<Opcode<Fxx>>,
     /// The form with a stored result.
-    stored: Option<At<Fcx>>,
+    stored: Option<MemoryForms<Fcx>>,
 }
 
 /// The operations with a double in memory as operand or result.
@@ -49,35 +49,35 @@ static ARITHMETIC: [Arithmetic; 6] = [
         op: BinOp::FAdd,
         pair: false,
         plain: op::fadd64,
-        right: at(op::fadd64_m, op::fadd64_x),
-        left: at(op::fadd64_m, op::fadd64_x),
+        right: memory_forms(op::fadd64_m, op::fadd64_x),
+        left: memory_forms(op::fadd64_m, op::fadd64_x),
         both: Some(op::fadd64_xx),
-        stored: Some(at(op::fadd64_st, op::fadd64_stx)),
+        stored: Some(memory_forms(op::fadd64_st, op::fadd64_stx)),
     },
     Arithmetic {
         op: BinOp::FSub,
         pair: false,
         plain: op::fsub64,
-        right: at(op::fsub64_m, op::fsub64_x),
-        left: at(op::frsub64_m, op::frsub64_x),
+        right: memory_forms(op::fsub64_m, op::fsub64_x),
+        left: memory_forms(op::frsub64_m, op::frsub64_x),
         both: Some(op::fsub64_xx),
-        stored: Some(at(op::fsub64_st, op::fsub64_stx)),
+        stored: Some(memory_forms(op::fsub64_st, op::fsub64_stx)),
     },
     Arithmetic {
         op: BinOp::FMul,
         pair: false,
         plain: op::fmul64,
-        right: at(op::fmul64_m, op::fmul64_x),
-        left: at(op::fmul64_m, op::fmul64_x),
+        right: memory_forms(op::fmul64_m, op::fmul64_x),
+        left: memory_forms(op::fmul64_m, op::fmul64_x),
         both: Some(op::fmul64_xx),
-        stored: Some(at(op::fmul64_st, op::fmul64_stx)),
+        stored: Some(memory_forms(op::fmul64_st, op::fmul64_stx)),
     },
     Arithmetic {
         op: BinOp::FAdd,
         pair: true,
         plain: op::v2fadd,
-        right: at(op::v2fadd_m, op::v2fadd_x),
-        left: at(op::v2fadd_m, op::v2fadd_x),
+        right: memory_forms(op::v2fadd_m, op::v2fadd_x),
+        left: memory_forms(op::v2fadd_m, op::v2fadd_x),
         both: None,
         stored: None,
     },
@@ -85,8 +85,8 @@ static ARITHMETIC: [Arithmetic; 6] = [
         op: BinOp::FSub,
         pair: true,
         plain: op::v2fsub,
-        right: at(op::v2fsub_m, op::v2fsub_x),
-        left: at(op::v2frsub_m, op::v2frsub_x),
+        right: memory_forms(op::v2fsub_m, op::v2fsub_x),
+        left: memory_forms(op::v2frsub_m, op::v2frsub_x),
         both: None,
         stored: None,
     },
@@ -94,8 +94,8 @@ static ARITHMETIC: [Arithmetic; 6] = [
         op: BinOp::FMul,
         pair: true,
         plain: op::v2fmul,
-        right: at(op::v2fmul_m, op::v2fmul_x),
-        left: at(op::v2fmul_m, op::v2fmul_x),
+        right: memory_forms(op::v2fmul_m, op::v2fmul_x),
+        left: memory_forms(op::v2fmul_m, op::v2fmul_x),
         both: None,
         stored: None,
     },
@@ -110,26 +110,26 @@ fn arithmetic(op: BinOp, pair: bool) -> Option<&'static Arithmetic> {
 struct MultiplyAdd {
     plain: Opcode<Dabc>,
     /// The form with a loaded factor.
-    factor: At<Fcx>,
+    factor: MemoryForms<Fcx>,
     /// The form with a loaded addend.
-    summand: Option<At<Fcx>>,
+    summand: Option<MemoryForms<Fcx>>,
 }
 
 static MULTIPLY_ADD: MultiplyAdd = MultiplyAdd {
     plain: op::muladd64,
-    factor: at(op::muladd64_m, op::muladd64_x),
-    summand: Some(at(op::muladd64_am, op::muladd64_ax)),
+    factor: memory_forms(op::muladd64_m, op::muladd64_x),
+    summand: Some(memory_forms(op::muladd64_am, op::muladd64_ax)),
 };
 
 static MULTIPLY_ADD_PAIR: MultiplyAdd = MultiplyAdd {
     plain: op::v2muladd,
-    factor: at(op::v2muladd_m, op::v2muladd_x),
-    summand: Some(at(op::v2muladd_am, op::v2muladd_ax)),
+    factor: memory_forms(op::v2muladd_m, op::v2muladd_x),
+    summand: Some(memory_forms(op::v2muladd_am, op::v2muladd_ax)),
 };
 
 static SUBTRACT_PRODUCT: MultiplyAdd = MultiplyAdd {
     plain: op::negmuladd64,
-    factor: at(op::negmuladd64_m, op::negmuladd64_x),
+    factor: memory_forms(op::negmuladd64_m, op::negmuladd64_x),
     summand: None,
 };
 
@@ -164,7 +164,7 @@ impl OperandAddress {
     }
 }
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Returns true if the operand is a postponed load.
     fn loads(&self, o: Operand) -> bool {
         matches!(self.postponed(o), Some(Op::Load { .. }))
@@ -239,7 +239,12 @@ impl Lower<'_> {
     }
 
     /// Emits the form that fits the location.
-    fn emit_at(&mut self, forms: At<Fcx>, [dst, a, c]: [u16; 3], address: OperandAddress) {
+    fn emit_memory_form(
+        &mut self,
+        forms: MemoryForms<Fcx>,
+        [dst, a, c]: [u16; 3],
+        address: OperandAddress,
+    ) {
         match address {
             OperandAddress::Base(base, off) => self.emit_base(forms.base, [dst, a, c], base, off),
             OperandAddress::Index(at) => self.emit_indexed(forms.index, [dst, a, c], at),

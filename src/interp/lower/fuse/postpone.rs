@@ -1,12 +1,12 @@
 //! Decides which instructions are postponed to their user and fused into it.
 //!
-//! [`Lower::fuse`] postpones a load of a double (or of two) to the arithmetic that is its only
+//! [`Lowering::fuse`] postpones a load of a double (or of two) to the arithmetic that is its only
 //! user, arithmetic to the store that is its only user, and a constant added to an index to the
 //! address. A load moves past other instructions only if none of them can write memory or trap.
 //! These decisions depend only on the function's IR and precede all emission; the sibling files
 //! emit. Integers, floats and wider vectors are not fused, since no profile shows a need.
 
-use super::super::Lower;
+use super::super::Lowering;
 use super::super::analyze::Materialization;
 use cranelift_entity::EntityRef;
 use ompvm_ir::{
@@ -33,7 +33,7 @@ const PURE: [&str; 16] = [
     "vector.reduce.",
 ];
 
-impl<'a> Lower<'a> {
+impl<'a> Lowering<'a> {
     fn intrinsic_name(&self, call: &Call) -> Option<&'a str> {
         match call.callee {
             Callee::Symbol(GlobalRef::Func(f)) => self.m.functions[f].name.strip_prefix("llvm."),

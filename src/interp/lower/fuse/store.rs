@@ -1,21 +1,21 @@
 //! Stores of a postponed sum, product, or product plus addend.
 //!
-//! [`Lower::store_result`] selects the form; `accumulate` handles an addend that is the stored
+//! [`Lowering::store_result`] selects the form; `accumulate` handles an addend that is the stored
 //! location's old value. Here the result has an address as well, and the order in which addresses
 //! are formed is part of the emitted code. Results in slots are in `arithmetic`.
 
-use super::super::Lower;
+use super::super::Lowering;
 use super::super::address::Addr;
-use super::{OperandAddress, arithmetic, at, two_addresses};
+use super::{OperandAddress, arithmetic, memory_forms, two_addresses};
 use crate::isa::{self, op};
 use ompvm_ir::{Op, Operand};
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Emits the store of a postponed sum or product; `false` if the value is neither.
     pub(in crate::lower) fn store_result(&mut self, value: Operand, ptr: Operand) -> bool {
         let (x, y, c, forms) = match self.postponed(value) {
             Some(Op::Call(call)) => {
-                let forms = at(op::muladd64_st, op::muladd64_stx);
+                let forms = memory_forms(op::muladd64_st, op::muladd64_stx);
                 (call.args[0], call.args[1], Some(call.args[2]), forms)
             }
             Some(Op::Binary { op, a, b, .. }) => {
@@ -56,7 +56,7 @@ impl Lower<'_> {
         }
         let (a, b) = (self.operand(x), self.operand(y));
         let c = c.map_or(0, |c| self.operand(c));
-        self.emit_at(forms, [b, a, c], to);
+        self.emit_memory_form(forms, [b, a, c], to);
         true
     }
 
