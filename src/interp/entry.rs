@@ -417,8 +417,8 @@ fn ret_words(code: &LoweredFunction) -> usize {
 /// Lays out an activation's first frames below `end`.
 #[inline(never)]
 fn lay_out_frames(act: &mut Activation, end: usize) -> Onward {
-    // SAFETY: `enter` or `call_words` stored the `PendingCall`, and `run` reserved the bytes of
-    // both frames below `end`. The frames are written before they are read.
+    // SAFETY: `enter` or `call_words` stored the `PendingCall`, and `run_activation` reserved the
+    // bytes of both frames below `end`. The frames are written before they are read.
     unsafe {
         let PendingCall { code, by } = &*act.call.cast::<PendingCall>();
         let lowest = end - base_bytes(code, act);
@@ -567,7 +567,7 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         act.call = (&raw mut call).cast_const().cast();
         act.push(cx);
         stats::begin_entry(&mut act, cx, func);
-        let exit = run(&mut act, code);
+        let exit = run_activation(&mut act, code);
         // The program may have moved this stack to another thread.
         let cx = thread::current_again();
         stats::end_entry(&act, cx);
@@ -582,9 +582,9 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
 ///
 /// # Safety
 /// As for [`activation::run`]; `act.call` is a [`PendingCall`] of `code`.
-unsafe fn run(act: &mut Activation, code: &LoweredFunction) -> Exit {
+unsafe fn run_activation(act: &mut Activation, code: &LoweredFunction) -> Exit {
     let bytes = base_bytes(code, act) + code.frame as usize + HEADER_BYTES + MARGIN + INITIAL_SPACE;
-    act.spill = super::stack_overflow::handle_full_stack as *const () as usize;
+    act.full_stack_handler = super::stack_overflow::handle_full_stack as *const () as usize;
     // SAFETY: the caller's contract; `bytes` covers the frames that `lay_out_frames` lays out.
     unsafe { activation::run(act, bytes.next_multiple_of(16), resume) }
 }
@@ -608,7 +608,7 @@ pub(super) unsafe fn call_words(
         act.ip = code.entry;
         act.call = (&raw mut call).cast_const().cast();
         act.push(thread::current());
-        let exit = run(&mut act, code);
+        let exit = run_activation(&mut act, code);
         act.pop(thread::current_again());
         exit
     }

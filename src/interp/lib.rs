@@ -20,6 +20,7 @@ pub mod baseline;
 pub mod baseline;
 mod check;
 mod cleanup;
+mod compiled_calls;
 mod entry;
 pub mod exec;
 mod fork;
@@ -30,7 +31,6 @@ pub mod frame;
 )]
 pub mod isa;
 mod lower;
-mod native;
 pub mod osr;
 mod stack_overflow;
 pub mod stats;
@@ -42,9 +42,9 @@ mod tests;
 
 pub use check::unsupported;
 pub use cleanup::cleanup_address;
+pub use compiled_calls::{library_replacements, redirect_callers};
 pub use entry::{
     address_after_call, attach_cache, detach_cache, function_at, init, locate, lower_function,
     lowered_functions, set_lowered_hook,
 };
 pub use lower::{Options, count_instructions, disassemble};
-pub use native::{library_replacements, redirect_callers};

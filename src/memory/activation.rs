@@ -37,7 +37,7 @@ pub struct Activation {
     pub limit: *mut u8,
     /// The interpreter's handler for calls that exhaust the thread's own stack; see
     /// [`ThreadState::further_stack`].
-    pub spill: usize,
+    pub full_stack_handler: usize,
     /// The callback that says where [`run`] continues; set by [`run`].
     pub(super) again: Option<Again>,
     /// Bytes by which the stack pointer is to move down, if handlers return to a loop.
@@ -144,7 +144,7 @@ impl Default for Activation {
             saved_frame: 0,
             low: ptr::null_mut(),
             limit: ptr::null_mut(),
-            spill: 0,
+            full_stack_handler: 0,
             again: None,
             wants: 0,
             state: ptr::null_mut(),

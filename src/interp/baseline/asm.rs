@@ -133,19 +133,19 @@ impl Asm {
     }
 
     /// Returns the position of a bound label.
-    pub fn place(&self, label: Label) -> u32 {
+    pub fn position(&self, label: Label) -> u32 {
         self.labels[label.0 as usize]
     }
 
     /// Returns true if a label is bound.
     pub fn is_bound(&self, label: Label) -> bool {
-        self.place(label) != UNBOUND
+        self.position(label) != UNBOUND
     }
 
     /// Fills in the distances of all jumps, whose labels must be bound.
     pub fn resolve(&mut self) {
         for (field, label) in std::mem::take(&mut self.fixups) {
-            let target = self.place(label);
+            let target = self.position(label);
             debug_assert!(target != UNBOUND);
             let rel = target.wrapping_sub(field + 4);
             self.code[field as usize..field as usize + 4].copy_from_slice(&rel.to_le_bytes());

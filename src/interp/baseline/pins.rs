@@ -5,7 +5,7 @@
 //! frequencies are unknown, so every use counts the same.
 
 use super::flow::{Bytecode, FlowGraph, by_handler};
-use super::register_cache::{GS, XS};
+use super::register_cache::{GENERAL_REGISTERS, VECTOR_REGISTERS};
 use super::table::{ExtraOperands, OperandClass};
 
 /// A slot that a loop keeps in a register.
@@ -24,8 +24,8 @@ pub struct Pin {
 }
 
 /// Registers left for other slots.
-const SPARE_G: usize = 4;
-const SPARE_X: usize = 5;
+const RESERVED_GENERAL: usize = 4;
+const RESERVED_VECTOR: usize = 5;
 
 #[derive(Clone, Copy, Default)]
 struct Count {
@@ -143,8 +143,8 @@ pub fn choose(code: &Bytecode, graph: &FlowGraph) -> Vec<Vec<Pin>> {
         vector.sort_unstable_by(|a, b| b.cmp(a));
         let mut pins = Vec::new();
         // Low registers are left free, since templates take theirs from the low end.
-        let mut regs = (0..16u8).rev().filter(|r| GS >> r & 1 != 0);
-        let most = GS.count_ones() as usize - SPARE_G;
+        let mut regs = (0..16u8).rev().filter(|r| GENERAL_REGISTERS >> r & 1 != 0);
+        let most = GENERAL_REGISTERS.count_ones() as usize - RESERVED_GENERAL;
         for (&(_, slot), reg) in general.iter().take(most).zip(&mut regs) {
             pins.push(Pin {
                 slot,
@@ -154,8 +154,8 @@ pub fn choose(code: &Bytecode, graph: &FlowGraph) -> Vec<Vec<Pin>> {
                 modified: counts[slot as usize].modified,
             });
         }
-        let mut regs = (0..16u8).rev().filter(|r| XS >> r & 1 != 0);
-        let most = XS.count_ones() as usize - SPARE_X;
+        let mut regs = (0..16u8).rev().filter(|r| VECTOR_REGISTERS >> r & 1 != 0);
+        let most = VECTOR_REGISTERS.count_ones() as usize - RESERVED_VECTOR;
         for (&(_, slot, pair), reg) in vector.iter().take(most).zip(&mut regs) {
             let modified =
                 counts[slot as usize].modified || pair && counts[slot as usize + 1].modified;

@@ -17,9 +17,9 @@ const HIGH_HALF: u8 = 0x80;
 
 /// General registers that may hold slots: all but rax, rcx, rdx, rsp, rsi, rdi, and rbp. A wrong
 /// address with rbp as its base would raise a different fault (of the stack segment, SIGBUS).
-pub const GS: u16 = 0b1111_1111_0000_1000;
+pub const GENERAL_REGISTERS: u16 = 0b1111_1111_0000_1000;
 /// Vector registers that may hold slots: all but xmm0 and xmm1.
-pub const XS: u16 = 0b1111_1111_1111_1100;
+pub const VECTOR_REGISTERS: u16 = 0b1111_1111_1111_1100;
 
 /// The registers of one class.
 #[derive(Clone, Debug)]
@@ -112,8 +112,8 @@ impl RegisterCache {
     pub fn new(slots: usize, asm: Asm) -> RegisterCache {
         RegisterCache {
             asm,
-            g: RegisterFile::new(GS),
-            x: RegisterFile::new(XS),
+            g: RegisterFile::new(GENERAL_REGISTERS),
+            x: RegisterFile::new(VECTOR_REGISTERS),
             in_g: vec![NO_REGISTER; slots + 1],
             in_x: vec![NO_REGISTER; slots + 1],
             clock: 0,
@@ -138,8 +138,8 @@ impl RegisterCache {
     /// Empties all registers, pinned ones too, without storing.
     pub fn clear(&mut self) {
         self.forget();
-        self.g = RegisterFile::new(GS);
-        self.x = RegisterFile::new(XS);
+        self.g = RegisterFile::new(GENERAL_REGISTERS);
+        self.x = RegisterFile::new(VECTOR_REGISTERS);
     }
 
     /// Returns the current contents of the registers.

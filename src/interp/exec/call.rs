@@ -395,7 +395,7 @@ unsafe fn with_addresses(
     // the call does not return, as with a longjmp.
     unsafe {
         if n * 8 > MARGIN {
-            let list: Vec<*const u64> = slots.iter().map(|&s| at(regs, s)).collect();
+            let list: Vec<*const u64> = slots.iter().map(|&s| slot_address(regs, s)).collect();
             let list = std::mem::ManuallyDrop::new(list);
             take(&list);
             drop(std::mem::ManuallyDrop::into_inner(list));
@@ -403,14 +403,14 @@ unsafe fn with_addresses(
         }
         let args = (*cx).sp.sub(n * 8).cast::<*const u64>();
         for (i, &slot) in slots.iter().enumerate() {
-            args.add(i).write(at(regs, slot));
+            args.add(i).write(slot_address(regs, slot));
         }
         take(std::slice::from_raw_parts(args, n));
     }
 }
 
 /// Returns the address of a slot.
-fn at(regs: *mut u64, slot: u16) -> *const u64 {
+fn slot_address(regs: *mut u64, slot: u16) -> *const u64 {
     regs.wrapping_add(usize::from(slot)).cast_const()
 }
 

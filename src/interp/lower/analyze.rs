@@ -123,7 +123,7 @@ impl Lowering<'_> {
         for i in 0..self.body.insts.len() {
             let v = self.nparams + i;
             if self.kind[v] == Materialization::AtDefinition
-                && common[v].all(Uses::SCALE)
+                && common[v].have(Uses::SCALE)
                 && let Some(lane) = self.is_splat(i, &uses)
             {
                 self.kind[v] = Materialization::Rematerialized;

@@ -64,12 +64,12 @@ impl Generator<'_> {
         match inst.row.template {
             T::Jump => {
                 self.flush(false);
-                self.go(self.branch_block(inst, self.then(inst)));
+                self.continue_in(self.branch_block(inst, self.then(inst)));
             }
             T::MoveJump => {
                 self.move_word(inst);
                 self.flush(false);
-                self.go(self.branch_block(inst, self.then(inst)));
+                self.continue_in(self.branch_block(inst, self.then(inst)));
             }
             T::BranchIf => {
                 let a = self.g(inst, 0);
@@ -228,11 +228,11 @@ impl Generator<'_> {
         if then == self.block + 1 && els != then {
             let els = self.target(els);
             self.c.asm.jcc(condition ^ 1, els);
-            self.go(then);
+            self.continue_in(then);
         } else {
             let then = self.target(then);
             self.c.asm.jcc(condition, then);
-            self.go(els);
+            self.continue_in(els);
         }
     }
 

@@ -22,7 +22,7 @@ impl Generator<'_> {
 
     /// Continues with a block from the current one, whose live slots are stored; emits no jump if
     /// that block is next.
-    pub fn go(&mut self, to: u32) {
+    pub fn continue_in(&mut self, to: u32) {
         let from = self.loop_of(self.block);
         self.inherit(to);
         self.cross(from, to);

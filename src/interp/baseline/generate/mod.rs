@@ -88,7 +88,7 @@ pub fn compile(lowered: &LoweredFunction) -> Option<Output> {
     c.asm.resolve();
     let entries = entries
         .into_iter()
-        .map(|(at, label)| (at, c.asm.place(label)))
+        .map(|(at, label)| (at, c.asm.position(label)))
         .collect();
     Some(Output {
         code: std::mem::take(&mut c.asm.code),
@@ -205,7 +205,7 @@ impl<'a> Generator<'a> {
         }
         self.flush(false);
         if b as usize + 1 < graph.blocks.len() {
-            self.go(b + 1);
+            self.continue_in(b + 1);
         }
     }
 

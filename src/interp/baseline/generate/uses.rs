@@ -43,7 +43,7 @@ impl LaterUses {
     }
 
     /// Records a write: earlier instructions do not see later uses.
-    fn wrote(&mut self, slot: u16, words: u16) {
+    fn record_write(&mut self, slot: u16, words: u16) {
         for s in slot..slot.saturating_add(words) {
             if let Some(l) = self.live.get_mut(s as usize) {
                 *l = NONE;
@@ -54,7 +54,7 @@ impl LaterUses {
     }
 
     /// Records a read.
-    fn read(&mut self, slot: u16, words: u16, float: bool) {
+    fn record_read(&mut self, slot: u16, words: u16, float: bool) {
         for s in slot..slot.saturating_add(words) {
             if let Some(l) = self.live.get_mut(s as usize) {
                 *l = self.block;
@@ -65,7 +65,7 @@ impl LaterUses {
     }
 
     /// Adds the later uses of a slot to the uses of field `k`.
-    fn note(&self, uses: &mut Uses, k: usize, slot: u16, words: u16) {
+    fn add_uses(&self, uses: &mut Uses, k: usize, slot: u16, words: u16) {
         let bit = |set: bool| u8::from(set) << k;
         uses.dead |= bit(!self.wanted(slot, words));
         uses.again |= bit(self.again[slot as usize] == self.block);
@@ -73,27 +73,30 @@ impl LaterUses {
     }
 
     /// Steps back over an instruction; returns the uses of its operands.
-    fn step(&mut self, inst: &Inst) -> Uses {
+    fn step_back(&mut self, inst: &Inst) -> Uses {
         let mut uses = Uses::default();
         let fields = || inst.row.fields.iter().enumerate();
         // SAFETY: the row describes this instruction.
         let place = |f: &OperandField| unsafe { (f.slot(inst.ip), f.count(inst.ip)) };
         for (k, f) in fields().filter(|(_, f)| f.def) {
             let (slot, words) = place(f);
-            self.note(&mut uses, k, slot, words);
-            self.wrote(slot, words);
+            self.add_uses(&mut uses, k, slot, words);
+            self.record_write(slot, words);
         }
         // Templates do not use this bit of a result.
         uses.again = 0;
         let result_float = uses.float != 0;
         for (k, f) in fields().filter(|(_, f)| !f.def) {
             let (slot, words) = place(f);
-            self.note(&mut uses, k, slot, words);
+            self.add_uses(&mut uses, k, slot, words);
         }
         // SAFETY: the row describes this instruction.
         unsafe {
-            inst.row
-                .extras(inst.ip, &mut |s, n| self.read(s, n, false), &mut |_, _| {});
+            inst.row.extras(
+                inst.ip,
+                &mut |s, n| self.record_read(s, n, false),
+                &mut |_, _| {},
+            );
         }
         for (_, f) in fields().filter(|(_, f)| !f.def) {
             let (slot, words) = place(f);
@@ -102,7 +105,7 @@ impl LaterUses {
                 OperandClass::N => result_float,
                 _ => false,
             };
-            self.read(slot, words, float);
+            self.record_read(slot, words, float);
         }
         uses
     }
@@ -130,7 +133,7 @@ impl Generator<'_> {
             }
             let block = &self.graph.blocks[b as usize];
             for i in (block.first..block.end).rev() {
-                self.uses[i as usize] = later.step(&self.code.get(i));
+                self.uses[i as usize] = later.step_back(&self.code.get(i));
             }
         }
     }
@@ -157,7 +160,7 @@ impl Generator<'_> {
         self.c.unlock();
     }
 
-    fn give_up(&mut self, class: OperandClass, slot: u16, words: u16) {
+    fn release_slots(&mut self, class: OperandClass, slot: u16, words: u16) {
         match class {
             OperandClass::P => self.c.kill_pair(slot),
             OperandClass::V => {
@@ -182,7 +185,7 @@ impl Generator<'_> {
             if !f.def && dead >> k & 1 != 0 {
                 // SAFETY: the row describes the instruction.
                 let (s, n) = unsafe { (f.slot(inst.ip), f.count(inst.ip)) };
-                self.give_up(f.class, s, n);
+                self.release_slots(f.class, s, n);
             }
         }
     }
@@ -209,7 +212,7 @@ impl Generator<'_> {
                 if dst.is_some_and(|(d, m)| s < d + m && d < s + n) {
                     continue;
                 }
-                self.give_up(f.class, s, n);
+                self.release_slots(f.class, s, n);
             }
         }
         self.c.unlock();

@@ -304,7 +304,7 @@ fn jumps_lead_to_their_labels() {
     let all = decoded(&asm.code);
     let names: Vec<M> = all.iter().map(Instruction::mnemonic).collect();
     assert_eq!(names, [M::Mov, M::Jne, M::Jmp, M::Jl, M::Jmp, M::Mov]);
-    let to = u64::from(asm.place(ahead));
+    let to = u64::from(asm.position(ahead));
     assert_eq!(to, all[5].ip());
     let targets: Vec<u64> = all[1..5]
         .iter()
