@@ -161,7 +161,8 @@ shapes! {
     /// Arithmetic on `a`, `c` and the values at `base + index * scale + off` and `base2 + index2 *
     /// scale2 + off2`.
     Fxx {
-        dst: S, c: S, base: S, index: S, base2: S, index2: S, scale: i32, off: i32, scale2: i32, off2: i32,
+        dst: S, c: S, base: S, index: S, base2: S, index2: S,
+        scale: i32, off: i32, scale2: i32, off2: i32,
     }
     /// Arithmetic on the values at `base + index * scale + off` and at `base3 + i * scale3 + off3`
     /// for the 32-bit `i` at `base2 + index * scale2 + off2`.
@@ -258,7 +259,8 @@ macro_rules! isa {
             use super::*;
             $($(
                 #[doc = $effect]
-                pub const $name: Opcode<$shape> = Opcode { number: OpcodeNumber::$name as u16, shape: PhantomData };
+                pub const $name: Opcode<$shape> =
+                    Opcode { number: OpcodeNumber::$name as u16, shape: PhantomData };
             )+)*
         }
 
@@ -283,7 +285,8 @@ isa! {
     DaBr "dst = a; goes to target": mov_jump;
     Bra "branches on bit 0 of a": br_if;
     Brab "branches on a comparison of two slots":
-        br_eq br_eq32 br_ult br_ult32 br_ule br_ule32 br_slt8 br_slt16 br_slt32 br_slt64 br_sle8 br_sle16 br_sle32 br_sle64
+        br_eq br_eq32 br_ult br_ult32 br_ule br_ule32 br_slt8 br_slt16 br_slt32 br_slt64 br_sle8
+        br_sle16 br_sle32 br_sle64
         br_foeq32 br_folt32 br_fole32 br_fone32 br_ford32
         br_foeq64 br_folt64 br_fole64 br_fone64 br_ford64;
     Brai "branches on a comparison with an immediate":
@@ -548,7 +551,8 @@ isa! {
     Lane "dst = a[index]": extract_var;
     Lane "dst = a with lane index replaced by b": insert_var;
     Dan "dst = sum or combination of n lanes":
-        red_add8 red_add16 red_add32 red_add64 red_mul32 red_mul64 red_and8 red_and16 red_and32 red_and64
+        red_add8 red_add16 red_add32 red_add64 red_mul32 red_mul64 red_and8 red_and16 red_and32
+        red_and64
         red_or8 red_or16 red_or32 red_or64 red_xor8 red_xor16 red_xor32 red_xor64
         red_smax8 red_smax16 red_smax32 red_smax64 red_smin8 red_smin16 red_smin32 red_smin64
         red_umax8 red_umax16 red_umax32 red_umax64 red_umin8 red_umin16 red_umin32 red_umin64

@@ -376,57 +376,84 @@ fn control(r: &mut [Row]) {
             br_eq T::Branch(Comparison(e, 64, false)), br_ult T::Branch(Comparison(b, 64, false)),
             br_ule T::Branch(Comparison(cc::BE, 64, false)),
             br_slt8 T::Branch(Comparison(l, 8, true)), br_slt16 T::Branch(Comparison(l, 16, true)),
-            br_slt32 T::Branch(Comparison(l, 32, true)), br_slt64 T::Branch(Comparison(l, 64, true)),
-            br_sle8 T::Branch(Comparison(cc::LE, 8, true)), br_sle16 T::Branch(Comparison(cc::LE, 16, true)),
-            br_sle32 T::Branch(Comparison(cc::LE, 32, true)), br_sle64 T::Branch(Comparison(cc::LE, 64, true)),
+            br_slt32 T::Branch(Comparison(l, 32, true)),
+            br_slt64 T::Branch(Comparison(l, 64, true)),
+            br_sle8 T::Branch(Comparison(cc::LE, 8, true)),
+            br_sle16 T::Branch(Comparison(cc::LE, 16, true)),
+            br_sle32 T::Branch(Comparison(cc::LE, 32, true)),
+            br_sle64 T::Branch(Comparison(cc::LE, 64, true)),
         }
         Brab [from a X W1, from b X W1] {
-            br_foeq32 T::BranchFloat(FloatComparison::Eq, false), br_folt32 T::BranchFloat(FloatComparison::Lt, false),
-            br_fole32 T::BranchFloat(FloatComparison::Le, false), br_fone32 T::BranchFloat(FloatComparison::Ne, false),
+            br_foeq32 T::BranchFloat(FloatComparison::Eq, false),
+            br_folt32 T::BranchFloat(FloatComparison::Lt, false),
+            br_fole32 T::BranchFloat(FloatComparison::Le, false),
+            br_fone32 T::BranchFloat(FloatComparison::Ne, false),
             br_ford32 T::BranchFloat(FloatComparison::Ord, false),
-            br_foeq64 T::BranchFloat(FloatComparison::Eq, true), br_folt64 T::BranchFloat(FloatComparison::Lt, true),
-            br_fole64 T::BranchFloat(FloatComparison::Le, true), br_fone64 T::BranchFloat(FloatComparison::Ne, true),
+            br_foeq64 T::BranchFloat(FloatComparison::Eq, true),
+            br_folt64 T::BranchFloat(FloatComparison::Lt, true),
+            br_fole64 T::BranchFloat(FloatComparison::Le, true),
+            br_fone64 T::BranchFloat(FloatComparison::Ne, true),
             br_ford64 T::BranchFloat(FloatComparison::Ord, true),
         }
         Brab [from a G W1, from b G W1] {
-            br_eq32 T::Branch(Comparison(e, 32, false)), br_ult32 T::Branch(Comparison(b, 32, false)),
+            br_eq32 T::Branch(Comparison(e, 32, false)),
+            br_ult32 T::Branch(Comparison(b, 32, false)),
             br_ule32 T::Branch(Comparison(cc::BE, 32, false)),
         }
         Brwalk [def dst G W1, from a G W1, from b G W1, from s G W1] {
-            walk_eq32 T::Walk(Comparison(e, 32, false)), walk_eq64 T::Walk(Comparison(e, 64, false)),
-            walk_slt32 T::Walk(Comparison(l, 32, true)), walk_slt64 T::Walk(Comparison(l, 64, true)),
-            walk_ult32 T::Walk(Comparison(b, 32, false)), walk_ult64 T::Walk(Comparison(b, 64, false)),
+            walk_eq32 T::Walk(Comparison(e, 32, false)),
+            walk_eq64 T::Walk(Comparison(e, 64, false)),
+            walk_slt32 T::Walk(Comparison(l, 32, true)),
+            walk_slt64 T::Walk(Comparison(l, 64, true)),
+            walk_ult32 T::Walk(Comparison(b, 32, false)),
+            walk_ult64 T::Walk(Comparison(b, 64, false)),
         }
         Brwalki [def dst G W1, from a G W1, from s G W1] {
-            walk_eqi32 T::WalkImm(Comparison(e, 32, false)), walk_eqi64 T::WalkImm(Comparison(e, 64, false)),
-            walk_slti32 T::WalkImm(Comparison(l, 32, true)), walk_slti64 T::WalkImm(Comparison(l, 64, true)),
-            walk_ulti32 T::WalkImm(Comparison(b, 32, false)), walk_ulti64 T::WalkImm(Comparison(b, 64, false)),
+            walk_eqi32 T::WalkImm(Comparison(e, 32, false)),
+            walk_eqi64 T::WalkImm(Comparison(e, 64, false)),
+            walk_slti32 T::WalkImm(Comparison(l, 32, true)),
+            walk_slti64 T::WalkImm(Comparison(l, 64, true)),
+            walk_ulti32 T::WalkImm(Comparison(b, 32, false)),
+            walk_ulti64 T::WalkImm(Comparison(b, 64, false)),
         }
         Brinc [def dst G W1, from a G W1, from x G W1, from y G W1] {
-            inc_br_eq T::Inc(Comparison(e, 64, false)), inc_br_eq32 T::Inc(Comparison(e, 32, false)),
-            inc_br_slt32 T::Inc(Comparison(l, 32, true)), inc_br_slt64 T::Inc(Comparison(l, 64, true)),
+            inc_br_eq T::Inc(Comparison(e, 64, false)),
+            inc_br_eq32 T::Inc(Comparison(e, 32, false)),
+            inc_br_slt32 T::Inc(Comparison(l, 32, true)),
+            inc_br_slt64 T::Inc(Comparison(l, 64, true)),
             inc_br_ult T::Inc(Comparison(b, 64, false)),
         }
         Brinci [def dst G W1, from a G W1, from x G W1] {
-            inc_br_eqi T::IncImm(Comparison(e, 64, false)), inc_br_eqi32 T::IncImm(Comparison(e, 32, false)),
-            inc_br_slti32 T::IncImm(Comparison(l, 32, true)), inc_br_slti64 T::IncImm(Comparison(l, 64, true)),
+            inc_br_eqi T::IncImm(Comparison(e, 64, false)),
+            inc_br_eqi32 T::IncImm(Comparison(e, 32, false)),
+            inc_br_slti32 T::IncImm(Comparison(l, 32, true)),
+            inc_br_slti64 T::IncImm(Comparison(l, 64, true)),
             inc_br_ulti T::IncImm(Comparison(b, 64, false)),
         }
         Brai [from a G W1] {
-            br_eqi32 T::BranchImm(Comparison(e, 32, false)), br_ulti32 T::BranchImm(Comparison(b, 32, false)),
-            br_eqi T::BranchImm(Comparison(e, 64, false)), br_ulti T::BranchImm(Comparison(b, 64, false)),
-            br_slti32 T::BranchImm(Comparison(l, 32, true)), br_slti64 T::BranchImm(Comparison(l, 64, true)),
+            br_eqi32 T::BranchImm(Comparison(e, 32, false)),
+            br_ulti32 T::BranchImm(Comparison(b, 32, false)),
+            br_eqi T::BranchImm(Comparison(e, 64, false)),
+            br_ulti T::BranchImm(Comparison(b, 64, false)),
+            br_slti32 T::BranchImm(Comparison(l, 32, true)),
+            br_slti64 T::BranchImm(Comparison(l, 64, true)),
             br_test T::BranchTest,
         }
         Brstep [def dst G W1, from a G W1, from b G W1] {
-            step_eq32 T::Step(Comparison(e, 32, false)), step_eq64 T::Step(Comparison(e, 64, false)),
-            step_slt32 T::Step(Comparison(l, 32, true)), step_slt64 T::Step(Comparison(l, 64, true)),
-            step_ult32 T::Step(Comparison(b, 32, false)), step_ult64 T::Step(Comparison(b, 64, false)),
+            step_eq32 T::Step(Comparison(e, 32, false)),
+            step_eq64 T::Step(Comparison(e, 64, false)),
+            step_slt32 T::Step(Comparison(l, 32, true)),
+            step_slt64 T::Step(Comparison(l, 64, true)),
+            step_ult32 T::Step(Comparison(b, 32, false)),
+            step_ult64 T::Step(Comparison(b, 64, false)),
         }
         Brstepi [def dst G W1, from a G W1] {
-            step_eqi32 T::StepImm(Comparison(e, 32, false)), step_eqi64 T::StepImm(Comparison(e, 64, false)),
-            step_slti32 T::StepImm(Comparison(l, 32, true)), step_slti64 T::StepImm(Comparison(l, 64, true)),
-            step_ulti32 T::StepImm(Comparison(b, 32, false)), step_ulti64 T::StepImm(Comparison(b, 64, false)),
+            step_eqi32 T::StepImm(Comparison(e, 32, false)),
+            step_eqi64 T::StepImm(Comparison(e, 64, false)),
+            step_slti32 T::StepImm(Comparison(l, 32, true)),
+            step_slti64 T::StepImm(Comparison(l, 64, true)),
+            step_ulti32 T::StepImm(Comparison(b, 32, false)),
+            step_ulti64 T::StepImm(Comparison(b, 64, false)),
         }
         Count [] { count T::Count }
         Nil [] { ret0 T::Ret0 }
@@ -439,7 +466,8 @@ fn control(r: &mut [Row]) {
             call1 T::Call1(true), call1_far T::Call1(false),
         }
         NativeF [def dst X W1, from a X W1] { native_d T::Handler, native_f T::Handler }
-        NativeF [def dst X W1, from a X W1, from b X W1] { native_dd T::Handler, native_ff T::Handler }
+        NativeF [def dst X W1, from a X W1, from b X W1] { native_dd T::Handler,
+            native_ff T::Handler }
     }
     handlers! { r;
         Switch [from a M W1]: switch_table switch_search;
@@ -447,7 +475,8 @@ fn control(r: &mut [Row]) {
         Ret [from a M n_of!(Ret)]: retn;
         Nil []: exit unreachable trap debugtrap;
         Call []: tail_call;
-        CallPtr [def dst M WordCount::N(offset_of!(Enc<isa::CallPtr>, ops.words) as u8), from target M W1]: call_ptr;
+        CallPtr [def dst M WordCount::N(offset_of!(Enc<isa::CallPtr>, ops.words) as u8),
+            from target M W1]: call_ptr;
         CallPtr [from target M W1]: tail_call_ptr;
         Native [def dst M W1]: native;
         Site []: native_plan thunk unsupported;
@@ -538,20 +567,26 @@ fn moves(r: &mut [Row]) {
         Da [def dst P W2, from a P W2] { mov128 T::MoveWide }
         Di [def dst N W1] { const_word T::ConstWord }
         Doff [def dst G W1] { lea T::Lea }
-        Bytes [] { mov_bytes T::MoveBytes, load_lane8 T::LoadLane(8), load_lane16 T::LoadLane(16), load_lane32 T::LoadLane(32) }
+        Bytes [] { mov_bytes T::MoveBytes, load_lane8 T::LoadLane(8), load_lane16 T::LoadLane(16),
+            load_lane32 T::LoadLane(32) }
         Dam [def dst G W1, from a G W1] { mask T::Mask }
         Dai [def dst G W1, from a G W1] { sext_bits T::SextBits }
         Dabc [def dst N W1, from a G W1, from b N W1, from c N W1] { select T::Select }
         Sel [def dst N W1, from x G W1, from y G W1, from a N W1, from b N W1] {
-            sel_eq T::Choose(Comparison(cc::E, 64, false)), sel_ult T::Choose(Comparison(cc::B, 64, false)),
-            sel_slt32 T::Choose(Comparison(cc::L, 32, true)), sel_slt64 T::Choose(Comparison(cc::L, 64, true)),
+            sel_eq T::Choose(Comparison(cc::E, 64, false)),
+            sel_ult T::Choose(Comparison(cc::B, 64, false)),
+            sel_slt32 T::Choose(Comparison(cc::L, 32, true)),
+            sel_slt64 T::Choose(Comparison(cc::L, 64, true)),
         }
         Sel [def dst N W1, from x X W1, from y X W1, from a N W1, from b N W1] {
-            sel_folt64 T::ChooseFloat(FloatComparison::Lt), sel_fole64 T::ChooseFloat(FloatComparison::Le),
+            sel_folt64 T::ChooseFloat(FloatComparison::Lt),
+            sel_fole64 T::ChooseFloat(FloatComparison::Le),
         }
         Seli [def dst N W1, from x G W1, from a N W1, from b N W1] {
-            sel_eqi T::ChooseImm(Comparison(cc::E, 64, false)), sel_ulti T::ChooseImm(Comparison(cc::B, 64, false)),
-            sel_slti32 T::ChooseImm(Comparison(cc::L, 32, true)), sel_slti64 T::ChooseImm(Comparison(cc::L, 64, true)),
+            sel_eqi T::ChooseImm(Comparison(cc::E, 64, false)),
+            sel_ulti T::ChooseImm(Comparison(cc::B, 64, false)),
+            sel_slti32 T::ChooseImm(Comparison(cc::L, 32, true)),
+            sel_slti64 T::ChooseImm(Comparison(cc::L, 64, true)),
             sel_test T::ChooseTest,
         }
         Daii [def dst G W1, from a G W1] { affine32 T::Affine(32), affine64 T::Affine(64) }
@@ -561,7 +596,8 @@ fn moves(r: &mut [Row]) {
         Dan [def dst V n_of!(Dan)] { zero_words T::ZeroWords }
     }
     handlers! { r;
-        Dabcn [def dst M n_of!(Dabcn), from a M W1, from b M n_of!(Dabcn), from c M n_of!(Dabcn)]: select_words;
+        Dabcn [def dst M n_of!(Dabcn), from a M W1, from b M n_of!(Dabcn),
+            from c M n_of!(Dabcn)]: select_words;
     }
     r[op::mov_bytes.number as usize].extra = ExtraOperands::MoveBytes;
     r[op::load_lane8.number as usize].extra = ExtraOperands::LoadLane(1);
@@ -579,30 +615,43 @@ fn integers(r: &mut [Row]) {
     let d = |bits, signed, rem| T::Divide { bits, signed, rem };
     rows! { r;
         Dab [def dst G W1, from a G W1, from b G W1] {
-            add8 T::Arith(Add, 8), add16 T::Arith(Add, 16), add32 T::Arith(Add, 32), add64 T::Arith(Add, 64),
-            sub8 T::Arith(Sub, 8), sub16 T::Arith(Sub, 16), sub32 T::Arith(Sub, 32), sub64 T::Arith(Sub, 64),
+            add8 T::Arith(Add, 8), add16 T::Arith(Add, 16), add32 T::Arith(Add, 32),
+            add64 T::Arith(Add, 64),
+            sub8 T::Arith(Sub, 8), sub16 T::Arith(Sub, 16), sub32 T::Arith(Sub, 32),
+            sub64 T::Arith(Sub, 64),
             and T::Arith(And, 64), or T::Arith(Or, 64), xor T::Arith(Xor, 64),
             mul8 T::Mul(8), mul16 T::Mul(16), mul32 T::Mul(32), mul64 T::Mul(64),
-            shl8 T::Shift(4, 8), shl16 T::Shift(4, 16), shl32 T::Shift(4, 32), shl64 T::Shift(4, 64),
-            lshr8 T::Shift(5, 8), lshr16 T::Shift(5, 16), lshr32 T::Shift(5, 32), lshr64 T::Shift(5, 64),
-            ashr8 T::Shift(7, 8), ashr16 T::Shift(7, 16), ashr32 T::Shift(7, 32), ashr64 T::Shift(7, 64),
+            shl8 T::Shift(4, 8), shl16 T::Shift(4, 16), shl32 T::Shift(4, 32),
+            shl64 T::Shift(4, 64),
+            lshr8 T::Shift(5, 8), lshr16 T::Shift(5, 16), lshr32 T::Shift(5, 32),
+            lshr64 T::Shift(5, 64),
+            ashr8 T::Shift(7, 8), ashr16 T::Shift(7, 16), ashr32 T::Shift(7, 32),
+            ashr64 T::Shift(7, 64),
             eq t(e, 64, false), ne t(ne, 64, false), ult t(b, 64, false), ule t(be, 64, false),
             slt8 t(l, 8, true), slt16 t(l, 16, true), slt32 t(l, 32, true), slt64 t(l, 64, true),
-            sle8 t(le, 8, true), sle16 t(le, 16, true), sle32 t(le, 32, true), sle64 t(le, 64, true),
-            smin8 m(l, 8, true), smin16 m(l, 16, true), smin32 m(l, 32, true), smin64 m(l, 64, true),
-            smax8 m(cc::G, 8, true), smax16 m(cc::G, 16, true), smax32 m(cc::G, 32, true), smax64 m(cc::G, 64, true),
+            sle8 t(le, 8, true), sle16 t(le, 16, true), sle32 t(le, 32, true),
+            sle64 t(le, 64, true),
+            smin8 m(l, 8, true), smin16 m(l, 16, true), smin32 m(l, 32, true),
+            smin64 m(l, 64, true),
+            smax8 m(cc::G, 8, true), smax16 m(cc::G, 16, true), smax32 m(cc::G, 32, true),
+            smax64 m(cc::G, 64, true),
             umin m(b, 64, false), umax m(cc::A, 64, false),
-            udiv32 d(32, false, false), udiv64 d(64, false, false), urem32 d(32, false, true), urem64 d(64, false, true),
-            sdiv32 d(32, true, false), sdiv64 d(64, true, false), srem32 d(32, true, true), srem64 d(64, true, true),
+            udiv32 d(32, false, false), udiv64 d(64, false, false), urem32 d(32, false, true),
+            urem64 d(64, false, true),
+            sdiv32 d(32, true, false), sdiv64 d(64, true, false), srem32 d(32, true, true),
+            srem64 d(64, true, true),
         }
         Dai [def dst G W1, from a G W1] {
             addi32 T::ArithImm(Add, 32), addi64 T::ArithImm(Add, 64),
             andi T::ArithImm(And, 64), ori T::ArithImm(Or, 64), xori T::ArithImm(Xor, 64),
-            rsubi32 T::RsubImm(32), rsubi64 T::RsubImm(64), muli32 T::MulImm(32), muli64 T::MulImm(64),
+            rsubi32 T::RsubImm(32), rsubi64 T::RsubImm(64), muli32 T::MulImm(32),
+            muli64 T::MulImm(64),
             shli32 T::ShiftImm(4, 32), shli64 T::ShiftImm(4, 64), lshri32 T::ShiftImm(5, 32),
             lshri64 T::ShiftImm(5, 64), ashri32 T::ShiftImm(7, 32), ashri64 T::ShiftImm(7, 64),
-            eqi ti(e, 64, false), nei ti(ne, 64, false), ulti ti(b, 64, false), ugti ti(cc::A, 64, false),
-            slti32 ti(l, 32, true), slti64 ti(l, 64, true), sgti32 ti(cc::G, 32, true), sgti64 ti(cc::G, 64, true),
+            eqi ti(e, 64, false), nei ti(ne, 64, false), ulti ti(b, 64, false),
+            ugti ti(cc::A, 64, false),
+            slti32 ti(l, 32, true), slti64 ti(l, 64, true), sgti32 ti(cc::G, 32, true),
+            sgti64 ti(cc::G, 64, true),
         }
         Da [def dst G W1, from a G W1] {
             sext8_16 T::Handler, sext8_32 T::Sext(8, false), sext8_64 T::Sext(8, true),
@@ -621,12 +670,14 @@ fn integers(r: &mut [Row]) {
         Dab [def dst M W2, from a M W1, from b M W1]:
             sadd_ov64 uadd_ov64 ssub_ov64 usub_ov64 smul_ov64 umul_ov64;
         Da [def dst M W1, from a M W1]:
-            abs8 abs16 ctpop ctlz8 ctlz16 ctlz32 ctlz64 cttz8 cttz16 cttz32 cttz64 bswap16 bswap32 bswap64
+            abs8 abs16 ctpop ctlz8 ctlz16 ctlz32 ctlz64 cttz8 cttz16 cttz32 cttz64 bswap16 bswap32
+            bswap64
             bitreverse8 bitreverse16 bitreverse32 bitreverse64;
         Dabc [def dst M W1, from a M W1, from b M W1, from c M W1]:
             fshl8 fshl16 fshl32 fshl64 fshr8 fshr16 fshr32 fshr64;
         Dab [def dst M W2, from a M W2, from b M W2]:
-            add128 sub128 mul128 and128 or128 xor128 shl128 lshr128 ashr128 udiv128 sdiv128 urem128 srem128;
+            add128 sub128 mul128 and128 or128 xor128 shl128 lshr128 ashr128 udiv128 sdiv128 urem128
+            srem128;
         Dab [def dst M W1, from a M W2, from b M W2]: eq128 ne128 ult128 ule128 slt128 sle128;
         Da [def dst M W2, from a M W1]: zext128 sext128;
     }
@@ -646,38 +697,54 @@ fn floats(r: &mut [Row]) {
     };
     rows! { r;
         Dab [def dst X W1, from a X W1, from b X W1] {
-            fadd32 T::Float(0x58, false), fsub32 T::Float(0x5c, false), fmul32 T::Float(0x59, false), fdiv32 T::Float(0x5e, false),
-            fadd64 T::Float(0x58, true), fsub64 T::Float(0x5c, true), fmul64 T::Float(0x59, true), fdiv64 T::Float(0x5e, true),
+            fadd32 T::Float(0x58, false), fsub32 T::Float(0x5c, false),
+            fmul32 T::Float(0x59, false), fdiv32 T::Float(0x5e, false),
+            fadd64 T::Float(0x58, true), fsub64 T::Float(0x5c, true), fmul64 T::Float(0x59, true),
+            fdiv64 T::Float(0x5e, true),
             negmul64 T::NegMul,
             fmin32 T::FloatExtreme(0x5d, false), fmin64 T::FloatExtreme(0x5d, true),
             fmax32 T::FloatExtreme(0x5f, false), fmax64 T::FloatExtreme(0x5f, true),
         }
         Da [def dst X W1, from a X W1] {
             fneg32 u(Neg, false), fneg64 u(Neg, true), fabs32 u(Abs, false), fabs64 u(Abs, true),
-            sqrt32 u(Sqrt, false), sqrt64 u(Sqrt, true), roundeven32 u(Round(8), false), roundeven64 u(Round(8), true),
-            floor32 u(Round(9), false), floor64 u(Round(9), true), ceil32 u(Round(10), false), ceil64 u(Round(10), true),
-            ftrunc32 u(Round(11), false), ftrunc64 u(Round(11), true), rint32 u(Round(4), false), rint64 u(Round(4), true),
+            sqrt32 u(Sqrt, false), sqrt64 u(Sqrt, true), roundeven32 u(Round(8), false),
+            roundeven64 u(Round(8), true),
+            floor32 u(Round(9), false), floor64 u(Round(9), true), ceil32 u(Round(10), false),
+            ceil64 u(Round(10), true),
+            ftrunc32 u(Round(11), false), ftrunc64 u(Round(11), true), rint32 u(Round(4), false),
+            rint64 u(Round(4), true),
             f32_f64 T::FloatToFloat(true), f64_f32 T::FloatToFloat(false),
         }
         Dabc [def dst X W1, from a X W1, from b X W1, from c X W1] {
-            muladd32 T::MulAdd(false), muladd64 T::MulAdd(true), mulsub64 T::MulSub, negmuladd64 T::NegMulAdd,
+            muladd32 T::MulAdd(false), muladd64 T::MulAdd(true), mulsub64 T::MulSub,
+            negmuladd64 T::NegMulAdd,
         }
         Dab [def dst G W1, from a X W1, from b X W1] {
-            foeq32 c(Eq, false), folt32 c(Lt, false), fole32 c(Le, false), fone32 c(Ne, false), ford32 c(Ord, false),
-            fune32 c(NotEq, false), fuge32 c(NotLt, false), fugt32 c(NotLe, false), fueq32 c(NotNe, false), funo32 c(NotOrd, false),
-            foeq64 c(Eq, true), folt64 c(Lt, true), fole64 c(Le, true), fone64 c(Ne, true), ford64 c(Ord, true),
-            fune64 c(NotEq, true), fuge64 c(NotLt, true), fugt64 c(NotLe, true), fueq64 c(NotNe, true), funo64 c(NotOrd, true),
+            foeq32 c(Eq, false), folt32 c(Lt, false), fole32 c(Le, false), fone32 c(Ne, false),
+            ford32 c(Ord, false),
+            fune32 c(NotEq, false), fuge32 c(NotLt, false), fugt32 c(NotLe, false),
+            fueq32 c(NotNe, false), funo32 c(NotOrd, false),
+            foeq64 c(Eq, true), folt64 c(Lt, true), fole64 c(Le, true), fone64 c(Ne, true),
+            ford64 c(Ord, true),
+            fune64 c(NotEq, true), fuge64 c(NotLt, true), fugt64 c(NotLe, true),
+            fueq64 c(NotNe, true), funo64 c(NotOrd, true),
         }
         Da [def dst G W1, from a X W1] {
-            f64_i8 f(true, false, 8), f64_i16 f(true, false, 16), f64_i32 f(true, false, 32), f64_i64 f(true, true, 64),
-            f64_u8 f(true, false, 8), f64_u16 f(true, false, 16), f64_u32 f(true, true, 32), f64_u64 T::Handler,
-            f32_i8 f(false, false, 8), f32_i16 f(false, false, 16), f32_i32 f(false, false, 32), f32_i64 f(false, true, 64),
-            f32_u8 f(false, false, 8), f32_u16 f(false, false, 16), f32_u32 f(false, true, 32), f32_u64 T::Handler,
+            f64_i8 f(true, false, 8), f64_i16 f(true, false, 16), f64_i32 f(true, false, 32),
+            f64_i64 f(true, true, 64),
+            f64_u8 f(true, false, 8), f64_u16 f(true, false, 16), f64_u32 f(true, true, 32),
+            f64_u64 T::Handler,
+            f32_i8 f(false, false, 8), f32_i16 f(false, false, 16), f32_i32 f(false, false, 32),
+            f32_i64 f(false, true, 64),
+            f32_u8 f(false, false, 8), f32_u16 f(false, false, 16), f32_u32 f(false, true, 32),
+            f32_u64 T::Handler,
         }
         Da [def dst X W1, from a G W1] {
-            i8_f64 i(true, 8, true), i16_f64 i(true, 16, true), i32_f64 i(true, 32, true), i64_f64 i(true, 64, true),
+            i8_f64 i(true, 8, true), i16_f64 i(true, 16, true), i32_f64 i(true, 32, true),
+            i64_f64 i(true, 64, true),
             u32_f64 i(true, 32, false), u64_f64 T::Handler,
-            i8_f32 i(false, 8, true), i16_f32 i(false, 16, true), i32_f32 i(false, 32, true), i64_f32 i(false, 64, true),
+            i8_f32 i(false, 8, true), i16_f32 i(false, 16, true), i32_f32 i(false, 32, true),
+            i64_f32 i(false, 64, true),
             u32_f32 i(false, 32, false), u64_f32 T::Handler,
         }
     }
@@ -712,93 +779,123 @@ fn memory(r: &mut [Row]) {
     );
     rows! { r;
         Mem [def reg N W1, from base G W1] {
-            aload8 T::Load(8, None), aload16 T::Load(16, None), aload32 T::Load(32, None), aload64 T::Load(64, None),
-            load8 T::Load(8, None), load16 T::Load(16, None), load32 T::Load(32, None), load64 T::Load(64, None),
+            aload8 T::Load(8, None), aload16 T::Load(16, None), aload32 T::Load(32, None),
+            aload64 T::Load(64, None),
+            load8 T::Load(8, None), load16 T::Load(16, None), load32 T::Load(32, None),
+            load64 T::Load(64, None),
         }
         Mem [def reg P W2, from base G W1] { load128 T::LoadPair(None) }
         Mem [from reg N W1, from base G W1] {
-            astore8 T::Store(8, None), astore16 T::Store(16, None), astore32 T::Store(32, None), astore64 T::Store(64, None),
-            store8 T::Store(8, None), store16 T::Store(16, None), store32 T::Store(32, None), store64 T::Store(64, None),
+            astore8 T::Store(8, None), astore16 T::Store(16, None), astore32 T::Store(32, None),
+            astore64 T::Store(64, None),
+            store8 T::Store(8, None), store16 T::Store(16, None), store32 T::Store(32, None),
+            store64 T::Store(64, None),
         }
         Mem [from reg P W2, from base G W1] { store128 T::StorePair(None) }
         Memx [def reg N W1, from base G W1, from index G W1] {
-            load8x T::Load(8, Full), load16x T::Load(16, Full), load32x T::Load(32, Full), load64x T::Load(64, Full),
-            load8s T::Load(8, Signed), load16s T::Load(16, Signed), load32s T::Load(32, Signed), load64s T::Load(64, Signed),
+            load8x T::Load(8, Full), load16x T::Load(16, Full), load32x T::Load(32, Full),
+            load64x T::Load(64, Full),
+            load8s T::Load(8, Signed), load16s T::Load(16, Signed), load32s T::Load(32, Signed),
+            load64s T::Load(64, Signed),
             gep T::Gep(false), gep_s T::Gep(true),
         }
-        Memx [def reg P W2, from base G W1, from index G W1] { load128x T::LoadPair(Full), load128s T::LoadPair(Signed) }
+        Memx [def reg P W2, from base G W1, from index G W1] { load128x T::LoadPair(Full),
+            load128s T::LoadPair(Signed) }
         Memx [from reg N W1, from base G W1, from index G W1] {
             store8x_loop T::Store(8, Full), store16x_loop T::Store(16, Full),
             store32x_loop T::Store(32, Full), store64x_loop T::Store(64, Full),
-            store8x T::Store(8, Full), store16x T::Store(16, Full), store32x T::Store(32, Full), store64x T::Store(64, Full),
-            store8s T::Store(8, Signed), store16s T::Store(16, Signed), store32s T::Store(32, Signed), store64s T::Store(64, Signed),
+            store8x T::Store(8, Full), store16x T::Store(16, Full), store32x T::Store(32, Full),
+            store64x T::Store(64, Full),
+            store8s T::Store(8, Signed), store16s T::Store(16, Signed),
+            store32s T::Store(32, Signed), store64s T::Store(64, Signed),
         }
-        Memx [from reg P W2, from base G W1, from index G W1] { store128x T::StorePair(Full), store128s T::StorePair(Signed) }
+        Memx [from reg P W2, from base G W1, from index G W1] { store128x T::StorePair(Full),
+            store128s T::StorePair(Signed) }
         Mem [def reg N W1] {
-            load8f T::Load(8, Frame), load16f T::Load(16, Frame), load32f T::Load(32, Frame), load64f T::Load(64, Frame),
+            load8f T::Load(8, Frame), load16f T::Load(16, Frame), load32f T::Load(32, Frame),
+            load64f T::Load(64, Frame),
         }
         Mem [def reg P W2] { load128f T::LoadPair(Frame) }
         Mem [from reg N W1] {
-            store8f T::Store(8, Frame), store16f T::Store(16, Frame), store32f T::Store(32, Frame), store64f T::Store(64, Frame),
+            store8f T::Store(8, Frame), store16f T::Store(16, Frame), store32f T::Store(32, Frame),
+            store64f T::Store(64, Frame),
         }
         Mem [from reg P W2] { store128f T::StorePair(Frame) }
         Fm [def dst X W1, from a X W1, from base G W1] {
-            fadd64_m s(Forward(0x58), None), fsub64_m s(Forward(0x5c), None), frsub64_m s(Backward(0x5c), None), fmul64_m s(Forward(0x59), None),
+            fadd64_m s(Forward(0x58), None), fsub64_m s(Forward(0x5c), None),
+            frsub64_m s(Backward(0x5c), None), fmul64_m s(Forward(0x59), None),
         }
         Fm [def dst P W2, from a P W2, from base G W1] {
-            v2fadd_m v(Forward(0x58), None), v2fsub_m v(Forward(0x5c), None), v2frsub_m v(Backward(0x5c), None), v2fmul_m v(Forward(0x59), None),
+            v2fadd_m v(Forward(0x58), None), v2fsub_m v(Forward(0x5c), None),
+            v2frsub_m v(Backward(0x5c), None), v2fmul_m v(Forward(0x59), None),
         }
         Fx [def dst X W1, from a X W1, from base G W1, from index G W1] {
-            fadd64_x s(Forward(0x58), Full), fadd64_x_loop s(Forward(0x58), Full), fsub64_x s(Forward(0x5c), Full), frsub64_x s(Backward(0x5c), Full), fmul64_x s(Forward(0x59), Full),
+            fadd64_x s(Forward(0x58), Full), fadd64_x_loop s(Forward(0x58), Full),
+            fsub64_x s(Forward(0x5c), Full), frsub64_x s(Backward(0x5c), Full),
+            fmul64_x s(Forward(0x59), Full),
         }
         Fx [def dst P W2, from a P W2, from base G W1, from index G W1] {
-            v2fadd_x v(Forward(0x58), Full), v2fsub_x v(Forward(0x5c), Full), v2frsub_x v(Backward(0x5c), Full), v2fmul_x v(Forward(0x59), Full),
+            v2fadd_x v(Forward(0x58), Full), v2fsub_x v(Forward(0x5c), Full),
+            v2frsub_x v(Backward(0x5c), Full), v2fmul_x v(Forward(0x59), Full),
         }
         Fm [def dst X W1, from a X W1, from base G W1, from c X W1] {
-            negmuladd64_m s(NegFactorLoaded, None), muladd64_m s(FactorLoaded, None), muladd64_am s(TermLoaded, None),
+            negmuladd64_m s(NegFactorLoaded, None), muladd64_m s(FactorLoaded, None),
+            muladd64_am s(TermLoaded, None),
         }
         Fm [def dst P W2, from a P W2, from base G W1, from c P W2] {
             v2muladd_m v(FactorLoaded, None), v2muladd_am v(TermLoaded, None),
         }
-        Fm [def dst P W2, from a X W1, from base G W1, from c P W2] { v2scaleadd_m T::ScaleAddLoaded }
+        Fm [def dst P W2, from a X W1, from base G W1,
+            from c P W2] { v2scaleadd_m T::ScaleAddLoaded }
         Fcx [def dst X W1, from a X W1, from base G W1, from index G W1, from c X W1] {
             negmuladd64_x s(NegFactorLoaded, Full), muladd64_x_loop s(FactorLoaded, Full),
-            muladd64_x s(FactorLoaded, Full), muladd64_s s(FactorLoaded, Signed), muladd64_ax s(TermLoaded, Full),
+            muladd64_x s(FactorLoaded, Full), muladd64_s s(FactorLoaded, Signed),
+            muladd64_ax s(TermLoaded, Full),
         }
         Fcx [def dst P W2, from a P W2, from base G W1, from index G W1, from c P W2] {
             v2muladd_x v(FactorLoaded, Full), v2muladd_ax v(TermLoaded, Full),
         }
         Fm [from dst X W1, from a X W1, from base G W1] {
-            fadd64_st T::StoreResult(0x58, None), fsub64_st T::StoreResult(0x5c, None), fmul64_st T::StoreResult(0x59, None),
+            fadd64_st T::StoreResult(0x58, None), fsub64_st T::StoreResult(0x5c, None),
+            fmul64_st T::StoreResult(0x59, None),
         }
         Fcx [from dst X W1, from a X W1, from base G W1, from index G W1] {
-            fadd64_stx T::StoreResult(0x58, Full), fsub64_stx T::StoreResult(0x5c, Full), fmul64_stx T::StoreResult(0x59, Full),
+            fadd64_stx T::StoreResult(0x58, Full), fsub64_stx T::StoreResult(0x5c, Full),
+            fmul64_stx T::StoreResult(0x59, Full),
         }
-        Fm [from dst X W1, from a X W1, from base G W1, from c X W1] { muladd64_st T::StoreMulAdd(None) }
-        Fcx [from dst X W1, from a X W1, from base G W1, from index G W1, from c X W1] { muladd64_stx T::StoreMulAdd(Full) }
-        Fxx [def dst X W1, from c X W1, from base G W1, from index G W1, from base2 G W1, from index2 G W1] {
+        Fm [from dst X W1, from a X W1, from base G W1,
+            from c X W1] { muladd64_st T::StoreMulAdd(None) }
+        Fcx [from dst X W1, from a X W1, from base G W1, from index G W1,
+            from c X W1] { muladd64_stx T::StoreMulAdd(Full) }
+        Fxx [def dst X W1, from c X W1, from base G W1, from index G W1, from base2 G W1,
+            from index2 G W1] {
             muladd64_xx T::BothLoaded(0x59, true), muladd64_xx_loop T::BothLoaded(0x59, true),
         }
         Fxx [def dst X W1, from base G W1, from index G W1, from base2 G W1, from index2 G W1] {
-            fadd64_xx T::BothLoaded(0x58, false), fsub64_xx T::BothLoaded(0x5c, false), fmul64_xx T::BothLoaded(0x59, false),
+            fadd64_xx T::BothLoaded(0x58, false), fsub64_xx T::BothLoaded(0x5c, false),
+            fmul64_xx T::BothLoaded(0x59, false),
         }
         Fxx [from c X W1, from base G W1, from index G W1, from base2 G W1, from index2 G W1] {
             macc64_xx T::AccumulateBoth, macc64_xx_loop T::AccumulateBoth,
         }
-        Fg [def dst X W1, from c X W1, from base G W1, from index G W1, from base2 G W1, from base3 G W1] {
+        Fg [def dst X W1, from c X W1, from base G W1, from index G W1, from base2 G W1,
+            from base3 G W1] {
             muladd64_gather T::Gather, muladd64_gather_loop T::Gather,
         }
         Fms [from a X W1, from b X W1, from from G W1, from base G W1] { muladd64_ls T::StoreSum }
         Fms [from a X W1, from from G W1, from base G W1] { macc64_m T::Accumulate(false) }
-        Fxs [from a X W1, from base G W1, from index G W1, from to G W1] { macc64_x T::Accumulate(true) }
+        Fxs [from a X W1, from base G W1, from index G W1,
+            from to G W1] { macc64_x T::Accumulate(true) }
         Fms [def a P W2, from from G W1, from base G W1] { pair64_m T::PairLoaded }
         Memn [def reg V BYTES, from base G W1] { load_bytes T::LoadWords }
         Memn [from reg V BYTES, from base G W1] { store_bytes T::StoreWords }
         Memn [from reg N W1, from base G W1] { fill_words T::FillWords }
         Memn [from reg G W1, from base G W1] { memcpy_fixed T::MemcpyFixed }
         Rmw [def dst G W1, from ptr G W1, from value G W1] {
-            xchg32 T::Rmw(0x87, false, 32), xchg64 T::Rmw(0x87, false, 64), aadd32 T::Rmw(0xc1, false, 32),
-            aadd64 T::Rmw(0xc1, false, 64), asub32 T::Rmw(0xc1, true, 32), asub64 T::Rmw(0xc1, true, 64),
+            xchg32 T::Rmw(0x87, false, 32), xchg64 T::Rmw(0x87, false, 64),
+            aadd32 T::Rmw(0xc1, false, 32),
+            aadd64 T::Rmw(0xc1, false, 64), asub32 T::Rmw(0xc1, true, 32),
+            asub64 T::Rmw(0xc1, true, 64),
         }
         Tls [def dst G W1] { tls_address T::Tls }
         D [def dst G W1] { stack_save T::StackSave }
@@ -832,7 +929,8 @@ fn vectors(r: &mut [Row]) {
     let n38 = |opcode| T::PackedN(p66, 2, opcode);
     rows! { r;
         Dab [def dst P W2, from a P W2, from b P W2] {
-            v2fadd T::Packed(p66, 1, 0x58), v2fsub T::Packed(p66, 1, 0x5c), v2fmul T::Packed(p66, 1, 0x59), v2fdiv T::Packed(p66, 1, 0x5e),
+            v2fadd T::Packed(p66, 1, 0x58), v2fsub T::Packed(p66, 1, 0x5c),
+            v2fmul T::Packed(p66, 1, 0x59), v2fdiv T::Packed(p66, 1, 0x5e),
             v2add64 T::Packed(p66, 1, 0xd4), v4add32 T::Packed(p66, 1, 0xfe),
         }
         Dabc [def dst P W2, from a P W2, from b P W2, from c P W2] { v2muladd T::PackedMulAdd }
@@ -841,18 +939,24 @@ fn vectors(r: &mut [Row]) {
         Dabn [def dst V n_of!(Dabn), from a V n_of!(Dabn), from b V n_of!(Dabn)] {
             vadd8 n(p66, 0xfc), vadd16 n(p66, 0xfd), vadd32 n(p66, 0xfe), vadd64 n(p66, 0xd4),
             vsub8 n(p66, 0xf8), vsub16 n(p66, 0xf9), vsub32 n(p66, 0xfa), vsub64 n(p66, 0xfb),
-            vmul16 n(p66, 0xd5), vmul32 n38(0x40), vmul8 T::Handler, vmul64 T::Handler, vfadd32 n(0, 0x58), vfadd64 n(p66, 0x58), vfsub32 n(0, 0x5c), vfsub64 n(p66, 0x5c),
+            vmul16 n(p66, 0xd5), vmul32 n38(0x40), vmul8 T::Handler, vmul64 T::Handler,
+            vfadd32 n(0, 0x58), vfadd64 n(p66, 0x58), vfsub32 n(0, 0x5c), vfsub64 n(p66, 0x5c),
             vfmul32 n(0, 0x59), vfmul64 n(p66, 0x59), vfdiv32 n(0, 0x5e), vfdiv64 n(p66, 0x5e),
             vand n(p66, 0xdb), vor n(p66, 0xeb), vxor n(p66, 0xef),
-            vsmin8 n38(0x38), vsmin16 n(p66, 0xea), vsmin32 n38(0x39), vsmax8 n38(0x3c), vsmax16 n(p66, 0xee), vsmax32 n38(0x3d),
-            vumin8 n(p66, 0xda), vumin16 n38(0x3a), vumin32 n38(0x3b), vumax8 n(p66, 0xde), vumax16 n38(0x3e), vumax32 n38(0x3f),
+            vsmin8 n38(0x38), vsmin16 n(p66, 0xea), vsmin32 n38(0x39), vsmax8 n38(0x3c),
+            vsmax16 n(p66, 0xee), vsmax32 n38(0x3d),
+            vumin8 n(p66, 0xda), vumin16 n38(0x3a), vumin32 n38(0x3b), vumax8 n(p66, 0xde),
+            vumax16 n38(0x3e), vumax32 n38(0x3f),
         }
-        Dabcn [def dst V n_of!(Dabcn), from a V n_of!(Dabcn), from b V n_of!(Dabcn), from c V n_of!(Dabcn)] {
+        Dabcn [def dst V n_of!(Dabcn), from a V n_of!(Dabcn), from b V n_of!(Dabcn),
+            from c V n_of!(Dabcn)] {
             vmuladd32 T::MulAddN(false), vmuladd64 T::MulAddN(true),
         }
         Dan [def dst V n_of!(Dan), from a V n_of!(Dan)] {
-            vfneg32 T::UnaryN(0x57, false), vfneg64 T::UnaryN(0x57, true), vfabs32 T::UnaryN(0x54, false),
-            vfabs64 T::UnaryN(0x54, true), vsqrt32 T::UnaryN(0x51, false), vsqrt64 T::UnaryN(0x51, true),
+            vfneg32 T::UnaryN(0x57, false), vfneg64 T::UnaryN(0x57, true),
+            vfabs32 T::UnaryN(0x54, false),
+            vfabs64 T::UnaryN(0x54, true), vsqrt32 T::UnaryN(0x51, false),
+            vsqrt64 T::UnaryN(0x51, true),
         }
         Dan [def dst V lanes_of!(Dan 8), from a V lanes_of!(Dan 4)] { vi32_f64 T::IntsToDoubles }
         Dan [def dst V lanes_of!(Dan 4), from a V lanes_of!(Dan 8)] { vf64_i32 T::DoublesToInts }
@@ -884,18 +988,27 @@ fn vectors(r: &mut [Row]) {
             vudiv32 vsdiv32 vurem32 vsrem32;
         Dabn [def dst M lanes_of!(Dabn 8), from a M lanes_of!(Dabn 8), from b M lanes_of!(Dabn 8)]:
             vudiv64 vsdiv64 vurem64 vsrem64;
-        Dabcn [def dst M n_of!(Dabcn), from a M n_of!(Dabcn), from b M n_of!(Dabcn), from c M n_of!(Dabcn)]: vfma32 vfma64;
-        Dabcn [def dst M lanes_of!(Dabcn 1), from a M lanes_of!(Dabcn 1), from b M lanes_of!(Dabcn 1), from c M lanes_of!(Dabcn 1)]: vselect8;
-        Dabcn [def dst M lanes_of!(Dabcn 2), from a M lanes_of!(Dabcn 1), from b M lanes_of!(Dabcn 2), from c M lanes_of!(Dabcn 2)]: vselect16;
-        Dabcn [def dst M lanes_of!(Dabcn 4), from a M lanes_of!(Dabcn 1), from b M lanes_of!(Dabcn 4), from c M lanes_of!(Dabcn 4)]: vselect32;
-        Dabcn [def dst M lanes_of!(Dabcn 8), from a M lanes_of!(Dabcn 1), from b M lanes_of!(Dabcn 8), from c M lanes_of!(Dabcn 8)]: vselect64;
+        Dabcn [def dst M n_of!(Dabcn), from a M n_of!(Dabcn), from b M n_of!(Dabcn),
+            from c M n_of!(Dabcn)]: vfma32 vfma64;
+        Dabcn [def dst M lanes_of!(Dabcn 1), from a M lanes_of!(Dabcn 1),
+            from b M lanes_of!(Dabcn 1), from c M lanes_of!(Dabcn 1)]: vselect8;
+        Dabcn [def dst M lanes_of!(Dabcn 2), from a M lanes_of!(Dabcn 1),
+            from b M lanes_of!(Dabcn 2), from c M lanes_of!(Dabcn 2)]: vselect16;
+        Dabcn [def dst M lanes_of!(Dabcn 4), from a M lanes_of!(Dabcn 1),
+            from b M lanes_of!(Dabcn 4), from c M lanes_of!(Dabcn 4)]: vselect32;
+        Dabcn [def dst M lanes_of!(Dabcn 8), from a M lanes_of!(Dabcn 1),
+            from b M lanes_of!(Dabcn 8), from c M lanes_of!(Dabcn 8)]: vselect64;
         Dan [def dst M lanes_of!(Dan 1), from a M lanes_of!(Dan 1)]: vzext1_8 vsext1_8;
-        Dan [def dst M lanes_of!(Dan 2), from a M lanes_of!(Dan 1)]: vzext1_16 vsext1_16 vzext8_16 vsext8_16;
-        Dan [def dst M lanes_of!(Dan 4), from a M lanes_of!(Dan 1)]: vzext1_32 vsext1_32 vzext8_32 vsext8_32;
-        Dan [def dst M lanes_of!(Dan 8), from a M lanes_of!(Dan 1)]: vzext1_64 vsext1_64 vzext8_64 vsext8_64;
+        Dan [def dst M lanes_of!(Dan 2),
+            from a M lanes_of!(Dan 1)]: vzext1_16 vsext1_16 vzext8_16 vsext8_16;
+        Dan [def dst M lanes_of!(Dan 4),
+            from a M lanes_of!(Dan 1)]: vzext1_32 vsext1_32 vzext8_32 vsext8_32;
+        Dan [def dst M lanes_of!(Dan 8),
+            from a M lanes_of!(Dan 1)]: vzext1_64 vsext1_64 vzext8_64 vsext8_64;
         Dan [def dst M lanes_of!(Dan 4), from a M lanes_of!(Dan 2)]: vzext16_32 vsext16_32;
         Dan [def dst M lanes_of!(Dan 8), from a M lanes_of!(Dan 2)]: vzext16_64 vsext16_64;
-        Dan [def dst M lanes_of!(Dan 8), from a M lanes_of!(Dan 4)]: vzext32_64 vsext32_64 vu32_f64 vf32_i64 vf32_f64;
+        Dan [def dst M lanes_of!(Dan 8),
+            from a M lanes_of!(Dan 4)]: vzext32_64 vsext32_64 vu32_f64 vf32_i64 vf32_f64;
         Dan [def dst M lanes_of!(Dan 1), from a M lanes_of!(Dan 2)]: vtrunc16_8;
         Dan [def dst M lanes_of!(Dan 1), from a M lanes_of!(Dan 4)]: vtrunc32_8;
         Dan [def dst M lanes_of!(Dan 1), from a M lanes_of!(Dan 8)]: vtrunc64_8;
@@ -910,9 +1023,11 @@ fn vectors(r: &mut [Row]) {
         Dan [def dst M W1, from a M lanes_of!(Dan 2)]:
             red_add16 red_and16 red_or16 red_xor16 red_smax16 red_smin16 red_umax16 red_umin16;
         Dan [def dst M W1, from a M lanes_of!(Dan 4)]:
-            red_add32 red_mul32 red_and32 red_or32 red_xor32 red_smax32 red_smin32 red_umax32 red_umin32 red_fmax32 red_fmin32;
+            red_add32 red_mul32 red_and32 red_or32 red_xor32 red_smax32 red_smin32 red_umax32
+            red_umin32 red_fmax32 red_fmin32;
         Dan [def dst M W1, from a M lanes_of!(Dan 8)]:
-            red_add64 red_mul64 red_and64 red_or64 red_xor64 red_smax64 red_smin64 red_umax64 red_umin64 red_fmax64 red_fmin64;
+            red_add64 red_mul64 red_and64 red_or64 red_xor64 red_smax64 red_smin64 red_umax64
+            red_umin64 red_fmax64 red_fmin64;
         Dabn [def dst M W1, from a M W1, from b M lanes_of!(Dabn 4)]: red_fadd32 red_fmul32;
         Dabn [def dst M W1, from a M W1, from b M lanes_of!(Dabn 8)]: red_fadd64 red_fmul64;
     }

@@ -189,7 +189,8 @@ hc!(call1_far(o: Call1, r, ip, cx) {
     let sp = (*cx).sp;
     let (code, new) = callee_frame!(o, sp, r, ip, cx);
     new.write(r.get::<u64>(o.a).wrapping_add(o.imm as u64));
-    enter_callee(code, new, (r, sp), ip.byte_add(size_of::<Enc<isa::Call1>>()), (o.dst, o.words), cx)
+    let after = ip.byte_add(size_of::<Enc<isa::Call1>>());
+    enter_callee(code, new, (r, sp), after, (o.dst, o.words), cx)
 });
 hc!(call4(o: Call, r, ip, cx) {
     let (code, new) = callee_frame!(o, lowest(r), r, ip, cx);

@@ -211,6 +211,9 @@ unsafe extern "C" fn thread_locals(cx: *mut ThreadState, image: usize) -> u64 {
     unsafe { thread::tls_block(cx, &*(image as *const Image)) as u64 }
 }
 h!(tls_address(o: Tls, r, _ip, cx) {
-    let at = if (*cx).tls_serial == o.serial { (*cx).tls as u64 } else { thread_locals(cx, o.image) };
+    let at = match (*cx).tls_serial == o.serial {
+        true => (*cx).tls as u64,
+        false => thread_locals(cx, o.image),
+    };
     r.put(o.dst, at.wrapping_add(u64::from(o.off)))
 });

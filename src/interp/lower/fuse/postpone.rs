@@ -198,7 +198,13 @@ impl<'a> Lowering<'a> {
                         Op::Binary {
                             op: BinOp::Add, b, ..
                         } => {
-                            matches!(by, Op::Gep { base, .. } if base.unpack().ok().is_none_or(|o| o.index() != v))
+                            let is_index = match by {
+                                Op::Gep { base, .. } => {
+                                    base.unpack().ok().is_none_or(|o| o.index() != v)
+                                }
+                                _ => false,
+                            };
+                            is_index
                                 && matches!(self.ty(inst.ty), Type::Int(64))
                                 && self.imm(*b).is_some()
                         }

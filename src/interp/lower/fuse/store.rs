@@ -27,8 +27,11 @@ impl Lowering<'_> {
             _ => return false,
         };
         if self.loads(x) || self.loads(y) {
-            let same = |this: &Self, c| matches!(this.postponed(c), Some(Op::Load { ptr: p, .. }) if *p == ptr);
-            return c.is_some_and(|c| same(self, c)) && self.accumulate(x, y, ptr);
+            let loads_target = c.is_some_and(|c| match self.postponed(c) {
+                Some(Op::Load { ptr: from, .. }) => *from == ptr,
+                _ => false,
+            });
+            return loads_target && self.accumulate(x, y, ptr);
         }
         if [x, y]
             .into_iter()
