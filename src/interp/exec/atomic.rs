@@ -4,7 +4,7 @@
 //! one instruction for all orderings. Loads are acquire, which also implements sequentially
 //! consistent loads there. Stores come in both orderings.
 
-use super::h;
+use super::handler;
 use std::sync::atomic::{
     AtomicU8, AtomicU16, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
@@ -12,19 +12,19 @@ use std::sync::atomic::{
 
 macro_rules! simple {
     ($($t:ident $n:ty: $load:ident $store:ident $sstore:ident $cas:ident;)*) => { $(
-        h!($load(o: Mem, r) {
+        handler!($load(o: Mem, r) {
             let p = r.get::<u64>(o.base).wrapping_add(o.off as u64) as *const $t;
             r.put(o.reg, (*p).load(Acquire))
         });
-        h!($store(o: Mem, r) {
+        handler!($store(o: Mem, r) {
             let p = r.get::<u64>(o.base).wrapping_add(o.off as u64) as *const $t;
             (*p).store(r.get(o.reg), Release)
         });
-        h!($sstore(o: Mem, r) {
+        handler!($sstore(o: Mem, r) {
             let p = r.get::<u64>(o.base).wrapping_add(o.off as u64) as *const $t;
             (*p).store(r.get(o.reg), SeqCst)
         });
-        h!($cas(o: Cas, r) {
+        handler!($cas(o: Cas, r) {
             let p = r.get::<u64>(o.ptr) as *const $t;
             let (old, done) =
                 match (*p).compare_exchange(r.get(o.expected), r.get(o.new), SeqCst, SeqCst) {
@@ -49,7 +49,7 @@ macro_rules! direct {
         direct!(@ $f $n8 AtomicU8; $f $n16 AtomicU16; $f $n32 AtomicU32; $f $n64 AtomicU64;);
     )* };
     (@ $($f:ident $name:ident $t:ident;)*) => { $(
-        h!($name(o: Rmw, r) {
+        handler!($name(o: Rmw, r) {
             let p = r.get::<u64>(o.ptr) as *const $t;
             r.put(o.dst, (*p).$f(r.get(o.value), SeqCst))
         });
@@ -66,7 +66,7 @@ direct! {
 
 macro_rules! looped {
     ($($name:ident: $t:ident $n:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
-        h!($name(o: Rmw, r) {
+        handler!($name(o: Rmw, r) {
             let p = r.get::<u64>(o.ptr) as *const $t;
             let $b: $n = r.get(o.value);
             let mut old = (*p).load(Relaxed);
@@ -108,4 +108,4 @@ looped! {
     afmax64: AtomicU64 u64, |a, b| f64::from_bits(a).max(f64::from_bits(b)).to_bits();
     afmin64: AtomicU64 u64, |a, b| f64::from_bits(a).min(f64::from_bits(b)).to_bits();
 }
-h!(fence(_o: Nil, r) std::sync::atomic::fence(SeqCst));
+handler!(fence(_o: Nil, r) std::sync::atomic::fence(SeqCst));

@@ -7,7 +7,8 @@
 //! ([`SuspendedActivation`](super::SuspendedActivation)).
 
 use super::{
-    HandlerResult, Regs, dispatch, end_run, extend_stack, fault, h, hc, save_position, suspend,
+    HandlerResult, Regs, control_handler, dispatch, end_run, extend_stack, fault, handler,
+    save_position, suspend,
 };
 use crate::entry;
 use crate::frame::{self, CallSite, HEADER_BYTES, Header, LoweredFunction, ThunkSite};
@@ -166,7 +167,7 @@ macro_rules! callee_frame {
     }};
 }
 
-hc!(call(o: Call, r, ip, cx) {
+control_handler!(call(o: Call, r, ip, cx) {
     let sp = (*cx).sp;
     let (code, new) = callee_frame!(o, sp, r, ip, cx);
     let slots = ip.byte_add(size_of::<Enc<isa::Call>>());
@@ -174,25 +175,25 @@ hc!(call(o: Call, r, ip, cx) {
     let after = slots.byte_add(tail_bytes(o.n as usize));
     enter_callee(code, new, (r, sp), after, (o.dst, o.words), cx)
 });
-hc!(call0(o: Call, r, ip, cx) {
+control_handler!(call0(o: Call, r, ip, cx) {
     let (code, new) = callee_frame!(o, lowest(r), r, ip, cx);
     let after = ip.byte_add(size_of::<Enc<isa::Call>>());
     enter_callee(code, new, (r, lowest(r)), after, (o.dst, o.words), cx)
 });
-hc!(call1(o: Call1, r, ip, cx) {
+control_handler!(call1(o: Call1, r, ip, cx) {
     let (code, new) = callee_frame!(o, lowest(r), r, ip, cx);
     new.write(r.get::<u64>(o.a).wrapping_add(o.imm as u64));
     let after = ip.byte_add(size_of::<Enc<isa::Call1>>());
     enter_callee(code, new, (r, lowest(r)), after, (o.dst, o.words), cx)
 });
-hc!(call1_far(o: Call1, r, ip, cx) {
+control_handler!(call1_far(o: Call1, r, ip, cx) {
     let sp = (*cx).sp;
     let (code, new) = callee_frame!(o, sp, r, ip, cx);
     new.write(r.get::<u64>(o.a).wrapping_add(o.imm as u64));
     let after = ip.byte_add(size_of::<Enc<isa::Call1>>());
     enter_callee(code, new, (r, sp), after, (o.dst, o.words), cx)
 });
-hc!(call4(o: Call, r, ip, cx) {
+control_handler!(call4(o: Call, r, ip, cx) {
     let (code, new) = callee_frame!(o, lowest(r), r, ip, cx);
     let slots = ip.byte_add(size_of::<Enc<isa::Call>>());
     copy_four_words(slots.cast(), r, new);
@@ -240,7 +241,7 @@ unsafe fn replace_frame(
         Some(new)
     }
 }
-hc!(tail_call(o: Call, r, ip, cx) {
+control_handler!(tail_call(o: Call, r, ip, cx) {
     let code = code_of(&*(o.func as *const FuncRef));
     if code.is_null() {
         return first_call(ip, r.0, cx);
@@ -251,7 +252,7 @@ hc!(tail_call(o: Call, r, ip, cx) {
     }
 });
 
-hc!(call_ptr(o: CallPtr, r, ip, cx) {
+control_handler!(call_ptr(o: CallPtr, r, ip, cx) {
     let target = r.get::<u64>(o.target) as usize;
     let slots = ip.byte_add(size_of::<Enc<isa::CallPtr>>());
     let after = slots.byte_add(tail_bytes(o.n as usize));
@@ -287,7 +288,7 @@ hc!(call_ptr(o: CallPtr, r, ip, cx) {
     });
     dispatch((*code).entry, new, cx)
 });
-hc!(tail_call_ptr(o: CallPtr, r, ip, cx) {
+control_handler!(tail_call_ptr(o: CallPtr, r, ip, cx) {
     let target = r.get::<u64>(o.target) as usize;
     let slots = ip.byte_add(size_of::<Enc<isa::CallPtr>>());
     let after = slots.byte_add(tail_bytes(o.n as usize));
@@ -353,18 +354,18 @@ unsafe fn write_variadic(site: &CallSite, r: Regs, sp: *mut u8) -> *const VaList
     }
 }
 
-hc!(ret0(_o: Nil, r, _ip, cx) {
+control_handler!(ret0(_o: Nil, r, _ip, cx) {
     (*cx).sp = frame::saved_sp(r.0);
     dispatch(frame::return_ip(r.0), frame::caller(r.0), cx)
 });
-hc!(ret1(o: A, r, _ip, cx) {
+control_handler!(ret1(o: A, r, _ip, cx) {
     let value = r.get::<u64>(o.a);
     let caller = frame::caller(r.0);
     (*cx).sp = frame::saved_sp(r.0);
     Regs(caller).put(frame::dst(r.0) as u16, value);
     dispatch(frame::return_ip(r.0), caller, cx)
 });
-hc!(retn(o: Ret, r, _ip, cx) {
+control_handler!(retn(o: Ret, r, _ip, cx) {
     let caller = frame::caller(r.0);
     let dst = frame::dst(r.0);
     let (ip, sp) = (frame::return_ip(r.0), frame::saved_sp(r.0));
@@ -373,7 +374,7 @@ hc!(retn(o: Ret, r, _ip, cx) {
     (*cx).sp = sp;
     dispatch(ip, caller, cx)
 });
-hc!(exit(_o: Nil, r, _ip, cx) {
+control_handler!(exit(_o: Nil, r, _ip, cx) {
     entry::read_result(r.0, (*cx).activation);
     #[allow(clippy::unit_arg, reason = "`HandlerResult` is a state without tail calls")]
     end_run()
@@ -436,7 +437,7 @@ unsafe extern "sysv64-unwind" fn call_by_plan(
         (*thread::current_again()).away = outer;
     }
 }
-h!(native_plan(o: Site, r, ip, cx) {
+handler!(native_plan(o: Site, r, ip, cx) {
     let held = suspend(ip, r.0, cx);
     let site = &*(o.site as *const CallSite);
     call_by_plan(site, site.target, r.0, o.dst, cx);
@@ -485,7 +486,7 @@ unsafe extern "sysv64-unwind" fn call_with_integers(
 /// The most integer arguments that the direct shim takes.
 pub const MAX_DIRECT_ARGS: usize = 12;
 
-hc!(native(o: Native, r, ip, cx) {
+control_handler!(native(o: Native, r, ip, cx) {
     let held = suspend(ip, r.0, cx);
     let slots = ip.byte_add(size_of::<Enc<isa::Native>>());
     let outer = std::mem::replace(&mut (*cx).away, r.0);
@@ -497,13 +498,13 @@ hc!(native(o: Native, r, ip, cx) {
 });
 macro_rules! float_calls {
     ($($one:ident $two:ident $t:ty;)*) => { $(
-        h!($one(o: NativeF, r, ip, cx) {
+        handler!($one(o: NativeF, r, ip, cx) {
             let held = suspend(ip, r.0, cx);
             let f: unsafe extern "C-unwind" fn($t) -> $t = std::mem::transmute(o.target);
             r.put(o.dst, f(r.get(o.a)));
             cx = held.resume();
         });
-        h!($two(o: NativeF, r, ip, cx) {
+        handler!($two(o: NativeF, r, ip, cx) {
             let held = suspend(ip, r.0, cx);
             let f: unsafe extern "C-unwind" fn($t, $t) -> $t = std::mem::transmute(o.target);
             r.put(o.dst, f(r.get(o.a), r.get(o.b)));
@@ -531,27 +532,27 @@ unsafe extern "sysv64-unwind" fn run_thunk(
         });
     }
 }
-h!(thunk(o: Site, r, ip, cx) {
+handler!(thunk(o: Site, r, ip, cx) {
     let held = suspend(ip, r.0, cx);
     run_thunk(&*(o.site as *const ThunkSite), r.0, o.dst, cx);
     cx = held.resume();
 });
 
-hc!(setjmp(o: Dabn, r, ip, cx) {
+control_handler!(setjmp(o: Dabn, r, ip, cx) {
     let after = ip.byte_add(size_of::<Enc<isa::Dabn>>());
     let mask = o.n != 0 && r.get::<u32>(o.b) != 0;
     unwind::set_jump(r.get::<u64>(o.a) as *mut unwind::JumpBuffer, mask, after, r.0, o.dst, cx);
     r.put(o.dst, 0u64);
     dispatch(after, r.0, cx)
 });
-hc!(longjmp(o: Ab, r, ip, cx) {
+control_handler!(longjmp(o: Ab, r, ip, cx) {
     save_position(ip, r.0, cx);
     let value = r.get::<u32>(o.b).max(u32::from(r.get::<u32>(o.b) == 0));
     let buffer = &*(r.get::<u64>(o.a) as *const unwind::JumpBuffer);
     unwind::long_jump(buffer, value, ip, cx);
     dispatch(buffer.ip, buffer.regs, cx)
 });
-hc!(resume(o: A, r, ip, cx) {
+control_handler!(resume(o: A, r, ip, cx) {
     save_position(ip, r.0, cx);
     let exception = r.get::<u64>(o.a) as usize;
     match unwind::land(r.0, exception, cx) {

@@ -8,7 +8,7 @@
     reason = "the forms say what happens with a NaN"
 )]
 
-use super::{HandlerResult, Regs, dispatch, fault, h, hc};
+use super::{HandlerResult, Regs, control_handler, dispatch, fault, handler};
 use crate::frame::{self, HEADER_BYTES, LoweredFunction};
 use ompvm_memory::image::Image;
 use ompvm_memory::thread::ThreadState;
@@ -23,8 +23,8 @@ unsafe fn claim(r: Regs, cx: *mut ThreadState) {
     // SAFETY: `cx` is the current thread's state (the caller's contract).
     unsafe { (*cx).sp = r.0.cast::<u8>().sub(HEADER_BYTES) };
 }
-h!(enter0(o: Enter, r, ip, cx) claim(r, cx));
-h!(enter(o: Enter, r, ip, cx) {
+handler!(enter0(o: Enter, r, ip, cx) claim(r, cx));
+handler!(enter(o: Enter, r, ip, cx) {
     claim(r, cx);
     let (values, slots) = (o.pool as *const u64, o.slots as *const u16);
     let mut i = 0;
@@ -75,18 +75,18 @@ pub(super) unsafe fn branch(
     }
 }
 
-hc!(jump(o: Br, r, ip, cx) go!(ip, o.target, r, cx));
-hc!(mov_jump(o: DaBr, r, ip, cx) {
+control_handler!(jump(o: Br, r, ip, cx) go!(ip, o.target, r, cx));
+control_handler!(mov_jump(o: DaBr, r, ip, cx) {
     r.put(o.dst, r.get::<u64>(o.a));
     go!(ip, o.target, r, cx)
 });
-hc!(br_if(o: Bra, r, ip, cx) {
+control_handler!(br_if(o: Bra, r, ip, cx) {
     branch(r.get::<u64>(o.a) & 1 != 0, ip, (o.then, o.els), r, cx)
 });
 
 macro_rules! branches {
     ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
-        hc!($name(o: Brab, r, ip, cx) {
+        control_handler!($name(o: Brab, r, ip, cx) {
             let ($a, $b): ($t, $t) = (r.get(o.a), r.get(o.b));
             branch($e, ip, (o.then, o.els), r, cx)
         });
@@ -120,7 +120,7 @@ branches! {
 }
 macro_rules! branches_imm {
     ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
-        hc!($name(o: Brai, r, ip, cx) {
+        control_handler!($name(o: Brai, r, ip, cx) {
             let ($a, $b): ($t, $t) = (r.get(o.a), o.imm as $t);
             branch($e, ip, (o.then, o.els), r, cx)
         });
@@ -137,25 +137,25 @@ branches_imm! {
 }
 macro_rules! steps {
     ($($name:ident $imm:ident $walk:ident $walki:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
-        hc!($name(o: Brstep, r, ip, cx) {
+        control_handler!($name(o: Brstep, r, ip, cx) {
             let $b: $t = r.get(o.b);
             let $a = r.get::<$t>(o.a).wrapping_add(o.step as $t);
             r.put(o.dst, $a);
             branch($e, ip, (o.then, o.els), r, cx)
         });
-        hc!($imm(o: Brstepi, r, ip, cx) {
+        control_handler!($imm(o: Brstepi, r, ip, cx) {
             let $b = o.imm as $t;
             let $a = r.get::<$t>(o.a).wrapping_add(o.step as $t);
             r.put(o.dst, $a);
             branch($e, ip, (o.then, o.els), r, cx)
         });
-        hc!($walk(o: Brwalk, r, ip, cx) {
+        control_handler!($walk(o: Brwalk, r, ip, cx) {
             let $b: $t = r.get(o.b);
             let $a = r.get::<$t>(o.a).wrapping_add(r.get::<$t>(o.s));
             r.put(o.dst, $a);
             branch($e, ip, (o.then, o.els), r, cx)
         });
-        hc!($walki(o: Brwalki, r, ip, cx) {
+        control_handler!($walki(o: Brwalki, r, ip, cx) {
             let $b = o.imm as $t;
             let $a = r.get::<$t>(o.a).wrapping_add(r.get::<$t>(o.s));
             r.put(o.dst, $a);
@@ -175,12 +175,12 @@ steps! {
 // The sum is written first, since it may be an operand of the comparison.
 macro_rules! increments {
     ($($name:ident $imm:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
-        hc!($name(o: Brinc, r, ip, cx) {
+        control_handler!($name(o: Brinc, r, ip, cx) {
             r.put(o.dst, r.get::<u64>(o.a).wrapping_add(o.step as u64));
             let ($a, $b): ($t, $t) = (r.get(o.x), r.get(o.y));
             branch($e, ip, (o.then, o.els), r, cx)
         });
-        hc!($imm(o: Brinci, r, ip, cx) {
+        control_handler!($imm(o: Brinci, r, ip, cx) {
             r.put(o.dst, r.get::<u64>(o.a).wrapping_add(o.step as u64));
             let ($a, $b): ($t, $t) = (r.get(o.x), o.imm as $t);
             branch($e, ip, (o.then, o.els), r, cx)
@@ -195,13 +195,13 @@ increments! {
     inc_br_ult inc_br_ulti: u64, |a, b| a < b;
 }
 
-hc!(switch_table(o: Switch, r, ip, cx) {
+control_handler!(switch_table(o: Switch, r, ip, cx) {
     let index = r.get::<u64>(o.a).wrapping_sub(o.low);
     let table = ip.byte_add(size_of::<crate::isa::Enc<crate::isa::Switch>>()).cast::<i32>();
     let off = if index < u64::from(o.n) { *table.add(index as usize) } else { o.default };
     go!(ip, off, r, cx)
 });
-hc!(switch_search(o: Switch, r, ip, cx) {
+control_handler!(switch_search(o: Switch, r, ip, cx) {
     let key = r.get::<u64>(o.a);
     let keys = ip.byte_add(size_of::<crate::isa::Enc<crate::isa::Switch>>());
     let n = o.n as usize;
@@ -217,7 +217,7 @@ hc!(switch_search(o: Switch, r, ip, cx) {
     };
     go!(ip, off, r, cx)
 });
-hc!(indirect(o: A, r, ip, cx) {
+control_handler!(indirect(o: A, r, ip, cx) {
     let address = r.get::<u64>(o.a) as usize;
     let code = frame::code(r.0);
     match block_at(code, address) {
@@ -233,9 +233,9 @@ fn block_at(code: *const LoweredFunction, address: usize) -> Option<usize> {
     (func == code.func).then(|| code.blocks[block.as_u32() as usize] as usize)
 }
 
-h!(mov(o: Da, r) r.put(o.dst, r.get::<u64>(o.a)));
-h!(mov128(o: Da, r) r.put_wide(o.dst, r.get_wide::<[u64; 2]>(o.a)));
-h!(mov_words(o: Dan, r) {
+handler!(mov(o: Da, r) r.put(o.dst, r.get::<u64>(o.a)));
+handler!(mov128(o: Da, r) r.put_wide(o.dst, r.get_wide::<[u64; 2]>(o.a)));
+handler!(mov_words(o: Dan, r) {
     let (from, to) = (r.at(o.a), r.at(o.dst));
     let mut i = 0;
     while i < o.n as usize {
@@ -244,7 +244,7 @@ h!(mov_words(o: Dan, r) {
         i += 1;
     }
 });
-h!(mov_bytes(o: Bytes, r) {
+handler!(mov_bytes(o: Bytes, r) {
     let at = r.0.cast::<u8>();
     let (from, to) = (at.add(o.from as usize), at.add(o.to as usize));
     match o.bytes {
@@ -255,16 +255,16 @@ h!(mov_bytes(o: Bytes, r) {
         n => std::ptr::copy(from, to, n as usize),
     }
 });
-h!(zero_words(o: Dan, r) std::ptr::write_bytes(r.at(o.dst), 0, o.n as usize));
-h!(const_word(o: Di, r) r.put(o.dst, o.imm));
-h!(lea(o: Doff, r) r.put(o.dst, (r.0 as u64).wrapping_add(o.off as u64)));
-h!(select(o: Dabc, r) {
+handler!(zero_words(o: Dan, r) std::ptr::write_bytes(r.at(o.dst), 0, o.n as usize));
+handler!(const_word(o: Di, r) r.put(o.dst, o.imm));
+handler!(lea(o: Doff, r) r.put(o.dst, (r.0 as u64).wrapping_add(o.off as u64)));
+handler!(select(o: Dabc, r) {
     let (a, b, c): (u64, u64, u64) = (r.get(o.a), r.get(o.b), r.get(o.c));
     r.put(o.dst, std::hint::select_unpredictable(a & 1 != 0, b, c))
 });
 macro_rules! selections {
     ($($name:ident: $t:ty, |$x:ident, $y:ident| $e:expr;)*) => { $(
-        h!($name(o: Sel, r) {
+        handler!($name(o: Sel, r) {
             let ($x, $y): ($t, $t) = (r.get(o.x), r.get(o.y));
             let (a, b): (u64, u64) = (r.get(o.a), r.get(o.b));
             r.put(o.dst, std::hint::select_unpredictable($e, a, b))
@@ -281,7 +281,7 @@ selections! {
 }
 macro_rules! selections_imm {
     ($($name:ident: $t:ty, |$x:ident, $y:ident| $e:expr;)*) => { $(
-        h!($name(o: Seli, r) {
+        handler!($name(o: Seli, r) {
             let ($x, $y): ($t, $t) = (r.get(o.x), o.imm as $t);
             let (a, b): (u64, u64) = (r.get(o.a), r.get(o.b));
             r.put(o.dst, std::hint::select_unpredictable($e, a, b))
@@ -295,26 +295,26 @@ selections_imm! {
     sel_slti64: i64, |x, y| x < y;
     sel_test: u64, |x, y| x & y != 0;
 }
-h!(select_words(o: Dabcn, r) {
+handler!(select_words(o: Dabcn, r) {
     let from = if r.get::<u64>(o.a) & 1 != 0 { o.b } else { o.c };
     std::ptr::copy(r.at(from), r.at(o.dst), o.n as usize)
 });
-h!(quad64(o: Quad, r) {
+handler!(quad64(o: Quad, r) {
     let (a, b, c, d): (u64, u64, u64, u64) = (r.get(o.a), r.get(o.b), r.get(o.c), r.get(o.d));
     r.put_wide(o.dst, [a, b, c, d])
 });
-h!(pair64(o: Dab, r) {
+handler!(pair64(o: Dab, r) {
     let (a, b): (u64, u64) = (r.get(o.a), r.get(o.b));
     r.put_wide(o.dst, [a, b])
 });
 
-hc!(unreachable(_o: Nil, r, ip, cx) fault(ip, r.0, cx, &TrapKind::Unreachable));
-hc!(trap(_o: Nil, r, ip, cx) fault(ip, r.0, cx, &TrapKind::BuiltinTrap));
-h!(debugtrap(_o: Nil, r, ip, cx) {
+control_handler!(unreachable(_o: Nil, r, ip, cx) fault(ip, r.0, cx, &TrapKind::Unreachable));
+control_handler!(trap(_o: Nil, r, ip, cx) fault(ip, r.0, cx, &TrapKind::BuiltinTrap));
+handler!(debugtrap(_o: Nil, r, ip, cx) {
     super::save_position(ip, r.0, cx);
     libc::raise(libc::SIGTRAP)
 });
-hc!(unsupported(o: Site, r, ip, cx) {
+control_handler!(unsupported(o: Site, r, ip, cx) {
     super::save_position(ip, r.0, cx);
     report_unsupported(o.site)
 });
@@ -326,4 +326,4 @@ fn report_unsupported(text: usize) -> ! {
     eprintln!("ompvm: not supported by this version of ompvm:\n  {text}");
     std::process::exit(125)
 }
-h!(count(o: Count, r, _ip, cx) (*cx).interp[0] = (*cx).interp[0].wrapping_add(o.n as usize));
+handler!(count(o: Count, r, _ip, cx) (*cx).interp[0] = (*cx).interp[0].wrapping_add(o.n as usize));

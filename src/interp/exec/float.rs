@@ -10,11 +10,11 @@
     reason = "the forms say what happens with a NaN"
 )]
 
-use super::h;
+use super::handler;
 
 macro_rules! binary {
     ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
-        h!($name(o: Dab, r) {
+        handler!($name(o: Dab, r) {
             let ($a, $b): ($t, $t) = (r.get(o.a), r.get(o.b));
             r.put(o.dst, $e)
         });
@@ -48,8 +48,8 @@ both! {
 
 macro_rules! unary {
     ($($n32:ident $n64:ident |$a:ident| $e:expr;)*) => { $(
-        h!($n32(o: Da, r) { let $a: f32 = r.get(o.a); r.put(o.dst, $e) });
-        h!($n64(o: Da, r) { let $a: f64 = r.get(o.a); r.put(o.dst, $e) });
+        handler!($n32(o: Da, r) { let $a: f32 = r.get(o.a); r.put(o.dst, $e) });
+        handler!($n64(o: Da, r) { let $a: f64 = r.get(o.a); r.put(o.dst, $e) });
     )* };
 }
 unary! {
@@ -68,20 +68,20 @@ unsafe extern "C" {
     safe fn __powidf2(x: f64, n: i32) -> f64;
     safe fn __powisf2(x: f32, n: i32) -> f32;
 }
-h!(rint32(o: Da, r) { let a: f32 = r.get(o.a); r.put(o.dst, rintf(a)) });
-h!(rint64(o: Da, r) { let a: f64 = r.get(o.a); r.put(o.dst, rint(a)) });
-h!(powi32(o: Dab, r) {
+handler!(rint32(o: Da, r) { let a: f32 = r.get(o.a); r.put(o.dst, rintf(a)) });
+handler!(rint64(o: Da, r) { let a: f64 = r.get(o.a); r.put(o.dst, rint(a)) });
+handler!(powi32(o: Dab, r) {
     let (a, b): (f32, i32) = (r.get(o.a), r.get(o.b));
     r.put(o.dst, __powisf2(a, b))
 });
-h!(powi64(o: Dab, r) {
+handler!(powi64(o: Dab, r) {
     let (a, b): (f64, i32) = (r.get(o.a), r.get(o.b));
     r.put(o.dst, __powidf2(a, b))
 });
 
 macro_rules! ternary {
     ($($name:ident: $t:ty, |$a:ident, $b:ident, $c:ident| $e:expr;)*) => { $(
-        h!($name(o: Dabc, r) {
+        handler!($name(o: Dabc, r) {
             let ($a, $b, $c): ($t, $t, $t) = (r.get(o.a), r.get(o.b), r.get(o.c));
             r.put(o.dst, $e)
         });
@@ -98,7 +98,7 @@ ternary! {
 
 macro_rules! convert {
     ($($name:ident: $from:ty => $to:ty, |$a:ident| $e:expr;)*) => { $(
-        h!($name(o: Da, r) {
+        handler!($name(o: Da, r) {
             let $a: $from = r.get(o.a);
             let result: $to = $e;
             r.put(o.dst, result)

@@ -4,7 +4,7 @@
 //! are rounded before they are added, as in baseline x86-64 code.
 
 use super::memory::{base, indexed, load, store};
-use super::{Regs, h};
+use super::{Regs, handler};
 use crate::isa::Fg;
 
 type Pair = [f64; 2];
@@ -16,11 +16,11 @@ fn each(a: Pair, b: Pair, f: impl Fn(f64, f64) -> f64) -> Pair {
 
 macro_rules! binary {
     ($($m:ident $x:ident: $t:ty, |$a:ident, $v:ident| $e:expr;)*) => { $(
-        h!($m(o: Fm, r) {
+        handler!($m(o: Fm, r) {
             let ($v, $a): ($t, $t) = (load(base(r, o.base, o.off)), r.get_wide(o.a));
             r.put_wide(o.dst, $e)
         });
-        h!($x(o: Fx, r) {
+        handler!($x(o: Fx, r) {
             let at = indexed(r, o.base, r.get(o.index), o.scale, o.off);
             let ($v, $a): ($t, $t) = (load(at), r.get_wide(o.a));
             r.put_wide(o.dst, $e)
@@ -40,12 +40,12 @@ binary! {
 
 macro_rules! ternary {
     ($($m:ident $x:ident: $t:ty, |$a:ident, $c:ident, $v:ident| $e:expr;)*) => { $(
-        h!($m(o: Fm, r) {
+        handler!($m(o: Fm, r) {
             let $v: $t = load(base(r, o.base, o.off));
             let ($a, $c): ($t, $t) = (r.get_wide(o.a), r.get_wide(o.c));
             r.put_wide(o.dst, $e)
         });
-        h!($x(o: Fcx, r) {
+        handler!($x(o: Fcx, r) {
             let $v: $t = load(indexed(r, o.base, r.get(o.index), o.scale, o.off));
             let ($a, $c): ($t, $t) = (r.get_wide(o.a), r.get_wide(o.c));
             r.put_wide(o.dst, $e)
@@ -58,23 +58,23 @@ ternary! {
     v2muladd_m v2muladd_x: Pair, |a, c, v| each(each(a, v, |a, v| a * v), c, |p, c| p + c);
     v2muladd_am v2muladd_ax: Pair, |a, c, v| each(each(a, c, |a, c| a * c), v, |p, v| p + v);
 }
-h!(muladd64_s(o: Fcx, r) {
+handler!(muladd64_s(o: Fcx, r) {
     let index = i64::from(r.get::<i32>(o.index)) as u64;
     let v: f64 = load(indexed(r, o.base, index, o.scale, o.off));
     let (a, c): (f64, f64) = (r.get(o.a), r.get(o.c));
     r.put(o.dst, a * v + c)
 });
 
-h!(negmul64(o: Dab, r) {
+handler!(negmul64(o: Dab, r) {
     let (a, b): (f64, f64) = (r.get(o.a), r.get(o.b));
     r.put(o.dst, -a * b)
 });
-h!(negmuladd64_m(o: Fm, r) {
+handler!(negmuladd64_m(o: Fm, r) {
     let v: f64 = load(base(r, o.base, o.off));
     let (a, c): (f64, f64) = (r.get(o.a), r.get(o.c));
     r.put(o.dst, c - a * v)
 });
-h!(negmuladd64_x(o: Fcx, r) {
+handler!(negmuladd64_x(o: Fcx, r) {
     let v: f64 = load(indexed(r, o.base, r.get(o.index), o.scale, o.off));
     let (a, c): (f64, f64) = (r.get(o.a), r.get(o.c));
     r.put(o.dst, c - a * v)
@@ -82,7 +82,7 @@ h!(negmuladd64_x(o: Fcx, r) {
 
 macro_rules! both_loaded {
     ($($name:ident: |$v:ident, $w:ident| $e:expr;)*) => { $(
-        h!($name(o: Fxx, r) {
+        handler!($name(o: Fxx, r) {
             let $v: f64 = load(indexed(r, o.base, r.get(o.index), o.scale, o.off));
             let $w: f64 = load(indexed(r, o.base2, r.get(o.index2), o.scale2, o.off2));
             r.put(o.dst, $e)
@@ -94,7 +94,7 @@ both_loaded! {
     fsub64_xx: |v, w| v - w;
     fmul64_xx: |v, w| v * w;
 }
-h!(muladd64_xx(o: Fxx, r) {
+handler!(muladd64_xx(o: Fxx, r) {
     let v: f64 = load(indexed(r, o.base, r.get(o.index), o.scale, o.off));
     let w: f64 = load(indexed(r, o.base2, r.get(o.index2), o.scale2, o.off2));
     r.put(o.dst, v * w + r.get::<f64>(o.c))
@@ -114,17 +114,18 @@ pub(super) unsafe fn gathered(o: &Fg, r: Regs, i: u64) -> f64 {
         v * w
     }
 }
-h!(muladd64_gather(o: Fg, r) r.put(o.dst, gathered(o, r, r.get(o.index)) + r.get::<f64>(o.c)));
+handler!(muladd64_gather(o: Fg, r)
+    r.put(o.dst, gathered(o, r, r.get(o.index)) + r.get::<f64>(o.c)));
 
-h!(v2scale(o: Dab, r) {
+handler!(v2scale(o: Dab, r) {
     let (a, b): (f64, Pair) = (r.get(o.a), r.get_wide(o.b));
     r.put_wide(o.dst, each([a, a], b, |a, b| a * b))
 });
-h!(v2scaleadd(o: Dabc, r) {
+handler!(v2scaleadd(o: Dabc, r) {
     let (a, b, c): (f64, Pair, Pair) = (r.get(o.a), r.get_wide(o.b), r.get_wide(o.c));
     r.put_wide(o.dst, each(each([a, a], b, |a, b| a * b), c, |p, c| p + c))
 });
-h!(v2scaleadd_m(o: Fm, r) {
+handler!(v2scaleadd_m(o: Fm, r) {
     let v: Pair = load(base(r, o.base, o.off));
     let (a, c): (f64, Pair) = (r.get(o.a), r.get_wide(o.c));
     r.put_wide(o.dst, each(each([a, a], v, |a, v| a * v), c, |p, c| p + c))
@@ -132,11 +133,11 @@ h!(v2scaleadd_m(o: Fm, r) {
 
 macro_rules! stored {
     ($($m:ident $x:ident: |$a:ident, $b:ident| $e:expr;)*) => { $(
-        h!($m(o: Fm, r) {
+        handler!($m(o: Fm, r) {
             let ($a, $b): (f64, f64) = (r.get(o.a), r.get(o.dst));
             store(base(r, o.base, o.off), $e)
         });
-        h!($x(o: Fcx, r) {
+        handler!($x(o: Fcx, r) {
             let ($a, $b): (f64, f64) = (r.get(o.a), r.get(o.dst));
             store(indexed(r, o.base, r.get(o.index), o.scale, o.off), $e)
         });
@@ -147,34 +148,34 @@ stored! {
     fsub64_st fsub64_stx: |a, b| a - b;
     fmul64_st fmul64_stx: |a, b| a * b;
 }
-h!(muladd64_stx(o: Fcx, r) {
+handler!(muladd64_stx(o: Fcx, r) {
     let (a, b, c): (f64, f64, f64) = (r.get(o.a), r.get(o.dst), r.get(o.c));
     store(indexed(r, o.base, r.get(o.index), o.scale, o.off), a * b + c)
 });
-h!(muladd64_st(o: Fm, r) {
+handler!(muladd64_st(o: Fm, r) {
     let (a, b, c): (f64, f64, f64) = (r.get(o.a), r.get(o.dst), r.get(o.c));
     store(base(r, o.base, o.off), a * b + c)
 });
-h!(muladd64_ls(o: Fms, r) {
+handler!(muladd64_ls(o: Fms, r) {
     let v: f64 = load(base(r, o.from, o.from_off));
     let (a, b): (f64, f64) = (r.get(o.a), r.get(o.b));
     store(base(r, o.base, o.off), a * b + v)
 });
-h!(macc64_m(o: Fms, r) {
+handler!(macc64_m(o: Fms, r) {
     let (v, at): (f64, usize) = (load(base(r, o.from, o.from_off)), base(r, o.base, o.off));
     store(at, r.get::<f64>(o.a) * v + load::<f64>(at))
 });
-h!(macc64_x(o: Fxs, r) {
+handler!(macc64_x(o: Fxs, r) {
     let v: f64 = load(indexed(r, o.base, r.get(o.index), o.scale, o.off));
     let at = base(r, o.to, o.to_off);
     store(at, r.get::<f64>(o.a) * v + load::<f64>(at))
 });
-h!(macc64_xx(o: Fxx, r) {
+handler!(macc64_xx(o: Fxx, r) {
     let v: f64 = load(indexed(r, o.base, r.get(o.index), o.scale, o.off));
     let at = indexed(r, o.base2, r.get(o.index2), o.scale2, o.off2);
     store(at, r.get::<f64>(o.c) * v + load::<f64>(at))
 });
-h!(pair64_m(o: Fms, r) {
+handler!(pair64_m(o: Fms, r) {
     let (v, w): (u64, u64) = (load(base(r, o.from, o.from_off)), load(base(r, o.base, o.off)));
     r.put_wide(o.a, [v, w])
 });

@@ -7,7 +7,7 @@
 //!
 //! `lower::stack_protector` decides which functions have guards and orders their arrays.
 
-use super::{dispatch, extend_stack, fault, h, hc, save_position};
+use super::{control_handler, dispatch, extend_stack, fault, handler, save_position};
 use crate::isa::{AllocaGuarded, Enc};
 use ompvm_memory::thread::ALLOCATED;
 use ompvm_support::error::TrapKind;
@@ -51,21 +51,21 @@ pub unsafe extern "sysv64-unwind" fn check_guards(guard: *mut u64, sp: usize, fa
     }
 }
 
-h!(guard_value(o: D, r) r.put(o.dst, value()));
-h!(guard_set(o: Guard, r) {
+handler!(guard_value(o: D, r) r.put(o.dst, value()));
+handler!(guard_set(o: Guard, r) {
     r.0.byte_add(o.off as usize).cast::<Words>().write([value(), 0])
 });
-h!(guard_check(o: Guard, r, ip, cx) {
+handler!(guard_check(o: Guard, r, ip, cx) {
     save_position(ip, r.0, cx);
     check_guards(r.0.byte_add(o.off as usize), usize::MAX, o.fail)
 });
-h!(stack_restore_guarded(o: Guard, r, ip, cx) {
+handler!(stack_restore_guarded(o: Guard, r, ip, cx) {
     save_position(ip, r.0, cx);
     let sp = r.get::<u64>(o.a) as usize;
     check_guards(r.0.byte_add(o.off as usize), sp, o.fail);
     (*cx).sp = sp as *mut u8;
 });
-hc!(alloca_guarded(o: AllocaGuarded, r, ip, cx) {
+control_handler!(alloca_guarded(o: AllocaGuarded, r, ip, cx) {
     let count: u64 = r.get(o.count);
     let bytes = u128::from(count) * u128::from(o.size);
     if bytes > super::ADDRESS_SPACE_BYTES {

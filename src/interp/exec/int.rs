@@ -3,12 +3,12 @@
 //! Slots hold integers zero-extended; a handler reads as many low bits as its width and writes the
 //! whole slot. Divisions check their operands first, since the processor would fault.
 
-use super::{Regs, fault, h};
+use super::{Regs, fault, handler};
 use ompvm_support::error::TrapKind;
 
 macro_rules! binary {
     ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
-        h!($name(o: Dab, r) {
+        handler!($name(o: Dab, r) {
             let $a: $t = r.get(o.a);
             let $b: $t = r.get(o.b);
             r.put(o.dst, $e)
@@ -79,7 +79,7 @@ divisors! {
 
 macro_rules! divide {
     ($($name:ident: $t:ty, $f:ident;)*) => { $(
-        h!($name(o: Dab, r, ip, cx) {
+        handler!($name(o: Dab, r, ip, cx) {
             let a: $t = r.get(o.a);
             let b: $t = r.get(o.b);
             if b.traps(a) {
@@ -114,7 +114,7 @@ divide! {
 
 macro_rules! immediate {
     ($($name:ident: $t:ty, |$a:ident, $imm:ident| $e:expr;)*) => { $(
-        h!($name(o: Dai, r) {
+        handler!($name(o: Dai, r) {
             let $a: $t = r.get(o.a);
             let $imm = o.imm as $t;
             r.put(o.dst, $e)
@@ -147,27 +147,27 @@ immediate! {
     sgti64: i64, |a, i| a > i;
 }
 
-h!(affine32(o: Daii, r) {
+handler!(affine32(o: Daii, r) {
     let a: u32 = r.get(o.a);
     r.put(o.dst, a.wrapping_mul(o.factor as u32).wrapping_add(o.imm as u32))
 });
-h!(affine64(o: Daii, r) {
+handler!(affine64(o: Daii, r) {
     let a: u64 = r.get(o.a);
     r.put(o.dst, a.wrapping_mul(o.factor as u64).wrapping_add(o.imm as u64))
 });
-h!(sext_bits(o: Dai, r) {
+handler!(sext_bits(o: Dai, r) {
     let shift = 64 - o.imm as u32;
     let a: i64 = r.get(o.a);
     r.put(o.dst, (a << shift) >> shift)
 });
-h!(mask(o: Dam, r) {
+handler!(mask(o: Dam, r) {
     let a: u64 = r.get(o.a);
     r.put(o.dst, a & o.mask)
 });
 
 macro_rules! unary {
     ($($name:ident: $t:ty, |$a:ident| $e:expr;)*) => { $(
-        h!($name(o: Da, r) {
+        handler!($name(o: Da, r) {
             let $a: $t = r.get(o.a);
             r.put(o.dst, $e)
         });
@@ -204,12 +204,12 @@ unary! {
 
 macro_rules! funnel {
     ($($l:ident $r:ident: $t:ty;)*) => { $(
-        h!($l(o: Dabc, r) {
+        handler!($l(o: Dabc, r) {
             let (a, b, c): ($t, $t, $t) = (r.get(o.a), r.get(o.b), r.get(o.c));
             let c = c as u32 % <$t>::BITS;
             r.put(o.dst, if c == 0 { a } else { (a << c) | (b >> (<$t>::BITS - c)) })
         });
-        h!($r(o: Dabc, r) {
+        handler!($r(o: Dabc, r) {
             let (a, b, c): ($t, $t, $t) = (r.get(o.a), r.get(o.b), r.get(o.c));
             let c = c as u32 % <$t>::BITS;
             r.put(o.dst, if c == 0 { b } else { (a << (<$t>::BITS - c)) | (b >> c) })
@@ -221,7 +221,7 @@ funnel! { fshl8 fshr8: u8; fshl16 fshr16: u16; fshl32 fshr32: u32; fshl64 fshr64
 // `{iN, i1}` is laid out as in memory: the flag follows the integer.
 macro_rules! overflow {
     ($($name:ident: $t:ty, $f:ident;)*) => { $(
-        h!($name(o: Dab, r) {
+        handler!($name(o: Dab, r) {
             let (a, b): ($t, $t) = (r.get(o.a), r.get(o.b));
             let (value, over) = a.$f(b);
             let at = r.at(o.dst).cast::<u8>();
@@ -247,7 +247,7 @@ overflow! {
 
 macro_rules! wide {
     ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
-        h!($name(o: Dab, r) {
+        handler!($name(o: Dab, r) {
             let ($a, $b): ($t, $t) = (r.get_wide(o.a), r.get_wide(o.b));
             r.put_wide(o.dst, $e)
         });
@@ -272,7 +272,7 @@ wide! {
 }
 macro_rules! wide_divide {
     ($($name:ident: $t:ty, $f:ident;)*) => { $(
-        h!($name(o: Dab, r, ip, cx) {
+        handler!($name(o: Dab, r, ip, cx) {
             let (a, b): ($t, $t) = (r.get_wide(o.a), r.get_wide(o.b));
             if b == 0 {
                 fault(ip, regs_of(r), cx, &TrapKind::IntegerDivision)
@@ -287,11 +287,11 @@ wide_divide! {
     urem128: u128, wrapping_rem;
     srem128: i128, wrapping_rem;
 }
-h!(zext128(o: Da, r) {
+handler!(zext128(o: Da, r) {
     let a: u64 = r.get(o.a);
     r.put_wide(o.dst, u128::from(a))
 });
-h!(sext128(o: Da, r) {
+handler!(sext128(o: Da, r) {
     let a: i64 = r.get(o.a);
     r.put_wide(o.dst, i128::from(a))
 });

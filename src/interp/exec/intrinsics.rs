@@ -1,6 +1,6 @@
 //! Intrinsics that are neither arithmetic nor memory accesses: variable arguments, counters.
 
-use super::h;
+use super::handler;
 use crate::frame;
 
 /// The x86-64 System V `va_list` (ABI document, figure 3.34).
@@ -17,11 +17,11 @@ pub struct VaList {
     pub save: *mut u8,
 }
 
-h!(va_start(o: A, r) {
+handler!(va_start(o: A, r) {
     let list = r.get::<u64>(o.a) as *mut VaList;
     list.write(*frame::va_info(r.0))
 });
-h!(va_arg_int(o: Da, r) {
+handler!(va_arg_int(o: Da, r) {
     let list = r.get::<u64>(o.a) as *mut VaList;
     let value = if (*list).gp_offset < 48 {
         let v = (*list).save.add((*list).gp_offset as usize).cast::<u64>().read();
@@ -34,7 +34,7 @@ h!(va_arg_int(o: Da, r) {
     };
     r.put(o.dst, value)
 });
-h!(va_arg_double(o: Da, r) {
+handler!(va_arg_double(o: Da, r) {
     let list = r.get::<u64>(o.a) as *mut VaList;
     let value = if (*list).fp_offset < 176 {
         let v = (*list).save.add((*list).fp_offset as usize).cast::<u64>().read();
@@ -47,7 +47,7 @@ h!(va_arg_double(o: Da, r) {
     };
     r.put(o.dst, value)
 });
-h!(cycle_counter(o: D, r) {
+handler!(cycle_counter(o: D, r) {
     #[cfg(target_arch = "x86_64")]
     let now = std::arch::x86_64::_rdtsc();
     #[cfg(not(target_arch = "x86_64"))]

@@ -3,7 +3,7 @@
 //! The signal handler attributes a fault of a load or store to the instruction that the processor's
 //! registers name. Guest pointers are host pointers and need not be aligned.
 
-use super::{Regs, dispatch, extend_stack, fault, h, hc};
+use super::{Regs, control_handler, dispatch, extend_stack, fault, handler};
 use crate::isa::{Alloca, Enc};
 use ompvm_memory::image::Image;
 use ompvm_memory::thread::{self, ALLOCATED, ThreadState};
@@ -53,17 +53,17 @@ pub(super) unsafe fn indexed(r: Regs, b: u16, index: u64, scale: i32, off: i32) 
 
 macro_rules! accesses {
     ($($t:ty: $load:ident $loadx:ident $loads:ident $store:ident $storex:ident $stores:ident;)*) => { $(
-        h!($load(o: Mem, r) r.put(o.reg, load::<$t>(base(r, o.base, o.off))));
-        h!($loadx(o: Memx, r)
+        handler!($load(o: Mem, r) r.put(o.reg, load::<$t>(base(r, o.base, o.off))));
+        handler!($loadx(o: Memx, r)
             r.put(o.reg, load::<$t>(indexed(r, o.base, r.get(o.index), o.scale, o.off))));
-        h!($loads(o: Memx, r) {
+        handler!($loads(o: Memx, r) {
             let index = i64::from(r.get::<i32>(o.index)) as u64;
             r.put(o.reg, load::<$t>(indexed(r, o.base, index, o.scale, o.off)))
         });
-        h!($store(o: Mem, r) store::<$t>(base(r, o.base, o.off), r.get(o.reg)));
-        h!($storex(o: Memx, r)
+        handler!($store(o: Mem, r) store::<$t>(base(r, o.base, o.off), r.get(o.reg)));
+        handler!($storex(o: Memx, r)
             store::<$t>(indexed(r, o.base, r.get(o.index), o.scale, o.off), r.get(o.reg)));
-        h!($stores(o: Memx, r) {
+        handler!($stores(o: Memx, r) {
             let index = i64::from(r.get::<i32>(o.index)) as u64;
             store::<$t>(indexed(r, o.base, index, o.scale, o.off), r.get(o.reg))
         });
@@ -75,34 +75,37 @@ accesses! {
     u32: load32 load32x load32s store32 store32x store32s;
     u64: load64 load64x load64s store64 store64x store64s;
 }
-h!(load128(o: Mem, r) r.put_wide(o.reg, load::<[u64; 2]>(base(r, o.base, o.off))));
-h!(load128x(o: Memx, r)
+handler!(load128(o: Mem, r) r.put_wide(o.reg, load::<[u64; 2]>(base(r, o.base, o.off))));
+handler!(load128x(o: Memx, r)
     r.put_wide(o.reg, load::<[u64; 2]>(indexed(r, o.base, r.get(o.index), o.scale, o.off))));
-h!(load128s(o: Memx, r) {
+handler!(load128s(o: Memx, r) {
     let index = i64::from(r.get::<i32>(o.index)) as u64;
     r.put_wide(o.reg, load::<[u64; 2]>(indexed(r, o.base, index, o.scale, o.off)))
 });
-h!(store128(o: Mem, r) store::<[u64; 2]>(base(r, o.base, o.off), r.get_wide(o.reg)));
-h!(store128x(o: Memx, r)
+handler!(store128(o: Mem, r) store::<[u64; 2]>(base(r, o.base, o.off), r.get_wide(o.reg)));
+handler!(store128x(o: Memx, r)
     store::<[u64; 2]>(indexed(r, o.base, r.get(o.index), o.scale, o.off), r.get_wide(o.reg)));
-h!(store128s(o: Memx, r) {
+handler!(store128s(o: Memx, r) {
     let index = i64::from(r.get::<i32>(o.index)) as u64;
     store::<[u64; 2]>(indexed(r, o.base, index, o.scale, o.off), r.get_wide(o.reg))
 });
 
 // Addresses are byte offsets from slot 0.
-h!(load8f(o: Mem, r) r.put(o.reg, load::<u8>((r.0 as usize).wrapping_add(o.off as usize))));
-h!(load16f(o: Mem, r) r.put(o.reg, load::<u16>((r.0 as usize).wrapping_add(o.off as usize))));
-h!(load32f(o: Mem, r) r.put(o.reg, load::<u32>((r.0 as usize).wrapping_add(o.off as usize))));
-h!(load64f(o: Mem, r) r.put(o.reg, load::<u64>((r.0 as usize).wrapping_add(o.off as usize))));
-h!(load128f(o: Mem, r)
+handler!(load8f(o: Mem, r) r.put(o.reg, load::<u8>((r.0 as usize).wrapping_add(o.off as usize))));
+handler!(load16f(o: Mem, r) r.put(o.reg, load::<u16>((r.0 as usize).wrapping_add(o.off as usize))));
+handler!(load32f(o: Mem, r) r.put(o.reg, load::<u32>((r.0 as usize).wrapping_add(o.off as usize))));
+handler!(load64f(o: Mem, r) r.put(o.reg, load::<u64>((r.0 as usize).wrapping_add(o.off as usize))));
+handler!(load128f(o: Mem, r)
     r.put_wide(o.reg, load::<[u64; 2]>((r.0 as usize).wrapping_add(o.off as usize))));
-h!(store128f(o: Mem, r)
+handler!(store128f(o: Mem, r)
     store((r.0 as usize).wrapping_add(o.off as usize), r.get_wide::<[u64; 2]>(o.reg)));
-h!(store8f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u8>(o.reg)));
-h!(store16f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u16>(o.reg)));
-h!(store32f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u32>(o.reg)));
-h!(store64f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u64>(o.reg)));
+handler!(store8f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u8>(o.reg)));
+handler!(store16f(o: Mem, r)
+    store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u16>(o.reg)));
+handler!(store32f(o: Mem, r)
+    store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u32>(o.reg)));
+handler!(store64f(o: Mem, r)
+    store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u64>(o.reg)));
 
 /// Copies bytes, the usual small sizes without a call. All bytes are read before any is written.
 ///
@@ -135,7 +138,7 @@ unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
         }
     }
 }
-h!(load_bytes(o: Memn, r) {
+handler!(load_bytes(o: Memn, r) {
     let n = o.bytes as usize;
     let from = base(r, o.base, o.off) as *const u8;
     let to = r.at(o.reg);
@@ -144,12 +147,12 @@ h!(load_bytes(o: Memn, r) {
     }
     copy(from, to.cast(), n)
 });
-h!(store_bytes(o: Memn, r)
+handler!(store_bytes(o: Memn, r)
     copy(r.at(o.reg).cast::<u8>(), base(r, o.base, o.off) as *mut u8, o.bytes as usize));
-h!(memcpy_fixed(o: Memn, r)
+handler!(memcpy_fixed(o: Memn, r)
     copy(base(r, o.base, o.off) as *const u8, r.get::<u64>(o.reg) as *mut u8, o.bytes as usize));
 
-h!(fill_words(o: Memn, r) {
+handler!(fill_words(o: Memn, r) {
     let (at, word): (_, u64) = (base(r, o.base, o.off), r.get(o.reg));
     let mut i = 0;
     while i < o.bytes as usize {
@@ -159,14 +162,14 @@ h!(fill_words(o: Memn, r) {
     }
 });
 
-h!(gep(o: Memx, r) r.put(o.reg, indexed(r, o.base, r.get(o.index), o.scale, o.off) as u64));
-h!(gep_s(o: Memx, r) {
+handler!(gep(o: Memx, r) r.put(o.reg, indexed(r, o.base, r.get(o.index), o.scale, o.off) as u64));
+handler!(gep_s(o: Memx, r) {
     let index = i64::from(r.get::<i32>(o.index)) as u64;
     r.put(o.reg, indexed(r, o.base, index, o.scale, o.off) as u64)
 });
 /// An upper bound on the size of an address space.
 pub(super) const ADDRESS_SPACE_BYTES: u128 = 1 << 47;
-hc!(alloca(o: Alloca, r, ip, cx) {
+control_handler!(alloca(o: Alloca, r, ip, cx) {
     let count: u64 = r.get(o.count);
     let bytes = u128::from(count) * u128::from(o.size);
     if bytes > ADDRESS_SPACE_BYTES {
@@ -184,19 +187,19 @@ hc!(alloca(o: Alloca, r, ip, cx) {
     r.put(o.dst, start);
     dispatch(ip.byte_add(size_of::<Enc<Alloca>>()), r.0, cx)
 });
-h!(stack_save(o: D, r, _ip, cx) r.put(o.dst, (*cx).sp as u64));
-h!(stack_restore(o: A, r, _ip, cx) (*cx).sp = r.get::<u64>(o.a) as *mut u8);
+handler!(stack_save(o: D, r, _ip, cx) r.put(o.dst, (*cx).sp as u64));
+handler!(stack_restore(o: A, r, _ip, cx) (*cx).sp = r.get::<u64>(o.a) as *mut u8);
 
 // Goes through libc, whose faults the signal handler attributes to the saved position.
-h!(memcpy(o: Abc, r, ip, cx) {
+handler!(memcpy(o: Abc, r, ip, cx) {
     super::save_position(ip, r.0, cx);
     libc::memmove(r.get::<u64>(o.a) as _, r.get::<u64>(o.b) as _, r.get::<u64>(o.c) as usize)
 });
-h!(memmove(o: Abc, r, ip, cx) {
+handler!(memmove(o: Abc, r, ip, cx) {
     super::save_position(ip, r.0, cx);
     libc::memmove(r.get::<u64>(o.a) as _, r.get::<u64>(o.b) as _, r.get::<u64>(o.c) as usize)
 });
-h!(memset(o: Abc, r, ip, cx) {
+handler!(memset(o: Abc, r, ip, cx) {
     super::save_position(ip, r.0, cx);
     libc::memset(r.get::<u64>(o.a) as _, i32::from(r.get::<u8>(o.b)), r.get::<u64>(o.c) as usize)
 });
@@ -210,7 +213,7 @@ unsafe extern "C" fn thread_locals(cx: *mut ThreadState, image: usize) -> u64 {
     // SAFETY: the image outlives its code, and `cx` is this thread's state (the caller's contract).
     unsafe { thread::tls_block(cx, &*(image as *const Image)) as u64 }
 }
-h!(tls_address(o: Tls, r, _ip, cx) {
+handler!(tls_address(o: Tls, r, _ip, cx) {
     let at = match (*cx).tls_serial == o.serial {
         true => (*cx).tls as u64,
         false => thread_locals(cx, o.image),

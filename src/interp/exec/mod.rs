@@ -274,9 +274,9 @@ pub unsafe extern "sysv64-unwind" fn fault(
 
 /// Defines a handler whose body falls through to the next instruction. A body that makes a native
 /// call assigns `cx` again, since another thread may run it afterwards.
-macro_rules! h {
+macro_rules! handler {
     ($name:ident($o:ident: $shape:ident, $r:ident) $body:expr) => {
-        $crate::exec::h!($name($o: $shape, $r, _ip, _cx) $body);
+        $crate::exec::handler!($name($o: $shape, $r, _ip, _cx) $body);
     };
     ($name:ident($o:ident: $shape:ident, $r:ident, $ip:ident, $cx:ident) $body:expr) => {
         #[doc = concat!("Handler of `", stringify!($name), "`.")]
@@ -309,10 +309,10 @@ macro_rules! h {
         }
     };
 }
-pub(crate) use h;
+pub(crate) use handler;
 
 /// Defines a handler whose body determines the next instruction.
-macro_rules! hc {
+macro_rules! control_handler {
     ($name:ident($o:ident: $shape:ident, $r:ident, $ip:ident, $cx:ident) $body:expr) => {
         #[doc = concat!("Handler of `", stringify!($name), "`.")]
         ///
@@ -335,4 +335,4 @@ macro_rules! hc {
         }
     };
 }
-pub(crate) use hc;
+pub(crate) use control_handler;

@@ -12,7 +12,7 @@
 //! branches back to it, and that nothing else in the loop changes.
 
 use super::memory::{load, store};
-use super::{Regs, dispatch, hc};
+use super::{Regs, control_handler, dispatch};
 use crate::isa::{Brstep, Brstepi, Brwalk, Brwalki, Enc, HANDLERS, Shape, op};
 
 /// The most iterations before the step is read again.
@@ -159,7 +159,7 @@ unsafe fn repeat<T: Shape>(
 
 macro_rules! fills {
     ($($name:ident: $t:ty;)*) => { $(
-        hc!($name(o: Memx, r, ip, cx) {
+        control_handler!($name(o: Memx, r, ip, cx) {
             let value: $t = r.get(o.reg);
             let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
             let to = repeat::<crate::isa::Memx>(ip, o.index, r, |i| {
@@ -177,7 +177,7 @@ fills! {
     store64x_loop: u64;
 }
 
-hc!(fadd64_x_loop(o: Fx, r, ip, cx) {
+control_handler!(fadd64_x_loop(o: Fx, r, ip, cx) {
     let mut sum: f64 = r.get(o.a);
     let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
     let to = repeat::<crate::isa::Fx>(ip, o.index, r, |i| {
@@ -187,7 +187,7 @@ hc!(fadd64_x_loop(o: Fx, r, ip, cx) {
     r.put(o.dst, sum);
     dispatch(to, r.0, cx)
 });
-hc!(muladd64_x_loop(o: Fcx, r, ip, cx) {
+control_handler!(muladd64_x_loop(o: Fcx, r, ip, cx) {
     let (mut sum, a): (f64, f64) = (r.get(o.c), r.get(o.a));
     let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
     let to = repeat::<crate::isa::Fcx>(ip, o.index, r, |i| {
@@ -197,7 +197,7 @@ hc!(muladd64_x_loop(o: Fcx, r, ip, cx) {
     r.put(o.dst, sum);
     dispatch(to, r.0, cx)
 });
-hc!(muladd64_xx_loop(o: Fxx, r, ip, cx) {
+control_handler!(muladd64_xx_loop(o: Fxx, r, ip, cx) {
     let mut sum: f64 = r.get(o.c);
     let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
     let (base2, scale2, off2) = (r.get::<u64>(o.base2), o.scale2 as u64, o.off2 as u64);
@@ -209,7 +209,7 @@ hc!(muladd64_xx_loop(o: Fxx, r, ip, cx) {
     r.put(o.dst, sum);
     dispatch(to, r.0, cx)
 });
-hc!(macc64_xx_loop(o: Fxx, r, ip, cx) {
+control_handler!(macc64_xx_loop(o: Fxx, r, ip, cx) {
     let a: f64 = r.get(o.c);
     let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
     let (base2, scale2, off2) = (r.get::<u64>(o.base2), o.scale2 as u64, o.off2 as u64);
@@ -221,7 +221,7 @@ hc!(macc64_xx_loop(o: Fxx, r, ip, cx) {
     });
     dispatch(to, r.0, cx)
 });
-hc!(muladd64_gather_loop(o: Fg, r, ip, cx) {
+control_handler!(muladd64_gather_loop(o: Fg, r, ip, cx) {
     let mut sum: f64 = r.get(o.c);
     let to = repeat::<crate::isa::Fg>(ip, o.index, r, |i| {
         sum += super::fused::gathered(o, r, i)

@@ -12,7 +12,7 @@
 )]
 
 use super::int::{Divisor, regs_of};
-use super::{Regs, fault, h};
+use super::{Regs, fault, handler};
 use ompvm_support::error::TrapKind;
 
 #[inline(always)]
@@ -53,7 +53,7 @@ unsafe fn words<T: Copy, const N: usize>(
 }
 macro_rules! elementwise {
     ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
-        h!($name(o: Dabn, r)
+        handler!($name(o: Dabn, r)
             words::<$t, { 8 / size_of::<$t>() }>(r, o.dst, o.a, o.b, o.n, |$a, $b| $e));
     )* };
 }
@@ -88,7 +88,7 @@ elementwise! {
 }
 macro_rules! fixed {
     ($($name:ident: $t:ty, $n:literal, |$a:ident, $b:ident| $e:expr;)*) => { $(
-        h!($name(o: Dab, r) {
+        handler!($name(o: Dab, r) {
             let (x, y): ([$t; $n], [$t; $n]) = (r.get_wide(o.a), r.get_wide(o.b));
             let mut z = x;
             for i in 0..$n {
@@ -107,7 +107,7 @@ fixed! {
     v2add64: u64, 2, |a, b| a.wrapping_add(b);
     v4add32: u32, 4, |a, b| a.wrapping_add(b);
 }
-h!(v2muladd(o: Dabc, r) {
+handler!(v2muladd(o: Dabc, r) {
     let (x, y, z): ([f64; 2], [f64; 2], [f64; 2]) =
         (r.get_wide(o.a), r.get_wide(o.b), r.get_wide(o.c));
     r.put_wide(o.dst, [x[0] * y[0] + z[0], x[1] * y[1] + z[1]])
@@ -115,7 +115,7 @@ h!(v2muladd(o: Dabc, r) {
 /// Processes two words at a time, so that the compiler vectorizes the lanes.
 macro_rules! muladd {
     ($($name:ident: $t:ty;)*) => { $(
-        h!($name(o: Dabcn, r) {
+        handler!($name(o: Dabcn, r) {
             const N: usize = 16 / size_of::<$t>();
             let (d, a, b, c) = (r.at(o.dst), r.at(o.a), r.at(o.b), r.at(o.c));
             let mut i = 0;
@@ -144,7 +144,7 @@ macro_rules! muladd {
 muladd! { vmuladd32: f32; vmuladd64: f64; }
 macro_rules! fma {
     ($($name:ident: $t:ty;)*) => { $(
-        h!($name(o: Dabcn, r) {
+        handler!($name(o: Dabcn, r) {
             let lanes = o.n as usize * (8 / size_of::<$t>());
             let at = |slot| r.at(slot).cast::<$t>();
             let (d, a, b, c) = (at(o.dst), at(o.a), at(o.b), at(o.c));
@@ -161,7 +161,7 @@ macro_rules! unary {
         unary!(@ $n32 f32, |$a| $e; $n64 f64, |$a| $e;);
     )* };
     (@ $($name:ident $t:ty, |$a:ident| $e:expr;)*) => { $(
-        h!($name(o: Dan, r) {
+        handler!($name(o: Dan, r) {
             let lanes = o.n as usize * (8 / size_of::<$t>());
             let (d, a) = (r.at(o.dst).cast::<$t>(), r.at(o.a).cast::<$t>());
             let mut i = 0;
@@ -206,7 +206,7 @@ unary! { @
 // Works lane by lane, since padding is no valid divisor.
 macro_rules! divide {
     ($($name:ident: $t:ty, $f:ident;)*) => { $(
-        h!($name(o: Dabn, r, ip, cx) {
+        handler!($name(o: Dabn, r, ip, cx) {
             let (d, a, b) = (r.at(o.dst).cast::<$t>(), r.at(o.a).cast::<$t>(), r.at(o.b).cast::<$t>());
             let mut i = 0;
             while i < o.n as usize {
@@ -241,7 +241,7 @@ divide! {
 
 macro_rules! compare {
     ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
-        h!($name(o: Dabn, r) {
+        handler!($name(o: Dabn, r) {
             let (d, a, b) = (r.at(o.dst).cast::<u8>(), r.at(o.a).cast::<$t>(), r.at(o.b).cast::<$t>());
             let mut i = 0;
             while i < o.n as usize {
@@ -288,7 +288,7 @@ compare_float! {
 
 macro_rules! selects {
     ($($name:ident: $t:ty;)*) => { $(
-        h!($name(o: Dabcn, r) {
+        handler!($name(o: Dabcn, r) {
             let (d, c) = (r.at(o.dst).cast::<$t>(), r.at(o.a).cast::<u8>());
             let (a, b) = (r.at(o.b).cast::<$t>(), r.at(o.c).cast::<$t>());
             let mut i = 0;
@@ -304,7 +304,7 @@ selects! { vselect8: u8; vselect16: u16; vselect32: u32; vselect64: u64; }
 
 macro_rules! convert {
     ($($name:ident: $from:ty => $to:ty, |$a:ident| $e:expr;)*) => { $(
-        h!($name(o: Dan, r) {
+        handler!($name(o: Dan, r) {
             let (d, a) = (r.at(o.dst).cast::<$to>(), r.at(o.a).cast::<$from>());
             let mut i = 0;
             while i < o.n as usize {
@@ -343,7 +343,7 @@ convert! {
 // Lane numbers count lanes of the element's size from slot 0 of the frame. `n` is even or padded.
 macro_rules! shuffles {
     ($($name:ident: $t:ty;)*) => { $(
-        super::hc!($name(o: Shuffle, r, ip, cx) {
+        super::control_handler!($name(o: Shuffle, r, ip, cx) {
             let d = r.at(o.dst).cast::<$t>();
             let from = r.0.cast::<$t>();
             let lanes = ip
@@ -375,7 +375,7 @@ unsafe fn copy_lane(from: *const u8, to: *mut u8, size: u16) {
     }
 }
 // An index out of range gives poison, so any lane is correct.
-h!(extract_var(o: Lane, r) {
+handler!(extract_var(o: Lane, r) {
     let index = (r.get::<u64>(o.index) as usize).min(o.n as usize - 1);
     let from = r.at(o.a).cast::<u8>().add(index * o.size as usize);
     if o.size < 8 {
@@ -383,7 +383,7 @@ h!(extract_var(o: Lane, r) {
     }
     copy_lane(from, r.at(o.dst).cast(), o.size)
 });
-h!(insert_var(o: Lane, r) {
+handler!(insert_var(o: Lane, r) {
     let index = (r.get::<u64>(o.index) as usize).min(o.n as usize - 1);
     std::ptr::copy(r.at(o.a), r.at(o.dst), o.words as usize);
     copy_lane(r.at(o.b).cast(), r.at(o.dst).cast::<u8>().add(index * o.size as usize), o.size)
@@ -391,7 +391,7 @@ h!(insert_var(o: Lane, r) {
 
 macro_rules! reduce {
     ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
-        h!($name(o: Dan, r) {
+        handler!($name(o: Dan, r) {
             let a = r.at(o.a).cast::<$t>();
             let mut total = a.read();
             let mut i = 1;
@@ -427,7 +427,7 @@ reduce! {
 }
 macro_rules! reduce_from {
     ($($name:ident: $t:ty, $op:tt;)*) => { $(
-        h!($name(o: Dabn, r) {
+        handler!($name(o: Dabn, r) {
             let b = r.at(o.b).cast::<$t>();
             let mut total: $t = r.get(o.a);
             let mut i = 0;
@@ -443,7 +443,7 @@ reduce_from! { red_fadd32: f32, +=; red_fadd64: f64, +=; red_fmul32: f32, *=; re
 
 macro_rules! lane_loads {
     ($($name:ident: $t:ty;)*) => { $(
-        h!($name(o: Bytes, r) {
+        handler!($name(o: Bytes, r) {
             let lane = r.0.cast::<u8>().add(o.from as usize).cast::<$t>().read();
             r.put(o.to as u16, lane)
         });
