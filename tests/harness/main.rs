@@ -17,6 +17,7 @@
 mod advice;
 mod archives;
 mod baseline;
+mod book;
 mod cache;
 mod cli;
 mod compare;
