@@ -51,21 +51,21 @@ pub type ForkHook = fn(team: *const c_void, number: u32) -> Option<Fork>;
 /// the frame pointer by the number of arguments.
 pub type EntryHook = (usize, fn(u32) -> usize);
 
-static FRAMES: AtomicUsize = AtomicUsize::new(0);
-static FORK: AtomicUsize = AtomicUsize::new(0);
-static ENTRY: AtomicUsize = AtomicUsize::new(0);
-static DISTANCE: AtomicUsize = AtomicUsize::new(0);
+static FRAMES_HOOK: AtomicUsize = AtomicUsize::new(0);
+static FORK_HOOK: AtomicUsize = AtomicUsize::new(0);
+static FORK_ENTRY: AtomicUsize = AtomicUsize::new(0);
+static FORK_DISTANCE: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers the hook that knows the interpreter's frames.
 pub fn set_frames_hook(hook: FramesHook) {
-    FRAMES.store(hook as usize, Ordering::Release);
+    FRAMES_HOOK.store(hook as usize, Ordering::Release);
 }
 
 /// Registers the hook that knows teams.
 pub fn set_fork_hook(hook: ForkHook, entry: EntryHook) {
-    DISTANCE.store(entry.1 as usize, Ordering::Release);
-    ENTRY.store(entry.0, Ordering::Release);
-    FORK.store(hook as usize, Ordering::Release);
+    FORK_DISTANCE.store(entry.1 as usize, Ordering::Release);
+    FORK_ENTRY.store(entry.0, Ordering::Release);
+    FORK_HOOK.store(hook as usize, Ordering::Release);
 }
 
 /// A step of a backtrace.
@@ -78,7 +78,7 @@ pub enum Step {
 }
 
 /// The most native frames of a walk; a recursion may be a million deep.
-const NATIVE: usize = 20_000;
+const MAX_NATIVE: usize = 20_000;
 
 struct Walk<'a> {
     each: &'a mut dyn FnMut(Step) -> bool,
@@ -103,25 +103,25 @@ pub unsafe fn walk(
     let mut walk = Walk {
         each,
         compiled,
-        left: NATIVE,
+        left: MAX_NATIVE,
         stopped: false,
     };
     // SAFETY: the state is this thread's by contract.
     let inner = unsafe { state.as_ref() }.map(|s| (s.activation.cast_const(), s.sp));
     let (inner, sp) = inner.unwrap_or((std::ptr::null(), std::ptr::null_mut()));
-    walk.own(from, inner, sp, ip);
-    walk.forks();
+    walk.show_own(from, inner, sp, ip);
+    walk.show_forks();
 }
 
 impl Walk<'_> {
-    fn tell(&mut self, step: Step) -> bool {
+    fn report(&mut self, step: Step) -> bool {
         self.stopped |= !(self.each)(step);
         !self.stopped
     }
 
     /// Walks native frames up to that of an activation, which it returns; `None` at the end.
-    fn native(&mut self, from: Registers, skip: bool) -> Option<Registers> {
-        let entry = ENTRY.load(Ordering::Acquire);
+    fn walk_native(&mut self, from: Registers, skip: bool) -> Option<Registers> {
+        let entry = FORK_ENTRY.load(Ordering::Acquire);
         let mut found = None;
         let mut first = skip;
         walk::walk(from, |frame, start| {
@@ -134,9 +134,9 @@ impl Walk<'_> {
             } else if abi::in_enter(position) {
                 found = Some(*frame);
             } else if (self.compiled)(position) {
-                self.tell(Step::Frame(position as *const u64));
+                self.report(Step::Frame(position as *const u64));
             } else if start != 0 && start == entry {
-                self.tell(Step::Forked);
+                self.report(Step::Forked);
             }
             self.stopped || found.is_some()
         });
@@ -145,11 +145,11 @@ impl Walk<'_> {
 
     /// Shows the interpreter's frames of the activation at an address, from its recorded position
     /// unless `ip` is given.
-    fn interpreted(&mut self, activation: usize, sp: *mut u8, ip: *const u64) {
+    fn show_interpreted(&mut self, activation: usize, sp: *mut u8, ip: *const u64) {
         let field = |offset: usize| walk::read(activation + offset);
         let frame = field(mem::offset_of!(Activation, frame)).unwrap_or(0);
         let noted = field(mem::offset_of!(Activation, ip)).unwrap_or(0);
-        let hook = FRAMES.load(Ordering::Acquire);
+        let hook = FRAMES_HOOK.load(Ordering::Acquire);
         if hook == 0 || frame == 0 {
             return;
         }
@@ -161,17 +161,17 @@ impl Walk<'_> {
         // SAFETY: only `set_frames_hook` stores there.
         let hook = unsafe { mem::transmute::<usize, FramesHook>(hook) };
         hook(frame as *mut u8, sp, ip, &mut |ip| {
-            self.tell(Step::Frame(ip))
+            self.report(Step::Frame(ip))
         });
     }
 
     /// Shows the calling thread's own frames. `inner` is its innermost activation, whose frame is
     /// the next one if native code hides its caller; `sp` and `ip` are its stack pointer and
     /// position.
-    fn own(&mut self, from: Registers, inner: *const Activation, sp: *mut u8, ip: *const u64) {
+    fn show_own(&mut self, from: Registers, inner: *const Activation, sp: *mut u8, ip: *const u64) {
         let (mut from, mut skip, mut inner) = (from, false, inner);
         loop {
-            let met = self.native(from, skip);
+            let met = self.walk_native(from, skip);
             if self.stopped {
                 return;
             }
@@ -186,7 +186,7 @@ impl Walk<'_> {
                 true => (sp, ip),
                 false => (std::ptr::null_mut(), std::ptr::null()),
             };
-            self.interpreted(address, sp, ip);
+            self.show_interpreted(address, sp, ip);
             if self.stopped {
                 return;
             }
@@ -195,10 +195,10 @@ impl Walk<'_> {
     }
 
     /// Shows the frames of the threads that forked the team, and of the enclosing teams.
-    fn forks(&mut self) {
+    fn show_forks(&mut self) {
         let (hook, distance) = (
-            FORK.load(Ordering::Acquire),
-            DISTANCE.load(Ordering::Acquire),
+            FORK_HOOK.load(Ordering::Acquire),
+            FORK_DISTANCE.load(Ordering::Acquire),
         );
         if hook == 0 || distance == 0 {
             return;
@@ -228,12 +228,12 @@ impl Walk<'_> {
                 return;
             };
             let frame = fork.arguments + distance(fork.count);
-            let entry = ENTRY.load(Ordering::Acquire);
+            let entry = FORK_ENTRY.load(Ordering::Acquire);
             if returns.wrapping_sub(entry) > 256 {
                 return;
             }
             let from = Registers::of_caller(returns, fork.arguments, frame);
-            self.own(
+            self.show_own(
                 from,
                 std::ptr::null(),
                 std::ptr::null_mut(),

@@ -20,7 +20,7 @@ const SEGMENT: usize = 56;
 
 /// The meaning of a linker-defined symbol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Bound {
+enum LinkerSymbol {
     Start,
     TextEnd,
     Data,
@@ -36,40 +36,40 @@ enum Bound {
     Empty,
 }
 
-const NAMES: [(&str, Bound); 24] = [
-    ("__executable_start", Bound::Start),
-    ("__ehdr_start", Bound::Start),
-    ("etext", Bound::TextEnd),
-    ("_etext", Bound::TextEnd),
-    ("__etext", Bound::TextEnd),
-    ("__data_start", Bound::Data),
-    ("data_start", Bound::Data),
-    ("edata", Bound::DataEnd),
-    ("_edata", Bound::DataEnd),
-    ("__bss_start", Bound::DataEnd),
-    ("__TMC_END__", Bound::DataEnd),
-    ("end", Bound::End),
-    ("_end", Bound::End),
-    ("__bss_end__", Bound::End),
-    ("__end__", Bound::End),
-    ("__init_array_start", Bound::Constructors),
-    ("__init_array_end", Bound::ConstructorsEnd),
-    ("__fini_array_start", Bound::Destructors),
-    ("__fini_array_end", Bound::DestructorsEnd),
-    ("__preinit_array_start", Bound::Empty),
-    ("__preinit_array_end", Bound::Empty),
-    ("__rela_iplt_start", Bound::Empty),
-    ("__rela_iplt_end", Bound::Empty),
-    ("_DYNAMIC", Bound::Empty),
+const NAMES: [(&str, LinkerSymbol); 24] = [
+    ("__executable_start", LinkerSymbol::Start),
+    ("__ehdr_start", LinkerSymbol::Start),
+    ("etext", LinkerSymbol::TextEnd),
+    ("_etext", LinkerSymbol::TextEnd),
+    ("__etext", LinkerSymbol::TextEnd),
+    ("__data_start", LinkerSymbol::Data),
+    ("data_start", LinkerSymbol::Data),
+    ("edata", LinkerSymbol::DataEnd),
+    ("_edata", LinkerSymbol::DataEnd),
+    ("__bss_start", LinkerSymbol::DataEnd),
+    ("__TMC_END__", LinkerSymbol::DataEnd),
+    ("end", LinkerSymbol::End),
+    ("_end", LinkerSymbol::End),
+    ("__bss_end__", LinkerSymbol::End),
+    ("__end__", LinkerSymbol::End),
+    ("__init_array_start", LinkerSymbol::Constructors),
+    ("__init_array_end", LinkerSymbol::ConstructorsEnd),
+    ("__fini_array_start", LinkerSymbol::Destructors),
+    ("__fini_array_end", LinkerSymbol::DestructorsEnd),
+    ("__preinit_array_start", LinkerSymbol::Empty),
+    ("__preinit_array_end", LinkerSymbol::Empty),
+    ("__rela_iplt_start", LinkerSymbol::Empty),
+    ("__rela_iplt_end", LinkerSymbol::Empty),
+    ("_DYNAMIC", LinkerSymbol::Empty),
 ];
 
-fn bound(name: &str) -> Option<Bound> {
+fn linker_symbol(name: &str) -> Option<LinkerSymbol> {
     NAMES.iter().find(|n| n.0 == name).map(|n| n.1)
 }
 
 /// Returns true if a linker defines the symbol for a module that does not define it itself.
 pub fn is_bound(name: &str) -> bool {
-    bound(name).is_some()
+    linker_symbol(name).is_some()
 }
 
 /// Returns true if a module leaves such a symbol to the linker.
@@ -111,15 +111,17 @@ impl Bounds {
         let data = text_end + self.constants;
         let arrays = self.base + ARRAYS;
         let [constructors, destructors] = self.arrays.map(|n| n * 8);
-        Some(match bound(name)? {
-            Bound::Start => self.base,
-            Bound::TextEnd => text_end,
-            Bound::Data => data,
-            Bound::DataEnd => data + self.initialised,
-            Bound::End => data + self.data,
-            Bound::Constructors => arrays,
-            Bound::ConstructorsEnd | Bound::Destructors => arrays + constructors,
-            Bound::DestructorsEnd | Bound::Empty => arrays + constructors + destructors,
+        Some(match linker_symbol(name)? {
+            LinkerSymbol::Start => self.base,
+            LinkerSymbol::TextEnd => text_end,
+            LinkerSymbol::Data => data,
+            LinkerSymbol::DataEnd => data + self.initialised,
+            LinkerSymbol::End => data + self.data,
+            LinkerSymbol::Constructors => arrays,
+            LinkerSymbol::ConstructorsEnd | LinkerSymbol::Destructors => arrays + constructors,
+            LinkerSymbol::DestructorsEnd | LinkerSymbol::Empty => {
+                arrays + constructors + destructors
+            }
         })
     }
 

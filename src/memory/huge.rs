@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     /// Returns the `VmFlags` line of the mapping that holds an address.
-    fn told(address: usize) -> String {
+    fn vm_flags(address: usize) -> String {
         let maps = fs::read_to_string("/proc/self/smaps").unwrap();
         let mut inside = false;
         for line in maps.lines() {
@@ -107,7 +107,7 @@ mod tests {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
             libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, flags, -1, 0) as usize
         };
-        let asked = |address| told(address).contains(" hg ");
+        let asked = |address| vm_flags(address).contains(" hg ");
         advise(&[(base, usize::MAX / 4)]);
         assert!(!asked(base));
         advise(&[(base + 100, LARGE)]);

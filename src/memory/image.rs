@@ -57,7 +57,7 @@ impl Mapping {
         };
         // Low addresses fit compiled code's 32-bit displacements, as in a native executable.
         let mut p = libc::MAP_FAILED;
-        if len <= LOW {
+        if len <= LARGEST_LOW {
             p = map(libc::MAP_32BIT);
         }
         if p == libc::MAP_FAILED {
@@ -87,7 +87,7 @@ impl Drop for Mapping {
 
 /// A jump to a function that 32-bit distances do not reach, with the cell that it reads.
 #[derive(Debug)]
-struct Jump {
+struct FarJump {
     stubs: Stubs,
     _target: Box<AtomicUsize>,
 }
@@ -110,8 +110,8 @@ pub struct Image {
     tls_align: usize,
     stubs: Stubs,
     ifunc_cells: Box<[AtomicUsize]>,
-    /// Jumps to functions of libraries, by their addresses; see [`Image::near`].
-    jumps: Mutex<HashMap<usize, Jump>>,
+    /// Jumps to functions of libraries, by their addresses; see [`Image::nearby_jump`].
+    jumps: Mutex<HashMap<usize, FarJump>>,
     /// Addresses of labels and, if tools trace calls, of call sites.
     pub places: Places,
     data: Mapping,
@@ -131,7 +131,7 @@ unsafe impl Sync for Image {}
 
 const PAGE: usize = 4096;
 /// The largest data placed in the low gigabyte, which compiled code shares.
-const LOW: usize = 768 << 20;
+const LARGEST_LOW: usize = 768 << 20;
 
 /// Returns true for LLVM's own bookkeeping symbols (`llvm.used`, intrinsics).
 fn is_internal(name: &str) -> bool {
@@ -264,9 +264,9 @@ impl Image {
             f.image = address;
         }
         this.write_stubs()?;
-        this.initialise(&layout.data)?;
-        this.initialise(&layout.constants)?;
-        this.initialise_tls();
+        this.initialize(&layout.data)?;
+        this.initialize(&layout.constants)?;
+        this.initialize_tls();
         if let Some(bounds) = bounds {
             let addresses = |list: &[Xtor]| -> Vec<usize> {
                 list.iter().map(|x| this.eval(x.func) as usize).collect()
@@ -302,7 +302,7 @@ impl Image {
         self.stubs.write(&kinds).map_err(Error::Host)
     }
 
-    fn initialise(&self, list: &[(GlobalId, usize)]) -> Result<(), Error> {
+    fn initialize(&self, list: &[(GlobalId, usize)]) -> Result<(), Error> {
         for &(id, _) in list {
             let g = &self.module.globals[id];
             let Some(init) = g.init else { continue };
@@ -322,7 +322,7 @@ impl Image {
         Ok(())
     }
 
-    fn initialise_tls(&mut self) {
+    fn initialize_tls(&mut self) {
         let mut bytes = std::mem::take(&mut self.tls_init);
         for (id, g) in &self.module.globals {
             if let (Some(offset), Some(init)) = (self.tls_offset(id), g.init) {
@@ -687,13 +687,13 @@ impl Image {
         if bits != 32 || to == 0 || fits(to.wrapping_sub(from)) {
             return None;
         }
-        let near = self.near(to as usize)? as i64;
-        Some(near.wrapping_sub(from) as u64 as u128)
+        let nearby_jump = self.nearby_jump(to as usize)? as i64;
+        Some(nearby_jump.wrapping_sub(from) as u64 as u128)
     }
 
     /// Returns an address among the stubs that jumps to the function at `target`, as an entry of a
     /// native linker's procedure linkage table does; `None` if memory is short.
-    fn near(&self, target: usize) -> Option<usize> {
+    fn nearby_jump(&self, target: usize) -> Option<usize> {
         let mut jumps = self.jumps.lock();
         if let Some(jump) = jumps.get(&target) {
             return Some(jump.stubs.address(0));
@@ -702,7 +702,7 @@ impl Image {
         let cell = Box::new(AtomicUsize::new(target));
         stubs.write(&[StubKind::Jump(&raw const *cell)]).ok()?;
         let address = stubs.address(0);
-        let jump = Jump {
+        let jump = FarJump {
             stubs,
             _target: cell,
         };
@@ -795,15 +795,15 @@ fn is_defined(module: &Module, id: GlobalId) -> bool {
 /// The least bytes of a variable that may get pages of its own.
 pub const LARGE: usize = 64 << 10;
 
-static APART: AtomicBool = AtomicBool::new(false);
+static SEPARATE_LARGE: AtomicBool = AtomicBool::new(false);
 
 /// Gives large variables of programs placed from now on pages of their own.
 pub fn keep_apart() {
-    APART.store(true, Ordering::Relaxed);
+    SEPARATE_LARGE.store(true, Ordering::Relaxed);
 }
 
-fn apart() -> bool {
-    APART.load(Ordering::Relaxed)
+fn separates_large() -> bool {
+    SEPARATE_LARGE.load(Ordering::Relaxed)
 }
 
 /// Offsets of all variables before their memory is mapped.
@@ -867,7 +867,7 @@ impl DataLayout {
             if g.constant && g.section.is_none() {
                 let at = place(&mut this.const_len);
                 this.constants.push((id, at));
-            } else if size >= LARGE && g.section.is_none() && apart() {
+            } else if size >= LARGE && g.section.is_none() && separates_large() {
                 this.data_len = this.data_len.next_multiple_of(PAGE);
                 let at = place(&mut this.data_len);
                 this.data_len = this.data_len.next_multiple_of(PAGE);

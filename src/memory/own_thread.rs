@@ -41,10 +41,10 @@ const FAULTS: [libc::c_int; 6] = [
 
 /// Blocks all signals but faults on this thread while it lives. Threads created meanwhile inherit
 /// the mask.
-struct Deaf(libc::sigset_t);
+struct SignalsBlocked(libc::sigset_t);
 
-impl Deaf {
-    fn new() -> Deaf {
+impl SignalsBlocked {
+    fn new() -> SignalsBlocked {
         // SAFETY: sets on this thread's stack, filled before they are read.
         unsafe {
             let (mut set, mut old) = (MaybeUninit::uninit(), MaybeUninit::uninit());
@@ -54,12 +54,12 @@ impl Deaf {
             }
             libc::sigemptyset(old.as_mut_ptr());
             libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), old.as_mut_ptr());
-            Deaf(old.assume_init())
+            SignalsBlocked(old.assume_init())
         }
     }
 }
 
-impl Drop for Deaf {
+impl Drop for SignalsBlocked {
     fn drop(&mut self) {
         // SAFETY: restores the mask that this thread had.
         unsafe {
@@ -97,7 +97,7 @@ unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
     limits::save_heaps();
     let work = Box::into_raw(Box::new(work)).cast::<c_void>();
     let _own = own_work::begin();
-    let _deaf = Deaf::new();
+    let _signals = SignalsBlocked::new();
     // SAFETY: the attributes are initialized before use; a name that is too long is refused; the
     // work's borrows outlive the thread by contract.
     unsafe {
@@ -191,7 +191,7 @@ pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// # Panics
 /// If one of them panics.
 pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
-    let _whole = Whole::new();
+    let _cancel = CancelDisabled::new();
     let mut jobs: Vec<(Option<F>, Option<std::thread::Result<T>>)> =
         work.into_iter().map(|w| (Some(w), None)).collect();
     let mut threads = Vec::new();
@@ -217,24 +217,24 @@ pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
 
 /// Disables `pthread_cancel` for this thread while it lives: waiting for another thread would be a
 /// cancellation point, and these frames cannot be unwound by it.
-struct Whole(libc::c_int);
+struct CancelDisabled(libc::c_int);
 
 unsafe extern "C" {
     fn pthread_setcancelstate(state: libc::c_int, old: *mut libc::c_int) -> libc::c_int;
 }
 
-impl Whole {
-    fn new() -> Whole {
+impl CancelDisabled {
+    fn new() -> CancelDisabled {
         /// `PTHREAD_CANCEL_DISABLE` of Linux.
         const DISABLE: libc::c_int = 1;
         let mut old = 0;
         // SAFETY: writes the old state to a local.
         unsafe { pthread_setcancelstate(DISABLE, &raw mut old) };
-        Whole(old)
+        CancelDisabled(old)
     }
 }
 
-impl Drop for Whole {
+impl Drop for CancelDisabled {
     fn drop(&mut self) {
         // SAFETY: restores the state that this thread had.
         unsafe { pthread_setcancelstate(self.0, std::ptr::null_mut()) };
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_done_elsewhere_and_without_signals() {
+    fn work_runs_on_another_thread_without_signals() {
         let blocked = || {
             let mut set = MaybeUninit::uninit();
             // SAFETY: reads this thread's mask.
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_reaches_who_waits() {
+    fn a_panic_reaches_the_waiting_thread() {
         let caught = std::panic::catch_unwind(|| run(|| std::panic::panic_any(7)));
         assert_eq!(caught.unwrap_err().downcast_ref::<i32>(), Some(&7));
     }

@@ -50,34 +50,34 @@ pub type AbsentHook = fn(address: usize, write: bool) -> bool;
 /// signal handler.
 pub type CompilerHook = fn(signal: i32);
 
-static COMPILER: AtomicUsize = AtomicUsize::new(0);
+static COMPILER_HOOK: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers the hook that contains faults of the compiler; returns the address of the handler that
 /// calls it.
 pub fn set_compiler_hook(hook: CompilerHook) -> usize {
-    COMPILER.store(hook as usize, Ordering::Release);
+    COMPILER_HOOK.store(hook as usize, Ordering::Release);
     on_signal as *const () as usize
 }
 
-static ABSENT: AtomicUsize = AtomicUsize::new(0);
+static RESTORE_HOOK: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers the hook that restores memory.
 pub fn set_absent_hook(hook: AbsentHook) {
-    ABSENT.store(hook as usize, Ordering::Release);
+    RESTORE_HOOK.store(hook as usize, Ordering::Release);
 }
 
 /// Returns true if a fault accessed memory with revoked access that is accessible again.
 ///
 /// # Safety
 /// The arguments are those that the kernel passes to a handler.
-unsafe fn came_back(
+unsafe fn restore_access(
     signal: i32,
     info: *mut libc::siginfo_t,
     context: *mut libc::ucontext_t,
 ) -> bool {
     /// `SEGV_ACCERR`: the memory is mapped, but its protection forbids the access.
     const REFUSED: i32 = 2;
-    let hook = ABSENT.load(Ordering::Acquire);
+    let hook = RESTORE_HOOK.load(Ordering::Acquire);
     // SAFETY: the pointers are the kernel's by contract.
     let (code, address, error) = unsafe {
         let error = (&(*context).uc_mcontext.gregs)[libc::REG_ERR as usize];
@@ -101,17 +101,17 @@ unsafe fn came_back(
 /// is not in a device's code either.
 pub type DeviceHook = fn(signal: i32, address: usize);
 
-static DEVICE: AtomicUsize = AtomicUsize::new(0);
-static UNCAUGHT: AtomicUsize = AtomicUsize::new(0);
-static TYPE: AtomicUsize = AtomicUsize::new(0);
-static POSITION: AtomicUsize = AtomicUsize::new(0);
-static LOCATE: AtomicUsize = AtomicUsize::new(0);
-static NUMBER: AtomicUsize = AtomicUsize::new(0);
+static DEVICE_HOOK: AtomicUsize = AtomicUsize::new(0);
+static UNCAUGHT_HOOK: AtomicUsize = AtomicUsize::new(0);
+static TYPE_HOOK: AtomicUsize = AtomicUsize::new(0);
+static POSITION_HOOK: AtomicUsize = AtomicUsize::new(0);
+static LOCATE_HOOK: AtomicUsize = AtomicUsize::new(0);
+static THREAD_HOOK: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers the hooks that find and name bytecode positions.
 pub fn set_hooks(position: PositionHook, locate: LocateHook) {
-    POSITION.store(position as usize, Ordering::Release);
-    LOCATE.store(locate as usize, Ordering::Release);
+    POSITION_HOOK.store(position as usize, Ordering::Release);
+    LOCATE_HOOK.store(locate as usize, Ordering::Release);
 }
 
 /// Returns true if a native position is compiled guest code.
@@ -120,17 +120,17 @@ pub type CompiledHook = fn(position: usize) -> bool;
 /// Writes the source location, as [`LocateHook`], of a native position in compiled guest code.
 pub type NativeLocateHook = fn(position: usize, place: &mut dyn Write, function: &mut dyn Write);
 
-static COMPILED: AtomicUsize = AtomicUsize::new(0);
-static NATIVE_LOCATE: AtomicUsize = AtomicUsize::new(0);
+static COMPILED_HOOK: AtomicUsize = AtomicUsize::new(0);
+static NATIVE_LOCATE_HOOK: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers the hooks that know compiled code.
 pub fn set_native_hook(compiled: CompiledHook, locate: NativeLocateHook) {
-    NATIVE_LOCATE.store(locate as usize, Ordering::Release);
-    COMPILED.store(compiled as usize, Ordering::Release);
+    NATIVE_LOCATE_HOOK.store(locate as usize, Ordering::Release);
+    COMPILED_HOOK.store(compiled as usize, Ordering::Release);
 }
 
 fn is_compiled(position: usize) -> bool {
-    let hook = COMPILED.load(Ordering::Acquire);
+    let hook = COMPILED_HOOK.load(Ordering::Acquire);
     // SAFETY: only set_native_hook stores here.
     hook != 0 && unsafe { mem::transmute::<usize, CompiledHook>(hook) }(position)
 }
@@ -139,7 +139,7 @@ fn is_compiled(position: usize) -> bool {
 /// interpreter run.
 fn compiled_frame(from: Registers) -> usize {
     let mut found = 0usize;
-    if COMPILED.load(Ordering::Acquire) != 0 {
+    if COMPILED_HOOK.load(Ordering::Acquire) != 0 {
         walk::walk(from, |frame, _| {
             let position = frame.position();
             if is_compiled(position) {
@@ -153,21 +153,21 @@ fn compiled_frame(from: Registers) -> usize {
 
 /// Registers the hooks that tell uncaught exceptions from other aborts.
 pub fn set_uncaught_hooks(hook: UncaughtHook, named: TypeHook) {
-    TYPE.store(named as usize, Ordering::Release);
-    UNCAUGHT.store(hook as usize, Ordering::Release);
+    TYPE_HOOK.store(named as usize, Ordering::Release);
+    UNCAUGHT_HOOK.store(hook as usize, Ordering::Release);
 }
 
 /// Registers the hook that knows OpenMP thread numbers.
 pub fn set_thread_hook(hook: ThreadHook) {
-    NUMBER.store(hook as usize, Ordering::Release);
+    THREAD_HOOK.store(hook as usize, Ordering::Release);
 }
 
 /// Registers the hook for devices that execute their code on threads of this process.
 pub fn set_device_hook(hook: DeviceHook) {
-    DEVICE.store(hook as usize, Ordering::Release);
+    DEVICE_HOOK.store(hook as usize, Ordering::Release);
 }
 
-const FATAL: [i32; 5] = [
+const FATAL_SIGNALS: [i32; 5] = [
     libc::SIGSEGV,
     libc::SIGBUS,
     libc::SIGFPE,
@@ -180,7 +180,7 @@ pub fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         walk::init();
-        for signal in FATAL {
+        for signal in FATAL_SIGNALS {
             // SAFETY: a zeroed sigaction is valid; the handler has the SA_SIGINFO signature.
             unsafe {
                 let mut action: libc::sigaction = mem::zeroed();
@@ -193,14 +193,14 @@ pub fn install() {
 }
 
 /// A buffer on the stack to format into.
-struct Line {
+struct LineBuffer {
     bytes: [u8; 1024],
     len: usize,
 }
 
-impl Line {
+impl LineBuffer {
     fn new() -> Self {
-        Line {
+        LineBuffer {
             bytes: [0; 1024],
             len: 0,
         }
@@ -214,7 +214,7 @@ impl Line {
     }
 }
 
-impl Write for Line {
+impl Write for LineBuffer {
     fn write_str(&mut self, s: &str) -> fmt::Result {
         let n = s.len().min(self.bytes.len() - self.len);
         self.bytes[self.len..self.len + n].copy_from_slice(&s.as_bytes()[..n]);
@@ -224,24 +224,24 @@ impl Write for Line {
 }
 
 /// Number of innermost and of outermost frames that a backtrace shows.
-const INNER: usize = 24;
-const OUTER: usize = 8;
+const INNERMOST: usize = 24;
+const OUTERMOST: usize = 8;
 
 /// Writes the guest's frames, one per line: the innermost ones, and the outermost ones of a deep
 /// recursion.
 fn write_backtrace(raw: RawTrap, from: Registers) {
-    let write_line = |line: &Line| {
+    let write_line = |line: &LineBuffer| {
         // SAFETY: the buffer is a local.
         unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
     };
     let show = |number: usize, step: Step| {
-        let mut line = Line::new();
+        let mut line = LineBuffer::new();
         match step {
             Step::Forked => {
                 let _ = line.write_str("  forked at\n");
             }
             Step::Frame(ip) => {
-                let (mut place, mut function) = (Line::new(), Line::new());
+                let (mut place, mut function) = (LineBuffer::new(), LineBuffer::new());
                 locate(ip, &mut place, &mut function);
                 let name = if function.len > 0 {
                     function.text()
@@ -259,7 +259,7 @@ fn write_backtrace(raw: RawTrap, from: Registers) {
         write_line(&line);
     };
     let (mut steps, mut frames) = (0, 0);
-    let mut last = [(0, Step::Forked); OUTER];
+    let mut last = [(0, Step::Forked); OUTERMOST];
     let state = thread::current_or_null();
     // If the innermost frame is compiled, the walk takes the interpreter's position from its
     // activation.
@@ -270,39 +270,39 @@ fn write_backtrace(raw: RawTrap, from: Registers) {
     let mut each = |step: Step| {
         let number = frames;
         frames += usize::from(step != Step::Forked);
-        if steps < INNER {
+        if steps < INNERMOST {
             show(number, step);
         } else {
-            last[steps % OUTER] = (number, step);
+            last[steps % OUTERMOST] = (number, step);
         }
         steps += 1;
         true
     };
     // SAFETY: the state is this thread's.
     unsafe { backtrace::walk(state, from, ip, is_compiled, &mut each) };
-    if steps > INNER {
-        let first = steps.saturating_sub(OUTER).max(INNER);
-        if first > INNER {
-            let mut line = Line::new();
-            let _ = writeln!(line, "  ... {} frames", first - INNER);
+    if steps > INNERMOST {
+        let first = steps.saturating_sub(OUTERMOST).max(INNERMOST);
+        if first > INNERMOST {
+            let mut line = LineBuffer::new();
+            let _ = writeln!(line, "  ... {} frames", first - INNERMOST);
             write_line(&line);
         }
         for i in first..steps {
-            let (number, step) = last[i % OUTER];
+            let (number, step) = last[i % OUTERMOST];
             show(number, step);
         }
     }
 }
 
-fn locate(ip: *const u64, place: &mut Line, function: &mut Line) {
+fn locate(ip: *const u64, place: &mut LineBuffer, function: &mut LineBuffer) {
     if is_compiled(ip as usize) {
-        let hook = NATIVE_LOCATE.load(Ordering::Acquire);
+        let hook = NATIVE_LOCATE_HOOK.load(Ordering::Acquire);
         // SAFETY: only set_native_hook stores here, before it sets the hook that `is_compiled`
         // calls.
         let hook = unsafe { mem::transmute::<usize, NativeLocateHook>(hook) };
         return hook(ip as usize, place, function);
     }
-    let hook = LOCATE.load(Ordering::Acquire);
+    let hook = LOCATE_HOOK.load(Ordering::Acquire);
     if hook != 0 && !ip.is_null() {
         // SAFETY: only set_hooks stores here.
         let hook = unsafe { mem::transmute::<usize, LocateHook>(hook) };
@@ -312,7 +312,7 @@ fn locate(ip: *const u64, place: &mut Line, function: &mut Line) {
 
 /// Returns the exception behind an abort, and the position that threw it.
 fn uncaught(ip: *const u64) -> Option<(usize, *const u64)> {
-    let hook = UNCAUGHT.load(Ordering::Acquire);
+    let hook = UNCAUGHT_HOOK.load(Ordering::Acquire);
     if hook == 0 {
         return None;
     }
@@ -322,8 +322,8 @@ fn uncaught(ip: *const u64) -> Option<(usize, *const u64)> {
 }
 
 /// Writes the type of the uncaught exception.
-fn write_type(raw: RawTrap, text: &mut Line) {
-    let hook = TYPE.load(Ordering::Acquire);
+fn write_type(raw: RawTrap, text: &mut LineBuffer) {
+    let hook = TYPE_HOOK.load(Ordering::Acquire);
     if hook != 0 && raw.exception != 0 {
         // SAFETY: only set_uncaught_hooks stores here.
         let hook = unsafe { mem::transmute::<usize, TypeHook>(hook) };
@@ -332,7 +332,7 @@ fn write_type(raw: RawTrap, text: &mut Line) {
 }
 
 fn thread_number() -> Option<u32> {
-    let hook = NUMBER.load(Ordering::Acquire);
+    let hook = THREAD_HOOK.load(Ordering::Acquire);
     if hook == 0 {
         return None;
     }
@@ -343,13 +343,14 @@ fn thread_number() -> Option<u32> {
 
 /// Describes the fault as a value. Allocates, so it must not run in a signal handler.
 pub fn describe(raw: RawTrap) -> Trap {
-    let (mut place, mut function, mut detail) = (Line::new(), Line::new(), Line::new());
+    let (mut place, mut function, mut detail) =
+        (LineBuffer::new(), LineBuffer::new(), LineBuffer::new());
     {
         let _memory = fault_alloc::describing();
         write_type(raw, &mut detail);
         locate(raw.ip, &mut place, &mut function);
     }
-    let text = |l: &Line| (l.len > 0).then(|| l.text().to_owned());
+    let text = |l: &LineBuffer| (l.len > 0).then(|| l.text().to_owned());
     Trap {
         kind: raw.kind,
         detail: text(&detail),
@@ -393,10 +394,11 @@ fn report(raw: RawTrap, from: Registers) {
     }
     // The guest may hold the allocator's lock, and names may have to be decoded.
     let _memory = fault_alloc::describing();
-    let (mut place, mut function, mut detail) = (Line::new(), Line::new(), Line::new());
+    let (mut place, mut function, mut detail) =
+        (LineBuffer::new(), LineBuffer::new(), LineBuffer::new());
     write_type(raw, &mut detail);
     locate(raw.ip, &mut place, &mut function);
-    let mut line = Line::new();
+    let mut line = LineBuffer::new();
     let bare = Trap {
         kind: raw.kind,
         detail: None,
@@ -489,7 +491,7 @@ pub fn raise_trap(kind: TrapKind, ip: *const u64) -> ! {
 }
 
 extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let compiler = COMPILER.load(Ordering::Acquire);
+    let compiler = COMPILER_HOOK.load(Ordering::Acquire);
     if compiler != 0 {
         // SAFETY: only `set_compiler_hook` stores there, and it stores a `CompilerHook`.
         let hook: CompilerHook = unsafe { mem::transmute(compiler) };
@@ -499,7 +501,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
     // SAFETY: the kernel gives valid pointers; the state is this thread's.
     unsafe {
         let context: *mut libc::ucontext_t = context.cast();
-        if came_back(signal, info, context) {
+        if restore_access(signal, info, context) {
             return;
         }
         let pc = (&(*context).uc_mcontext.gregs)[libc::REG_RIP as usize] as usize;
@@ -507,15 +509,15 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
         let address = (*info).si_addr() as usize;
         let compiled = if is_compiled(pc) {
             pc
-        } else if signal == libc::SIGSEGV && address == pc && is_compiled(caller(sp)) {
+        } else if signal == libc::SIGSEGV && address == pc && is_compiled(calling_instruction(sp)) {
             // A call to an invalid address: no unwind information describes that frame.
-            caller(sp)
+            calling_instruction(sp)
         } else {
             compiled_frame(Registers::of(&*context))
         };
         let interpreting = !state.is_null() && !(*state).activation.is_null();
         if !interpreting && compiled == 0 {
-            let hook = DEVICE.load(Ordering::Acquire);
+            let hook = DEVICE_HOOK.load(Ordering::Acquire);
             if hook != 0 && (*info).si_code > 0 {
                 mem::transmute::<usize, DeviceHook>(hook)(signal, address);
             }
@@ -525,7 +527,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
             std::array::from_fn(|i| (&(*context).uc_mcontext.gregs)[i] as usize);
         let sent = (*info).si_code <= 0; // sent by kill, raise or abort, not by a fault
         let mut ip = ptr::null();
-        let hook = POSITION.load(Ordering::Acquire);
+        let hook = POSITION_HOOK.load(Ordering::Acquire);
         if compiled != 0 {
             ip = compiled as *const u64;
         } else if hook != 0 && !sent {
@@ -569,7 +571,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
 }
 
 /// Returns the address of the call instruction whose return address is on top of the stack.
-fn caller(sp: usize) -> usize {
+fn calling_instruction(sp: usize) -> usize {
     walk::read(sp).map_or(0, |after| after.wrapping_sub(1))
 }
 
@@ -579,10 +581,10 @@ fn near_native_stack(guest: bool, sp: usize, address: usize) -> bool {
     let around = |place: usize| address.wrapping_sub(place.wrapping_sub(1 << 16)) < (1 << 17);
     let end = if guest { stack::native_end() } else { 0 };
     let beyond = |place: usize, above: usize| {
-        end != 0 && (end.saturating_sub(BEYOND)..end + above).contains(&place)
+        end != 0 && (end.saturating_sub(LARGE_FRAME)..end + above).contains(&place)
     };
     around(sp) || (beyond(address, 4096) && beyond(sp, 1 << 16))
 }
 
 /// Bytes by which a function with a large frame may reach beyond the end of its stack.
-const BEYOND: usize = 64 << 20;
+const LARGE_FRAME: usize = 64 << 20;

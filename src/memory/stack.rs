@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_done_on_another_stack() {
+    fn work_runs_on_another_stack() {
         let stack = Stack::new(64 << 10).unwrap();
         let inside = stack.call(|| {
             let local = 0u8;
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_not_there_is_not_read() {
+    fn unmapped_memory_is_not_read() {
         let word = 5usize;
         assert_eq!(read(&raw const word as usize), Some(5));
         assert_eq!(read(8), None);

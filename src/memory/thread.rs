@@ -111,27 +111,27 @@ pub unsafe extern "C" fn fast_block(image: *const Image) -> *mut u8 {
 }
 
 /// A thread's entry in the registry that other threads read. Never freed; later threads reuse it.
-struct Seat {
+struct ThreadEntry {
     state: AtomicPtr<ThreadState>,
     /// Number of threads that are reading the state.
     readers: AtomicUsize,
-    next: *const Seat,
+    next: *const ThreadEntry,
 }
 
-static SEATS: AtomicPtr<Seat> = AtomicPtr::new(ptr::null_mut());
+static THREADS: AtomicPtr<ThreadEntry> = AtomicPtr::new(ptr::null_mut());
 
-fn seats() -> impl Iterator<Item = &'static Seat> {
-    let mut at = SEATS.load(Ordering::Acquire).cast_const();
+fn threads() -> impl Iterator<Item = &'static ThreadEntry> {
+    let mut at = THREADS.load(Ordering::Acquire).cast_const();
     std::iter::from_fn(move || {
         // SAFETY: entries are never freed.
-        let seat = unsafe { at.as_ref() }?;
-        at = seat.next;
-        Some(seat)
+        let entry = unsafe { at.as_ref() }?;
+        at = entry.next;
+        Some(entry)
     })
 }
 
-fn take_seat(state: *mut ThreadState) {
-    let free = seats().any(|s| {
+fn register_thread(state: *mut ThreadState) {
+    let free = threads().any(|s| {
         let taken =
             s.state
                 .compare_exchange(ptr::null_mut(), state, Ordering::AcqRel, Ordering::Relaxed);
@@ -140,16 +140,16 @@ fn take_seat(state: *mut ThreadState) {
     if free {
         return;
     }
-    let seat = Box::into_raw(Box::new(Seat {
+    let entry = Box::into_raw(Box::new(ThreadEntry {
         state: AtomicPtr::new(state),
         readers: AtomicUsize::new(0),
         next: ptr::null(),
     }));
-    let mut head = SEATS.load(Ordering::Acquire);
+    let mut head = THREADS.load(Ordering::Acquire);
     loop {
         // SAFETY: the entry is not published yet, so this thread has it alone.
-        unsafe { (*seat).next = head };
-        match SEATS.compare_exchange_weak(head, seat, Ordering::AcqRel, Ordering::Acquire) {
+        unsafe { (*entry).next = head };
+        match THREADS.compare_exchange_weak(head, entry, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => return,
             Err(now) => head = now,
         }
@@ -158,13 +158,13 @@ fn take_seat(state: *mut ThreadState) {
 
 /// Unregisters the thread. Returns `false` if a reader does not finish (one may be left over from
 /// before a `fork`), so that the state must not be freed.
-fn leave_seat(state: *mut ThreadState) -> bool {
-    let Some(seat) = seats().find(|s| s.state.load(Ordering::Acquire) == state) else {
+fn unregister_thread(state: *mut ThreadState) -> bool {
+    let Some(entry) = threads().find(|s| s.state.load(Ordering::Acquire) == state) else {
         return true;
     };
-    seat.state.store(ptr::null_mut(), Ordering::SeqCst);
+    entry.state.store(ptr::null_mut(), Ordering::SeqCst);
     for _ in 0..10_000 {
-        if seat.readers.load(Ordering::SeqCst) == 0 {
+        if entry.readers.load(Ordering::SeqCst) == 0 {
             return true;
         }
         std::thread::yield_now();
@@ -183,9 +183,9 @@ pub const HEADER: usize = 6;
 /// the frame's header that names its code (the third below slot 0). The thread keeps running
 /// meanwhile, so the word may be anything.
 pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
-    for seat in seats() {
-        seat.readers.fetch_add(1, Ordering::SeqCst);
-        let state = seat.state.load(Ordering::SeqCst);
+    for entry in threads() {
+        entry.readers.fetch_add(1, Ordering::SeqCst);
+        let state = entry.state.load(Ordering::SeqCst);
         if !state.is_null() {
             // SAFETY: a thread frees its state only when its registry entry has no reader, and its
             // own stack is mapped as long as the state lives, at least the part that a stack
@@ -214,7 +214,7 @@ pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
                 }
             }
         }
-        seat.readers.fetch_sub(1, Ordering::SeqCst);
+        entry.readers.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -342,7 +342,7 @@ pub fn is_main() -> bool {
 }
 
 /// Bytes of a short stack that are left for native functions.
-const KEEP: usize = 256 << 10;
+const NATIVE_RESERVE: usize = 256 << 10;
 
 #[cold]
 #[inline(never)]
@@ -373,7 +373,7 @@ fn make() -> *mut ThreadState {
     unsafe {
         // Set after `CURRENT`: the query allocates, and the guest may provide the allocator.
         (*p).stack = stack::own();
-        (*p).find_short();
+        (*p).find_stack_shortage();
         libc::pthread_setspecific(key(), p.cast());
         if reserved.is_null() {
             let m = libc::mmap(
@@ -392,7 +392,7 @@ fn make() -> *mut ThreadState {
             use_signal_stack(p);
         }
     }
-    take_seat(p);
+    register_thread(p);
     p
 }
 
@@ -427,7 +427,7 @@ extern "C" fn at_thread_exit(state: *mut c_void) {
         }
         CURRENT.set(ptr::null_mut());
         FAST.with(|cells| cells.iter().for_each(|c| c.set(ptr::null_mut())));
-        if !leave_seat(state) {
+        if !unregister_thread(state) {
             return;
         }
         let state = Box::from_raw(state);
@@ -456,10 +456,10 @@ impl ThreadState {
 
     /// Determines whether the thread's own stack may become too short for frames of the
     /// interpreter.
-    fn find_short(&mut self) {
+    fn find_stack_shortage(&mut self) {
         let lacks = if is_main() { stack::first_lacks() } else { 0 };
         if lacks > self.stack.len() / 2 {
-            let below = self.stack.start + (self.stack.len() / 4).min(KEEP);
+            let below = self.stack.start + (self.stack.len() / 4).min(NATIVE_RESERVE);
             self.short = [self.stack.start, below, self.stack.end];
         }
     }

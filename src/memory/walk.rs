@@ -35,7 +35,7 @@ const RETURN: usize = 16;
 /// # Safety
 /// There is room for 17 words.
 #[unsafe(naked)]
-unsafe extern "C" fn at_call(values: *mut usize) {
+unsafe extern "C" fn capture_registers(values: *mut usize) {
     std::arch::naked_asm!(
         "mov [rdi + 24], rbx",
         "mov [rdi + 48], rbp",
@@ -93,7 +93,7 @@ impl Registers {
     pub fn here() -> Registers {
         let mut values = [0usize; 17];
         // SAFETY: the array has the 17 words that it stores.
-        unsafe { at_call(values.as_mut_ptr()) };
+        unsafe { capture_registers(values.as_mut_ptr()) };
         Registers {
             values,
             exact: false,
@@ -222,7 +222,7 @@ pub fn read(address: usize) -> Option<usize> {
 
 /// `struct dl_find_object` of the GNU C library, 2.35 and later.
 #[repr(C)]
-struct Found {
+struct DlFindObject {
     flags: u64,
     start: usize,
     end: usize,
@@ -231,7 +231,7 @@ struct Found {
     reserved: [u64; 7],
 }
 
-type FindObject = unsafe extern "C" fn(usize, *mut Found) -> i32;
+type FindObject = unsafe extern "C" fn(usize, *mut DlFindObject) -> i32;
 
 static FIND_OBJECT: AtomicUsize = AtomicUsize::new(0);
 
@@ -244,15 +244,15 @@ pub fn init() {
 
 /// Returns the `.eh_frame_hdr` of the file that is loaded at an address, and the end of the mapping
 /// that contains it.
-fn loaded(address: usize) -> Option<(usize, usize)> {
+fn eh_frame_of(address: usize) -> Option<(usize, usize)> {
     let find = FIND_OBJECT.load(Ordering::Acquire);
     if find == 0 {
-        return listed(address);
+        return eh_frame_by_iteration(address);
     }
     // SAFETY: only `init` stores there, the function of that name. Zeroes are valid.
     unsafe {
         let find = std::mem::transmute::<usize, FindObject>(find);
-        let mut found: Found = std::mem::zeroed();
+        let mut found: DlFindObject = std::mem::zeroed();
         if find(address, &mut found) != 0 || found.frames == 0 {
             return None;
         }
@@ -301,9 +301,9 @@ pub fn is_ours(address: usize) -> bool {
     ours.contains(&address)
 }
 
-/// Does the same as [`loaded`] with an older C library, whose list has a lock, but not the
+/// Does the same as [`eh_frame_of`] with an older C library, whose list has a lock, but not the
 /// allocator's.
-fn listed(address: usize) -> Option<(usize, usize)> {
+fn eh_frame_by_iteration(address: usize) -> Option<(usize, usize)> {
     struct Search {
         address: usize,
         found: Option<(usize, usize)>,
@@ -340,14 +340,14 @@ fn listed(address: usize) -> Option<(usize, usize)> {
 
 /// Storage for rules and values on the stack: no function saves more registers than these.
 #[derive(Debug)]
-struct OnStack;
+struct StackStorage;
 
-impl<T: ReaderOffset> UnwindContextStorage<T> for OnStack {
+impl<T: ReaderOffset> UnwindContextStorage<T> for StackStorage {
     type Rules = [(Register, RegisterRule<T>); 20];
     type Stack = [UnwindTableRow<T, Self>; 4];
 }
 
-impl<R: Reader> EvaluationStorage<R> for OnStack {
+impl<R: Reader> EvaluationStorage<R> for StackStorage {
     type Stack = [Value; 16];
     type ExpressionStack = [(R, R); 1];
     type Result = [Piece<R>; 1];
@@ -368,7 +368,7 @@ fn entry(position: usize) -> Option<(Frames, BaseAddresses, FrameDescriptionEntr
     if generated.is_some() {
         return generated;
     }
-    let (header, end) = loaded(position)?;
+    let (header, end) = eh_frame_of(position)?;
     let bytes = |from: usize| {
         // SAFETY: a loaded file is mapped without holes that its sections reach into.
         let bytes =
@@ -408,7 +408,7 @@ impl Registers {
             version: entry.cie().version().into(),
         };
         let code = expression.get(frames).ok()?.0;
-        let mut run = Evaluation::<_, OnStack>::new_in(code, encoding);
+        let mut run = Evaluation::<_, StackStorage>::new_in(code, encoding);
         run.set_max_iterations(1000);
         if let Some(frame) = frame {
             run.set_initial_value(frame as u64);
@@ -442,7 +442,7 @@ impl Registers {
     /// Returns the function's start, and the caller's registers if there is a caller.
     fn step(&self) -> Option<(usize, Option<Registers>)> {
         let (frames, bases, entry) = entry(self.position())?;
-        let mut context = UnwindContext::<usize, OnStack>::new_in();
+        let mut context = UnwindContext::<usize, StackStorage>::new_in();
         let row = entry
             .unwind_info_for_address(&frames, &bases, &mut context, self.position() as u64)
             .ok()?;
@@ -454,7 +454,7 @@ impl Registers {
         &self,
         frames: &Frames,
         entry: &FrameDescriptionEntry<Bytes>,
-        row: &UnwindTableRow<usize, OnStack>,
+        row: &UnwindTableRow<usize, StackStorage>,
     ) -> Option<Registers> {
         let frame = match *row.cfa() {
             CfaRule::RegisterAndOffset { register, offset } => {
@@ -548,13 +548,16 @@ mod tests {
             inner as *const () as usize,
             libc::abort as *const () as usize,
         ] {
-            assert_eq!(listed(address).map(|l| l.0), loaded(address).map(|l| l.0));
-            assert!(loaded(address).is_some());
+            assert_eq!(
+                eh_frame_by_iteration(address).map(|l| l.0),
+                eh_frame_of(address).map(|l| l.0)
+            );
+            assert!(eh_frame_of(address).is_some());
         }
     }
 
     #[test]
-    fn memory_that_is_not_there_ends_a_walk() {
+    fn unmapped_memory_ends_a_walk() {
         assert_eq!(read(8), None);
         let mut from = Registers::here();
         from.values[RSP] = 8;

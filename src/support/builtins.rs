@@ -22,7 +22,7 @@ pub fn address(name: &str) -> Option<usize> {
     if name == "__cpu_features2" {
         return Some(cpu_features::second_words());
     }
-    if let Some(&(_, other)) = SAME.iter().find(|(n, _)| *n == name) {
+    if let Some(&(_, other)) = ALIASES.iter().find(|(n, _)| *n == name) {
         // SAFETY: only takes the address.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, other.as_ptr()) };
         return (!found.is_null()).then_some(found as usize);
@@ -32,7 +32,7 @@ pub fn address(name: &str) -> Option<usize> {
 }
 
 /// Names of functions that libgcc_s has under another name.
-const SAME: [(&str, &std::ffi::CStr); 3] = [
+const ALIASES: [(&str, &std::ffi::CStr); 3] = [
     ("__cmptf2", c"__letf2"),
     ("__gnu_f2h_ieee", c"__truncsfhf2"),
     ("__gnu_h2f_ieee", c"__extendhfsf2"),
@@ -40,19 +40,19 @@ const SAME: [(&str, &std::ffi::CStr); 3] = [
 
 /// An address that threads may share.
 #[derive(Clone, Copy)]
-struct Code(*const ());
+struct FunctionAddress(*const ());
 // SAFETY: the address of a function, which is immutable.
-unsafe impl Sync for Code {}
+unsafe impl Sync for FunctionAddress {}
 
 macro_rules! functions {
     ($($name:ident)*) => {
-        static TABLE: &[(&str, Code)] = &[$((stringify!($name), Code($name as *const ()))),*];
+        static TABLE: &[(&str, FunctionAddress)] = &[$((stringify!($name), FunctionAddress($name as *const ()))),*];
     };
 }
 
 /// Rounds a value to nearest even on bfloat's eight bits of mantissa. `mantissa` holds the value's
 /// bits, of which the highest has the value two to the power of `exponent`.
-fn rounded(negative: bool, exponent: i32, mantissa: u128) -> Narrow {
+fn round_to_bfloat(negative: bool, exponent: i32, mantissa: u128) -> Narrow {
     let sign = u32::from(negative) << 15;
     let narrow = |bits: u32| f32::from_bits(sign | bits);
     if mantissa == 0 {
@@ -90,7 +90,7 @@ fn rounded(negative: bool, exponent: i32, mantissa: u128) -> Narrow {
 }
 
 /// Returns a quiet NaN with the payload's highest bits, or an infinity for no payload.
-fn special(negative: bool, payload: u128) -> Narrow {
+fn nan_or_infinity(negative: bool, payload: u128) -> Narrow {
     let quiet = if payload == 0 {
         0
     } else {
@@ -114,10 +114,10 @@ extern "C" fn __truncdfbf2(x: f64) -> Narrow {
     let (exponent, fraction) = ((bits >> 52 & 0x7ff) as i32, bits & ((1 << 52) - 1));
     let negative = bits >> 63 != 0;
     match exponent {
-        0x7ff => special(negative, u128::from(fraction) << 76),
+        0x7ff => nan_or_infinity(negative, u128::from(fraction) << 76),
         // Far below the smallest bfloat.
-        0 => rounded(negative, -1000, u128::from(fraction)),
-        _ => rounded(negative, exponent - 1023, u128::from(fraction | 1 << 52)),
+        0 => round_to_bfloat(negative, -1000, u128::from(fraction)),
+        _ => round_to_bfloat(negative, exponent - 1023, u128::from(fraction | 1 << 52)),
     }
 }
 
@@ -132,9 +132,9 @@ extern "C" fn __trunctfbf2(x: __m128i) -> Narrow {
     let (exponent, fraction) = ((bits >> 112 & 0x7fff) as i32, bits & ((1 << 112) - 1));
     let negative = bits >> 127 != 0;
     match exponent {
-        0x7fff => special(negative, fraction << 16),
-        0 => rounded(negative, -1000, fraction),
-        _ => rounded(negative, exponent - 16383, fraction | 1 << 112),
+        0x7fff => nan_or_infinity(negative, fraction << 16),
+        0 => round_to_bfloat(negative, -1000, fraction),
+        _ => round_to_bfloat(negative, exponent - 16383, fraction | 1 << 112),
     }
 }
 
@@ -151,9 +151,9 @@ unsafe extern "C" fn extended_to_bfloat(x: *const u8) -> Narrow {
     };
     let (exponent, negative) = (i32::from(head & 0x7fff), head >> 15 != 0);
     match exponent {
-        0x7fff => special(negative, u128::from(mantissa << 1) << 64),
-        0 => rounded(negative, -1000, u128::from(mantissa)),
-        _ => rounded(negative, exponent - 16383, u128::from(mantissa)),
+        0x7fff => nan_or_infinity(negative, u128::from(mantissa << 1) << 64),
+        0 => round_to_bfloat(negative, -1000, u128::from(mantissa)),
+        _ => round_to_bfloat(negative, exponent - 16383, u128::from(mantissa)),
     }
 }
 
@@ -172,25 +172,25 @@ extern "C" fn __trunchfbf2(x: Narrow) -> Narrow {
     let (exponent, fraction) = ((bits >> 10 & 0x1f) as i32, u128::from(bits & 0x3ff));
     let negative = bits >> 15 != 0;
     match exponent {
-        0x1f => special(negative, fraction << 118),
-        0 if fraction == 0 => rounded(negative, 0, 0),
+        0x1f => nan_or_infinity(negative, fraction << 118),
+        0 if fraction == 0 => round_to_bfloat(negative, 0, 0),
         // Half's subnormals are normal in bfloat: the highest set bit determines the exponent.
-        0 => rounded(
+        0 => round_to_bfloat(
             negative,
             127 - fraction.leading_zeros() as i32 - 24,
             fraction,
         ),
-        _ => rounded(negative, exponent - 15, fraction | 1 << 10),
+        _ => round_to_bfloat(negative, exponent - 15, fraction | 1 << 10),
     }
 }
 
 extern "C" fn __floattibf(x: i128) -> Narrow {
     let size = x.unsigned_abs();
-    rounded(x < 0, 127 - size.leading_zeros() as i32, size)
+    round_to_bfloat(x < 0, 127 - size.leading_zeros() as i32, size)
 }
 
 extern "C" fn __floatuntibf(x: u128) -> Narrow {
-    rounded(false, 127 - x.leading_zeros() as i32, x)
+    round_to_bfloat(false, 127 - x.leading_zeros() as i32, x)
 }
 
 macro_rules! float {

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 /// Processor state that the system must save for a feature.
 #[derive(Clone, Copy)]
-enum State {
+enum RequiredState {
     Always,
     /// Any extended state.
     Saved,
@@ -19,23 +19,28 @@ enum State {
     Amx,
     Apx,
 }
-use State::{Always, Amx, Apx, Avx, Avx512, Saved};
+use RequiredState::{Always, Amx, Apx, Avx, Avx512, Saved};
 
 /// A result register of CPUID.
 #[derive(Clone, Copy)]
-enum Answer {
+enum CpuidRegister {
     A,
     B,
     C,
     D,
 }
-use Answer::{A, B, C, D};
+use CpuidRegister::{A, B, C, D};
 
 /// Leaf, subleaf and register, and each feature's bit in it, number and required state.
-type Place = (u32, u32, Answer, &'static [(u32, u32, State)]);
+type FeatureBits = (
+    u32,
+    u32,
+    CpuidRegister,
+    &'static [(u32, u32, RequiredState)],
+);
 
 #[rustfmt::skip]
-const PLACES: [Place; 14] = [
+const FEATURE_BITS: [FeatureBits; 14] = [
     (1, 0, C, &[
         (0, 5, Always), (1, 19, Always), (9, 6, Always), (12, 14, Avx), (13, 46, Always), (19, 7, Always),
         (20, 8, Always), (22, 58, Always), (23, 2, Always), (25, 18, Always), (26, 81, Saved), (27, 62, Always),
@@ -98,7 +103,7 @@ fn words() -> [u32; 4] {
         true => unsafe { state() },
         false => 0,
     };
-    let has = |what: State| match what {
+    let has = |what: RequiredState| match what {
         Always => true,
         Saved => saved,
         Avx => state & 0x6 == 0x6,
@@ -108,7 +113,7 @@ fn words() -> [u32; 4] {
     };
     let mut words = [0u32; 4];
     let mut set = |n: u32| words[n as usize / 32] |= 1 << (n % 32);
-    for (leaf, subleaf, register, features) in PLACES {
+    for (leaf, subleaf, register, features) in FEATURE_BITS {
         let most = if leaf >= 0x8000_0000 {
             last_extended
         } else {
@@ -161,7 +166,7 @@ mod tests {
     use super::words;
 
     #[test]
-    fn features_agree_with_what_the_standard_library_finds() {
+    fn features_agree_with_the_standard_library() {
         let words = words();
         let has = |n: u32| words[n as usize / 32] >> (n % 32) & 1 != 0;
         for (number, found) in [

@@ -126,7 +126,7 @@ pub fn set_reserve_aside() {
 }
 
 /// Returns a block of the reserve.
-fn of_reserve(layout: Layout) -> *mut u8 {
+fn take_reserve(layout: Layout) -> *mut u8 {
     let block = RESERVE.take(layout);
     if block.is_null() { take(layout) } else { block }
 }
@@ -141,9 +141,9 @@ pub fn when_refused(call: extern "C" fn()) {
 
 /// Returns the system's block, or else one of the reserve.
 #[inline]
-fn had(block: *mut u8, layout: Layout) -> *mut u8 {
+fn block_or_reserve(block: *mut u8, layout: Layout) -> *mut u8 {
     if block.is_null() {
-        return spare(layout);
+        return reserve_or_die(layout);
     }
     block
 }
@@ -151,18 +151,18 @@ fn had(block: *mut u8, layout: Layout) -> *mut u8 {
 /// Returns a block of the reserve. If that is exhausted too, ends the process with a message:
 /// internal work cannot continue without its memory.
 #[cold]
-fn spare(layout: Layout) -> *mut u8 {
-    let block = of_reserve(layout);
+fn reserve_or_die(layout: Layout) -> *mut u8 {
+    let block = take_reserve(layout);
     if !block.is_null() {
         return block;
     }
     if let Some(call) = WHEN_REFUSED.get() {
         call();
     }
-    refused(layout.size())
+    die_out_of_memory(layout.size())
 }
 
-fn refused(bytes: usize) -> ! {
+fn die_out_of_memory(bytes: usize) -> ! {
     let mut digits = [0u8; 20];
     let (mut at, mut left) = (digits.len(), bytes);
     while at == digits.len() || left > 0 {
@@ -185,7 +185,7 @@ fn refused(bytes: usize) -> ! {
     unsafe { libc::_exit(125) }
 }
 
-fn is_ours(p: *mut u8) -> bool {
+fn is_owned(p: *mut u8) -> bool {
     DESCRIPTIONS.has(p) || RESERVE.has(p)
 }
 
@@ -197,7 +197,7 @@ unsafe impl GlobalAlloc for FaultAlloc {
             return take(layout);
         }
         // SAFETY: the layout is valid by `alloc`'s contract.
-        had(unsafe { System.alloc(layout) }, layout)
+        block_or_reserve(unsafe { System.alloc(layout) }, layout)
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -205,12 +205,12 @@ unsafe impl GlobalAlloc for FaultAlloc {
             return take(layout);
         }
         // SAFETY: the layout is valid by `alloc_zeroed`'s contract.
-        had(unsafe { System.alloc_zeroed(layout) }, layout)
+        block_or_reserve(unsafe { System.alloc_zeroed(layout) }, layout)
     }
 
     unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
         // A describing thread leaks the system's blocks: the allocator's lock may be held.
-        if is_ours(p) || DESCRIBING.get() {
+        if is_owned(p) || DESCRIBING.get() {
             return;
         }
         // SAFETY: a block of the system's with this layout, by `dealloc`'s contract.
@@ -218,7 +218,7 @@ unsafe impl GlobalAlloc for FaultAlloc {
     }
 
     unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !is_ours(p) && !DESCRIBING.get() {
+        if !is_owned(p) && !DESCRIBING.get() {
             // SAFETY: a block of the system's with this layout, by `realloc`'s contract.
             let block = unsafe { System.realloc(p, layout, size) };
             if !block.is_null() {
@@ -249,7 +249,7 @@ mod tests {
         // SAFETY: a layout with a size; the blocks are written within it.
         unsafe {
             let (a, b) = (FaultAlloc.alloc(layout), FaultAlloc.alloc(layout));
-            assert!(is_ours(a) && is_ours(b));
+            assert!(is_owned(a) && is_owned(b));
             assert!((a as usize).is_multiple_of(64) && (b as usize).abs_diff(a as usize) >= 100);
             a.write_bytes(7, 100);
             let grown = FaultAlloc.realloc(a, layout, 1000);

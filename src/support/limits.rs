@@ -11,23 +11,23 @@ use std::sync::{Once, OnceLock};
 
 const PAGE: usize = 4096;
 /// The least limit that counts as none.
-const AMPLE: usize = 16 << 30;
+const UNLIMITED: usize = 16 << 30;
 
 /// Returns the smaller one of the limits on address space and on data at the first call; `None` if
 /// it is ample.
 pub fn address_space() -> Option<usize> {
     static LIMIT: OnceLock<Option<usize>> = OnceLock::new();
-    *LIMIT.get_or_init(|| Some(now()).filter(|&limit| limit < AMPLE))
+    *LIMIT.get_or_init(|| Some(current_limit()).filter(|&limit| limit < UNLIMITED))
 }
 
 /// Returns the smaller one of the current limits.
-fn now() -> usize {
-    let space = soft(libc::RLIMIT_AS).unwrap_or(usize::MAX);
-    space.min(soft(libc::RLIMIT_DATA).unwrap_or(usize::MAX))
+fn current_limit() -> usize {
+    let space = soft_limit(libc::RLIMIT_AS).unwrap_or(usize::MAX);
+    space.min(soft_limit(libc::RLIMIT_DATA).unwrap_or(usize::MAX))
 }
 
 /// Returns the soft limit of a resource; `None` if it is unlimited or unknown.
-fn soft(resource: libc::__rlimit_resource_t) -> Option<usize> {
+fn soft_limit(resource: libc::__rlimit_resource_t) -> Option<usize> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
@@ -53,7 +53,7 @@ fn within(limit: Option<usize>, wanted: usize, parts: usize, least: usize) -> us
 /// Returns true if `bytes` more of address space are available under the current limit. Maps and
 /// unmaps such a range to find out.
 pub fn has_room(bytes: usize) -> bool {
-    if now() == usize::MAX {
+    if current_limit() == usize::MAX {
         return true;
     }
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -79,7 +79,7 @@ pub fn refused(what: &str, error: &std::io::Error) -> String {
 pub fn save_heaps() {
     const FEW: usize = 4 << 30;
     static ONCE: Once = Once::new();
-    if cfg!(target_env = "gnu") && !ONCE.is_completed() && now() < FEW {
+    if cfg!(target_env = "gnu") && !ONCE.is_completed() && current_limit() < FEW {
         // SAFETY: sets a parameter of the allocator.
         ONCE.call_once(|| unsafe {
             libc::mallopt(libc::M_ARENA_MAX, 1);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_where_nothing_is_limited() {
+    fn an_unlimited_process_has_room() {
         assert!(has_room(1 << 20));
     }
 }

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_leaves_what_it_allows() {
+    fn a_mask_restricts_the_processors() {
         let tree = made_up::tree("mask", 2, 8, 2);
         let machine = Machine::read(&tree.0, &[3, 9, 19, 25]);
         assert_eq!(machine.groups(Level::Core), [[3, 19], [9, 25]]);

@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_sees_who_works_on_its_processor() {
+    fn a_thread_sees_others_working_on_its_processor() {
         let cpus = allowed_cpus();
         if own_cpu().is_none() {
             return;
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn who_ends_is_not_found() {
+    fn an_ended_thread_is_not_found() {
         static CPU: AtomicU32 = AtomicU32::new(0);
         let found = || taken().any(|p| std::ptr::eq(p.cpu.load(Ordering::SeqCst), &CPU));
         let mine = Mine(Cell::new(take(&CPU)));

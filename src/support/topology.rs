@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_change_nothing_else() {
+    fn short_time_slices_change_nothing_else() {
         std::thread::spawn(|| {
             // SAFETY: reads this thread's niceness.
             let nice = || unsafe { libc::getpriority(libc::PRIO_PROCESS, libc::gettid() as u32) };
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_room_elsewhere_does_not_run_here() {
+    fn threads_with_processors_elsewhere_are_not_counted() {
         let text = "3.01 2.50 1.00 9/312 4711\n";
         assert_eq!(running_here(text, 0), 9);
         assert_eq!(running_here(text, 6), 3);

@@ -17,7 +17,7 @@ use std::ptr;
 
 /// The native location of one leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Location {
     /// General register by number in argument (or result) order.
     Gpr(u8),
     /// Vector register.
@@ -33,7 +33,7 @@ enum Place {
 /// One leaf of an argument or result.
 #[derive(Clone, Copy, Debug)]
 struct Move {
-    place: Place,
+    place: Location,
     /// Index of the argument.
     arg: u32,
     /// Byte offset of the leaf in the argument's slots.
@@ -173,7 +173,7 @@ fn leaves(
     Ok(())
 }
 
-fn int_move(place: Place, arg: u32, offset: u32, bits: u8, sign: bool, whole: bool) -> Move {
+fn int_move(place: Location, arg: u32, offset: u32, bits: u8, sign: bool, whole: bool) -> Move {
     Move {
         place,
         arg,
@@ -187,24 +187,24 @@ fn int_move(place: Place, arg: u32, offset: u32, bits: u8, sign: bool, whole: bo
 
 /// Registers and stack bytes allocated so far.
 #[derive(Default)]
-struct Alloc {
+struct Allocation {
     gpr: u8,
     xmm: u8,
     stack: u32,
 }
 
-impl Alloc {
+impl Allocation {
     fn stack(&mut self, bytes: u32, align: u32) -> u32 {
         let at = self.stack.next_multiple_of(align);
         self.stack = at + bytes.next_multiple_of(8);
         at
     }
-    fn gpr(&mut self) -> Place {
+    fn gpr(&mut self) -> Location {
         if self.gpr < 6 {
             self.gpr += 1;
-            Place::Gpr(self.gpr - 1)
+            Location::Gpr(self.gpr - 1)
         } else {
-            Place::Stack(self.stack(8, 8))
+            Location::Stack(self.stack(8, 8))
         }
     }
 }
@@ -225,7 +225,7 @@ impl CallPlan {
     ) -> Result<CallPlan, String> {
         let mut moves = Vec::new();
         let mut copies = Vec::new();
-        let mut alloc = Alloc::default();
+        let mut alloc = Allocation::default();
         let mut sret = None;
         let mut ints = Some(0u8);
         let mut doubles = Some(0u8);
@@ -244,7 +244,7 @@ impl CallPlan {
                 continue;
             }
             if attrs.nest {
-                moves.push(int_move(Place::Nest, arg, 0, 64, false, true));
+                moves.push(int_move(Location::Nest, arg, 0, 64, false, true));
                 (ints, doubles) = (None, None);
                 continue;
             }
@@ -262,7 +262,7 @@ impl CallPlan {
                         doubles = None;
                         let exact = bits >= 32 || !attrs.signext;
                         ints = ints
-                            .filter(|_| whole && exact && matches!(place, Place::Gpr(_)))
+                            .filter(|_| whole && exact && matches!(place, Location::Gpr(_)))
                             .map(|n| n + 1);
                         moves.push(int_move(place, arg, offset, bits, attrs.signext, whole));
                     }
@@ -272,7 +272,7 @@ impl CallPlan {
                             (alloc.gpr(), alloc.gpr())
                         } else {
                             let at = alloc.stack(16, 16);
-                            (Place::Stack(at), Place::Stack(at + 8))
+                            (Location::Stack(at), Location::Stack(at + 8))
                         };
                         moves.push(int_move(lo, arg, offset, 64, false, whole));
                         moves.push(int_move(hi, arg, offset + 8, bits - 64, false, whole));
@@ -281,13 +281,13 @@ impl CallPlan {
                         ints = None;
                         let place = if alloc.xmm < 8 {
                             alloc.xmm += 1;
-                            Place::Xmm(alloc.xmm - 1)
+                            Location::Xmm(alloc.xmm - 1)
                         } else {
                             let align = if bytes > 8 { 16 } else { 8 };
-                            Place::Stack(alloc.stack(u32::from(bytes), align))
+                            Location::Stack(alloc.stack(u32::from(bytes), align))
                         };
                         doubles = doubles
-                            .filter(|_| whole && bytes == 8 && matches!(place, Place::Xmm(_)))
+                            .filter(|_| whole && bytes == 8 && matches!(place, Location::Xmm(_)))
                             .map(|n| n + 1);
                         moves.push(Move {
                             place,
@@ -302,7 +302,7 @@ impl CallPlan {
                     Class::X87 => {
                         (ints, doubles) = (None, None);
                         moves.push(Move {
-                            place: Place::Stack(alloc.stack(16, 16)),
+                            place: Location::Stack(alloc.stack(16, 16)),
                             arg,
                             offset,
                             bytes: 10,
@@ -413,20 +413,20 @@ impl CallPlan {
             for m in &self.moves {
                 let from = args[m.arg as usize].cast::<u8>().add(m.offset as usize);
                 match m.place {
-                    Place::Gpr(n) => (*out).gpr[n as usize] = load_int(from, m),
-                    Place::Nest => (*out).nest = load_int(from, m),
-                    Place::Xmm(n) => {
+                    Location::Gpr(n) => (*out).gpr[n as usize] = load_int(from, m),
+                    Location::Nest => (*out).nest = load_int(from, m),
+                    Location::Xmm(n) => {
                         let to: *mut u8 = (&raw mut (*out).xmm[n as usize]).cast();
                         copy_small(from, to, m.bytes);
                     }
-                    Place::Stack(at) if m.bits != 0 => {
+                    Location::Stack(at) if m.bits != 0 => {
                         stack
                             .add(at as usize)
                             .cast::<u64>()
                             .write(load_int(from, m));
                     }
-                    Place::Stack(at) => copy_small(from, stack.add(at as usize), m.bytes),
-                    Place::St(_) => {}
+                    Location::Stack(at) => copy_small(from, stack.add(at as usize), m.bytes),
+                    Location::St(_) => {}
                 }
             }
             for c in &self.copies {
@@ -437,14 +437,14 @@ impl CallPlan {
             for m in &self.ret {
                 let to = ret.cast::<u8>().add(m.offset as usize);
                 match m.place {
-                    Place::Gpr(n) => store_int(to, m, (*out).ret_gpr[n as usize]),
-                    Place::Xmm(n) => {
+                    Location::Gpr(n) => store_int(to, m, (*out).ret_gpr[n as usize]),
+                    Location::Xmm(n) => {
                         store_bytes(to, m, (&raw const (*out).ret_xmm[n as usize]).cast())
                     }
-                    Place::St(n) => {
+                    Location::St(n) => {
                         store_bytes(to, m, (&raw const (*out).ret_st[n as usize]).cast())
                     }
-                    Place::Nest | Place::Stack(_) => {}
+                    Location::Nest | Location::Stack(_) => {}
                 }
             }
         }
@@ -461,10 +461,12 @@ impl CallPlan {
             for m in &self.moves {
                 let to = dst[m.arg as usize].cast::<u8>().add(m.offset as usize);
                 match m.place {
-                    Place::Gpr(n) => store_int(to, m, frame.gpr[n as usize]),
-                    Place::Nest => store_int(to, m, frame.nest),
-                    Place::Xmm(n) => store_bytes(to, m, (&raw const frame.xmm[n as usize]).cast()),
-                    Place::Stack(at) => {
+                    Location::Gpr(n) => store_int(to, m, frame.gpr[n as usize]),
+                    Location::Nest => store_int(to, m, frame.nest),
+                    Location::Xmm(n) => {
+                        store_bytes(to, m, (&raw const frame.xmm[n as usize]).cast())
+                    }
+                    Location::Stack(at) => {
                         let from = frame.stack.add(at as usize);
                         if m.bits != 0 {
                             store_int(to, m, from.cast::<u64>().read());
@@ -472,7 +474,7 @@ impl CallPlan {
                             store_bytes(to, m, from);
                         }
                     }
-                    Place::St(_) => {}
+                    Location::St(_) => {}
                 }
             }
             for c in &self.copies {
@@ -492,14 +494,14 @@ impl CallPlan {
             for m in &self.ret {
                 let from = ret.cast::<u8>().add(m.offset as usize);
                 match m.place {
-                    Place::Gpr(n) => frame.ret_gpr[n as usize] = load_int(from, m),
-                    Place::Xmm(n) => {
+                    Location::Gpr(n) => frame.ret_gpr[n as usize] = load_int(from, m),
+                    Location::Xmm(n) => {
                         copy_small(from, (&raw mut frame.ret_xmm[n as usize]).cast(), m.bytes);
                     }
-                    Place::St(n) => {
+                    Location::St(n) => {
                         copy_small(from, (&raw mut frame.ret_st[n as usize]).cast(), m.bytes);
                     }
-                    Place::Nest | Place::Stack(_) => {}
+                    Location::Nest | Location::Stack(_) => {}
                 }
             }
         }
@@ -507,7 +509,7 @@ impl CallPlan {
             // The hidden pointer is the first general register in every C signature.
             let found = self.moves.iter().find(|m| m.arg == arg);
             if let Some(Move {
-                place: Place::Gpr(n),
+                place: Location::Gpr(n),
                 ..
             }) = found
             {
@@ -557,13 +559,13 @@ fn plan_return(module: &Module, ty: TypeId) -> Result<(Vec<Move>, u8), String> {
         let Leaf { offset, whole, .. } = *leaf;
         match leaf.class {
             Class::Int(bits) => {
-                moves.push(int_move(Place::Gpr(gpr), 0, offset, bits, false, whole));
+                moves.push(int_move(Location::Gpr(gpr), 0, offset, bits, false, whole));
                 gpr += 1;
             }
             Class::Wide(bits) => {
-                moves.push(int_move(Place::Gpr(gpr), 0, offset, 64, false, whole));
+                moves.push(int_move(Location::Gpr(gpr), 0, offset, 64, false, whole));
                 moves.push(int_move(
-                    Place::Gpr(gpr + 1),
+                    Location::Gpr(gpr + 1),
                     0,
                     offset + 8,
                     bits - 64,
@@ -574,7 +576,7 @@ fn plan_return(module: &Module, ty: TypeId) -> Result<(Vec<Move>, u8), String> {
             }
             Class::Sse(bytes) => {
                 moves.push(Move {
-                    place: Place::Xmm(xmm),
+                    place: Location::Xmm(xmm),
                     arg: 0,
                     offset,
                     bytes,
@@ -586,7 +588,7 @@ fn plan_return(module: &Module, ty: TypeId) -> Result<(Vec<Move>, u8), String> {
             }
             Class::X87 => {
                 moves.push(Move {
-                    place: Place::St(st),
+                    place: Location::St(st),
                     arg: 0,
                     offset,
                     bytes: 10,

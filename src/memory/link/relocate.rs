@@ -143,13 +143,13 @@ pub(super) fn apply(
             let index = relocation.r_sym(LITTLE, false) as usize;
             let symbol = Symbol {
                 value: values[index] as i64,
-                cell: numbered(far.cells, tables.symbols[index].1, 8),
-                jump: numbered(far.jumps, tables.symbols[index].2, JUMP),
+                cell: item_address(far.cells, tables.symbols[index].1, 8),
+                jump: item_address(far.jumps, tables.symbols[index].2, JUMP),
             };
             let at = relocation.r_offset.get(LITTLE) as usize;
             let kind = relocation.r_type(LITTLE, false);
             let addend = relocation.r_addend.get(LITTLE);
-            one(bytes, place.address, at, kind, addend, symbol)?;
+            apply_one(bytes, place.address, at, kind, addend, symbol)?;
         }
     }
     Ok(())
@@ -157,7 +157,7 @@ pub(super) fn apply(
 
 /// Returns the address of the item numbered from 1 in a row of items of `size` bytes; meaningless
 /// for 0, the number of an absent item.
-fn numbered(row: usize, number: u32, size: usize) -> usize {
+fn item_address(row: usize, number: u32, size: usize) -> usize {
     row.wrapping_add((number as usize).wrapping_sub(1).wrapping_mul(size))
 }
 
@@ -173,15 +173,15 @@ struct Symbol {
 
 impl Symbol {
     /// Fills the cell and returns its address.
-    fn in_cell(self) -> i64 {
+    fn fill_cell(self) -> i64 {
         // SAFETY: `Tables::of` counted this symbol's cell, so it lies in the mapping.
         unsafe { (self.cell as *mut i64).write(self.value) };
         self.cell as i64
     }
 
     /// Writes the jump and returns its address.
-    fn over_jump(self) -> i64 {
-        let cell = self.in_cell();
+    fn write_jump(self) -> i64 {
+        let cell = self.fill_cell();
         let mut code = [0xcc; JUMP];
         code[..2].copy_from_slice(&[0xff, 0x25]); // jmp [rip + cell]
         let distance = (cell - (self.jump as i64 + 6)) as i32;
@@ -192,7 +192,7 @@ impl Symbol {
     }
 }
 
-fn one(
+fn apply_one(
     bytes: &mut [u8],
     section: usize,
     at: usize,
@@ -228,7 +228,7 @@ fn one(
         elf::R_X86_64_PLT32 => {
             let distance = match i32::try_from(relative) {
                 Ok(near) => near,
-                Err(_) => narrow(symbol.over_jump() + addend - here)?,
+                Err(_) => narrow(symbol.write_jump() + addend - here)?,
             };
             put(&distance.to_le_bytes())
         }
@@ -244,7 +244,7 @@ fn one(
                     bytes[at - 2] = 0x8d;
                     near
                 }
-                _ => narrow(symbol.in_cell() + addend - here)?,
+                _ => narrow(symbol.fill_cell() + addend - here)?,
             };
             match bytes.get_mut(at..at + 4) {
                 Some(field) => {

@@ -180,7 +180,7 @@ fn names_of_the_process_are_found() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_name_their_cause() {
     let object = |kind, name| Sketch {
         code: vec![0; 16],
         relocations: vec![(0, kind, name, 0)],
