@@ -15,7 +15,7 @@
 
 use super::fork;
 use hashbrown::HashMap;
-use ompvm_ir::assembly::{displaced, inputs, is_immediate};
+use ompvm_ir::inline_asm::{displaced, inputs, is_immediate};
 use ompvm_ir::{
     self as ir, AtomicScope, Callee, Const, ConstId, FloatKind, Function, GlobalRef, Inst, Module,
     Op, Operand, Ordering, Type, TypeId,
@@ -24,8 +24,8 @@ use ompvm_llvm::cache::Shelf;
 use ompvm_llvm::native::single::{self, Compiler};
 use ompvm_llvm::native::{features_with, lacks};
 use ompvm_memory::image::Image;
-use ompvm_memory::link::{Code, NEAR};
-use ompvm_memory::own_thread;
+use ompvm_memory::link::{LinkedCode, NEAR};
+use ompvm_memory::internal_thread;
 use ompvm_support::builtins;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -97,7 +97,7 @@ impl Thunks {
         let shelf = image.and_then(|i| state.shelves.get(&i.serial()).cloned());
         let shelf = shelf.filter(|_| !names_addresses(&body));
         let mut compiler = state.compiler.take();
-        let (compiler, object) = own_thread::run(|| {
+        let (compiler, object) = internal_thread::run(|| {
             if let Some(object) = shelf.as_ref().and_then(|s| s.thunk(&body)) {
                 return (compiler.take(), Ok(object));
             }
@@ -155,7 +155,7 @@ fn resolve_symbol(name: &str, image: Option<&Image>) -> Option<usize> {
 /// Returns true if rare instructions of a function fault, because it requires features that the
 /// processor lacks.
 pub fn lacks_features(function: &Function) -> bool {
-    !function.features.is_empty() && own_thread::run(|| lacks(&function.features))
+    !function.features.is_empty() && internal_thread::run(|| lacks(&function.features))
 }
 
 /// Checks that an instruction can be written as a thunk (a cheap test for the load-time check).
@@ -203,7 +203,7 @@ impl<'m> ThunkWriter<'m> {
         let features = if host {
             let rare = !own.is_empty();
             let asked = rare
-                .then(|| own_thread::run(|| features_with(own)))
+                .then(|| internal_thread::run(|| features_with(own)))
                 .flatten();
             let asked = asked.as_ref().and_then(|f| f.to_str().ok());
             asked.map_or_else(String::new, |f| format!(" \"target-features\"=\"{f}\""))

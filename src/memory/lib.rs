@@ -10,7 +10,7 @@
 //! - faults of the guest ([`signals`]),
 //! - the table of the guest's heap blocks ([`heap`]),
 //! - synthetic code addresses ([`places`]), and
-//! - threads for internal work that must leave no traces on the guest's threads ([`own_thread`]).
+//! - threads for internal work that must leave no traces on the guest's threads ([`internal_thread`]).
 //!
 //! Knows no opcode, no tier and nothing of OpenMP: the layers that do register hooks here.
 
@@ -25,7 +25,7 @@ mod huge;
 pub mod image;
 pub mod jump;
 pub mod link;
-pub mod own_thread;
+pub mod internal_thread;
 pub mod places;
 pub mod signals;
 pub mod stack;

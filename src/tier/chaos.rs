@@ -15,7 +15,7 @@ use ompvm_interp::{self as interp, osr};
 use ompvm_jit::{Level, LoopEntry, Unit};
 use ompvm_memory::func::FuncRef;
 use ompvm_memory::image::Image;
-use ompvm_memory::own_thread;
+use ompvm_memory::internal_thread;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -111,7 +111,7 @@ fn lowered(func: &FuncRef, code: &'static LoweredFunction) {
             unit.level = level;
             // Code that cannot be compiled stays in its tier.
             let whole = closed::complete(image, compiler.program(), &mut unit);
-            let done = whole.and_then(|()| own_thread::run(|| compiler.compile(image, &unit)));
+            let done = whole.and_then(|()| internal_thread::run(|| compiler.compile(image, &unit)));
             let yields = level == Level::Quick;
             let done = done.into_iter().flatten();
             let entries: Vec<_> = done.flat_map(|done| done.entries.clone()).collect();
@@ -132,7 +132,7 @@ fn lowered(func: &FuncRef, code: &'static LoweredFunction) {
         unit.functions = Some(group.map(|f| f.index()).collect());
         unit.entries.clear();
         if closed::complete(image, compiler.program(), &mut unit).is_ok() {
-            let _ = own_thread::run(|| compiler.compile(image, &unit));
+            let _ = internal_thread::run(|| compiler.compile(image, &unit));
         }
     }
 }

@@ -20,7 +20,7 @@ use ompvm_jit::{CANNOT, Unit};
 use ompvm_kmpc::hooks;
 use ompvm_llvm::cache::Shelf;
 use ompvm_memory::image::Image;
-use ompvm_memory::{own_thread, thread};
+use ompvm_memory::{internal_thread, thread};
 use ompvm_support::error::Error;
 use ompvm_support::topology;
 use parking_lot::Mutex;
@@ -181,7 +181,7 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
                 }
             }
         };
-        let made = own_thread::run_all(groups.into_iter().map(work).collect());
+        let made = internal_thread::run_all(groups.into_iter().map(work).collect());
         made.into_iter().flatten().collect::<Vec<_>>()
     };
     let mut made = make(groups);

@@ -35,7 +35,7 @@ use ompvm_jit::{Level, LoopEntry, Unit};
 use ompvm_kmpc::affinity::{self, Announced};
 use ompvm_kmpc::thread::workers;
 use ompvm_memory::image::Image;
-use ompvm_memory::own_thread::{self, OwnThread};
+use ompvm_memory::internal_thread::{self, InternalThread};
 use ompvm_support::clock::{all_time, own_time};
 use ompvm_support::sharing::{self, Activity};
 use ompvm_support::topology;
@@ -151,7 +151,7 @@ struct State {
     jobs: Vec<Job>,
     /// Recompilations that were started before their deadline, in idle time.
     improving: Vec<Job>,
-    threads: Vec<OwnThread>,
+    threads: Vec<InternalThread>,
     /// Number of threads, by class: normal and low priority.
     started: [usize; 2],
     /// Number of threads that wait for a job, by class.
@@ -426,7 +426,7 @@ impl Queue {
         }
         let me = self.clone();
         // If no thread can be started, the job waits for the existing ones.
-        let Some(thread) = own_thread::spawn_apart(c"ompvm compile", move || me.work(nice)) else {
+        let Some(thread) = internal_thread::spawn_with_own_descriptors(c"ompvm compile", move || me.work(nice)) else {
             return false;
         };
         state.started[kind] += 1;
@@ -504,7 +504,7 @@ impl Queue {
             std::mem::take(&mut state.threads)
         };
         self.wake.notify_all();
-        threads.into_iter().for_each(OwnThread::join);
+        threads.into_iter().for_each(InternalThread::join);
     }
 
     /// Ends the threads, after the compilations under way. Threads that start later find the

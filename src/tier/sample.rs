@@ -39,7 +39,7 @@ use ompvm_ir::{FuncId, GlobalRef};
 use ompvm_jit::Level;
 use ompvm_llvm::cache::abandon;
 use ompvm_memory::image::Image;
-use ompvm_memory::own_thread::{self, OwnThread};
+use ompvm_memory::internal_thread::{self, InternalThread};
 use ompvm_memory::thread;
 use ompvm_support::clock::all_time;
 use parking_lot::{Condvar, Mutex};
@@ -109,7 +109,7 @@ struct Seen {
 #[derive(Debug)]
 pub struct Sampler {
     shared: Arc<Shared>,
-    thread: Option<OwnThread>,
+    thread: Option<InternalThread>,
 }
 
 /// Progress of the end of sampling.
@@ -199,7 +199,7 @@ impl Sampler {
         let me = shared.clone();
         // The thread shares the guest's descriptors: it ends the process if main has ended, and
         // buffers are written then.
-        let thread = own_thread::spawn(c"ompvm sample", move || me.observe());
+        let thread = internal_thread::spawn(c"ompvm sample", move || me.observe());
         Sampler { shared, thread }
     }
 
@@ -211,7 +211,7 @@ impl Sampler {
     /// Stops the sampler, after the compilations under way.
     pub fn stop(self) {
         self.shared.ask(Duration::ZERO);
-        self.thread.into_iter().for_each(OwnThread::join);
+        self.thread.into_iter().for_each(InternalThread::join);
         self.shared.queue.stop();
     }
 }
@@ -246,14 +246,14 @@ pub fn without_threads<T, F: FnOnce() -> T>(call: F) -> Result<T, F> {
     for sampler in running.iter_mut().filter(ours) {
         sampler.shared.ends.lock().paused = true;
         sampler.shared.changed.notify_all();
-        sampler.thread.take().into_iter().for_each(OwnThread::join);
+        sampler.thread.take().into_iter().for_each(InternalThread::join);
         sampler.shared.queue.pause();
     }
     let result = call();
     for sampler in running.iter_mut().filter(ours) {
         sampler.shared.ends.lock().paused = false;
         let me = sampler.shared.clone();
-        sampler.thread = own_thread::spawn(c"ompvm sample", move || me.observe());
+        sampler.thread = internal_thread::spawn(c"ompvm sample", move || me.observe());
         sampler.shared.queue.go_on();
     }
     Ok(result)

@@ -9,7 +9,7 @@
 use super::driver::{self, Event, Stream};
 use super::gpu::Gpu;
 use crate::device::{FETCHED, Failure, Memory, Result};
-use ompvm_memory::own_thread;
+use ompvm_memory::internal_thread;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -207,7 +207,7 @@ impl Staging {
         if threads == 1 {
             work();
         } else {
-            own_thread::run_all(vec![&work; threads]);
+            internal_thread::run_all(vec![&work; threads]);
         }
         failed.into_inner().map_or(Ok(()), Err)
     }

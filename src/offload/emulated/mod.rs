@@ -21,7 +21,7 @@ use arena::Arena;
 use hashbrown::HashMap;
 use ompvm_llvm::Input;
 use ompvm_llvm::emulate::{self, Emulated, Refusal, World};
-use ompvm_memory::own_thread;
+use ompvm_memory::internal_thread;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -494,5 +494,5 @@ fn run(grid: &block::Grid<'_>) {
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let workers = processors.min(total).min(16);
     // Blocks never run on the guest's thread, whose stack and signal handling belong to the guest.
-    own_thread::run_all((0..workers).map(|_| work).collect());
+    internal_thread::run_all((0..workers).map(|_| work).collect());
 }

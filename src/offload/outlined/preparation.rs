@@ -422,7 +422,7 @@ fn idle() -> bool {
 /// Makes a program's kernels on a separate thread and records the cost as lost.
 fn prepare(program: Arc<Program>, profile: Profile, nice: bool, cost: u64) {
     // If no thread can be created, the regions stay on the host; long ones wait once.
-    drop(ompvm_memory::own_thread::spawn(
+    drop(ompvm_memory::internal_thread::spawn(
         c"ompvm offload",
         move || {
             if nice {

@@ -16,7 +16,7 @@
 use super::heap::{Block, PAGE};
 use crate::device::{Failure, Memory, Queue, Result};
 use crate::devices::State;
-use ompvm_memory::own_thread;
+use ompvm_memory::internal_thread;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -463,7 +463,7 @@ fn start_service() {
             libc::atexit(at_exit);
         }
         let exit = ends[0];
-        let thread = own_thread::spawn(c"ompvm memory", move || serve(exit));
+        let thread = internal_thread::spawn(c"ompvm memory", move || serve(exit));
         if thread.is_none() {
             lost("the system has no thread for faults");
         }

@@ -7,7 +7,7 @@
 //! signal that is sent to the process: natively it would not exist, so one of the guest's own
 //! threads gets the signal.
 //!
-//! A thread that compiles in parallel with the guest may open files at any time. [`spawn_apart`]
+//! A thread that compiles in parallel with the guest may open files at any time. [`spawn_with_own_descriptors`]
 //! gives it its own descriptor table, so the guest gets the same descriptor numbers as natively,
 //! and cannot close internal files when it closes all descriptors that it could have.
 //!
@@ -124,9 +124,9 @@ fn join(thread: libc::pthread_t) {
 
 /// A thread that runs in parallel with the guest; detached when dropped.
 #[derive(Debug)]
-pub struct OwnThread(libc::pthread_t);
+pub struct InternalThread(libc::pthread_t);
 
-impl OwnThread {
+impl InternalThread {
     /// Waits for the thread's end. A panic in it was reported when it happened.
     pub fn join(self) {
         join(self.0);
@@ -134,7 +134,7 @@ impl OwnThread {
     }
 }
 
-impl Drop for OwnThread {
+impl Drop for InternalThread {
     fn drop(&mut self) {
         // SAFETY: the thread was neither joined nor detached.
         unsafe { libc::pthread_detach(self.0) };
@@ -142,14 +142,14 @@ impl Drop for OwnThread {
 }
 
 /// Starts a thread; `None` if the system has none.
-pub fn spawn(name: &CStr, work: impl FnOnce() + Send + 'static) -> Option<OwnThread> {
+pub fn spawn(name: &CStr, work: impl FnOnce() + Send + 'static) -> Option<InternalThread> {
     // SAFETY: the work borrows nothing.
-    unsafe { start(name, Box::new(work)) }.map(OwnThread)
+    unsafe { start(name, Box::new(work)) }.map(InternalThread)
 }
 
 /// Starts a thread that shares no descriptor with the guest but standard error; `None` if the
 /// system has none. It cannot use other threads' descriptors, nor they its own.
-pub fn spawn_apart(name: &CStr, work: impl FnOnce() + Send + 'static) -> Option<OwnThread> {
+pub fn spawn_with_own_descriptors(name: &CStr, work: impl FnOnce() + Send + 'static) -> Option<InternalThread> {
     spawn(name, move || {
         separate_descriptors();
         work();
@@ -278,7 +278,7 @@ mod tests {
             // Keeps the thread until the test ends.
             std::thread::park();
         };
-        let thread = spawn_apart(c"apart", work).unwrap();
+        let thread = spawn_with_own_descriptors(c"apart", work).unwrap();
         assert_eq!(receiver.recv().unwrap(), [false, false, true, false]);
         // The thread holds no copy of the pipe's other end.
         drop(writer);
