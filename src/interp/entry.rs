@@ -20,7 +20,7 @@ use ompvm_memory::func::FuncRef;
 use ompvm_memory::thread::{self, ThreadState};
 use ompvm_memory::{image::Image, signals, stack, throws, walk};
 use ompvm_support::error::{Error, Unsupported};
-use ompvm_support::{demangle, own_work};
+use ompvm_support::{demangle, internal_work};
 use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
@@ -217,7 +217,7 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
     if let Some(code) = known() {
         return code;
     }
-    let _own = own_work::begin();
+    let _own = internal_work::enter();
     let options = lower::Options::current();
     let start = options.count.then(Instant::now);
     let code: &'static LoweredFunction = Box::leak(lower::lower(func.image(), func.id, &options));

@@ -12,7 +12,7 @@
 
 use super::contain;
 use super::raw::{copy_cstr, llvm};
-use ompvm_support::{limits, own_work};
+use ompvm_support::{limits, internal_work};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
@@ -428,7 +428,7 @@ pub(super) fn run_leaving<T: Send + 'static>(
             let _stack = SignalStack::new();
             CURRENT.set(Arc::as_ptr(&of_worker));
             let finish = Finish(of_worker);
-            own_work::to_the_end();
+            internal_work::enter_for_thread_life();
             let (value, later) = work().unzip();
             *result.lock().unwrap_or_else(PoisonError::into_inner) = value;
             // The program may run from here on, and wait for signals that its own threads block.

@@ -19,7 +19,7 @@
 //! none.
 
 use ompvm_support::fp_env::{DefaultHere, FpControl};
-use ompvm_support::{limits, own_work, topology};
+use ompvm_support::{limits, internal_work, topology};
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -80,7 +80,7 @@ type Work<'a> = Box<dyn FnOnce() + Send + 'a>;
 unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
     extern "C" fn go(work: *mut c_void) -> *mut c_void {
         // This thread never uses the guest's replacements of library functions.
-        own_work::to_the_end();
+        internal_work::enter_for_thread_life();
         // A new thread inherits the floating-point environment of its creator, which may be the
         // guest's.
         FpControl::DEFAULT.load();
@@ -96,7 +96,7 @@ unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
     topology::usable_cpus();
     limits::save_heaps();
     let work = Box::into_raw(Box::new(work)).cast::<c_void>();
-    let _own = own_work::begin();
+    let _own = internal_work::enter();
     let _signals = SignalsBlocked::new();
     // SAFETY: the attributes are initialized before use; a name that is too long is refused; the
     // work's borrows outlive the thread by contract.
@@ -207,7 +207,7 @@ pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
         (_, Some(Ok(value))) => Some(value),
         (_, Some(Err(panic))) => resume_unwind(panic),
         (work, None) => work.map(|w| {
-            let _own = own_work::begin();
+            let _own = internal_work::enter();
             let _environment = DefaultHere::enter();
             w()
         }),

@@ -13,7 +13,7 @@ pub mod hints;
 pub mod limits;
 pub mod machine;
 pub mod mathematics;
-pub mod own_work;
+pub mod internal_work;
 pub mod seen;
 pub mod sharing;
 pub mod sync;

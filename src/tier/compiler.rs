@@ -14,7 +14,7 @@ use ompvm_jit::{CANNOT, Compiled, Level, Program, Unit};
 use ompvm_llvm::cache::Shelf;
 use ompvm_memory::image::Image;
 use ompvm_support::clock::own_time;
-use ompvm_support::{demangle, own_work};
+use ompvm_support::{demangle, internal_work};
 use parking_lot::Mutex;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -222,7 +222,7 @@ impl Compiler {
         self.busy.fetch_add(1, Ordering::AcqRel);
         let done = {
             // LLVM must not call replacements of library functions that the guest supplies.
-            let _own = own_work::begin();
+            let _own = internal_work::enter();
             self.program.compile(image, unit)
         };
         self.busy.fetch_sub(1, Ordering::AcqRel);

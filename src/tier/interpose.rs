@@ -7,7 +7,7 @@
 //!
 //! The libraries are shared with our own code, LLVM above all, which may run on the same thread. So
 //! a slot gets a small stub that jumps to the library's original binding while our own code is at
-//! work ([`own_work`]), and else to the guest.
+//! work ([`internal_work`]), and else to the guest.
 //!
 //! C++ type infos and their names are bound in the same way: libc++ compares types by the address
 //! of the name, so a class that a library and the program share must have one.
@@ -22,7 +22,7 @@ use super::{dynamic, restart};
 use hashbrown::HashMap;
 use ompvm_ir::Linkage;
 use ompvm_memory::image::Image;
-use ompvm_support::own_work;
+use ompvm_support::internal_work;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
@@ -115,7 +115,7 @@ pub fn apply(image: &Image) {
         g.init.is_some() && shared && is_type(&g.name)
     });
     let types = types.map(|(id, g)| (g.name.as_bytes().into(), image.global_address(id)));
-    let Some(flag) = own_work::offset() else {
+    let Some(flag) = internal_work::offset() else {
         return;
     };
     let mut work = Work {

@@ -18,21 +18,21 @@ thread_local! {
 /// A guard: while it lives, this thread does internal work, which does not call functions that the
 /// guest interposed.
 #[derive(Debug)]
-pub struct OwnWork(());
+pub struct InternalWork(());
 
 /// Begins internal work that may call libraries.
-pub fn begin() -> OwnWork {
+pub fn enter() -> InternalWork {
     DEPTH.set(DEPTH.get() + 1);
-    OwnWork(())
+    InternalWork(())
 }
 
 /// Begins internal work to the end of the thread, including the destructors of its thread-local
 /// variables.
-pub fn to_the_end() {
-    std::mem::forget(begin());
+pub fn enter_for_thread_life() {
+    std::mem::forget(enter());
 }
 
-impl Drop for OwnWork {
+impl Drop for InternalWork {
     fn drop(&mut self) {
         DEPTH.set(DEPTH.get() - 1);
     }
