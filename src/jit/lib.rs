@@ -25,7 +25,7 @@ use ompvm_memory::link::{Code, NEAR};
 use ompvm_memory::thread;
 use ompvm_memory::trampoline;
 use ompvm_support::builtins;
-use ompvm_support::seen::Listed;
+use ompvm_support::seen::Registration;
 use parking_lot::RwLock;
 use std::ptr;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub struct Compiled {
     pub object_bytes: usize,
     /// Name of its cache entry, if this run stored one.
     stored: Option<String>,
-    _listed: Option<Listed<map::Code>>,
+    _registration: Option<Registration<map::Code>>,
     _announced: tools::Announced,
     _code: Option<Code>,
 }
@@ -232,7 +232,7 @@ impl Program {
                 level: object.level,
                 object_bytes: 0,
                 stored: None,
-                _listed: None,
+                _registration: None,
                 _announced: tools::Announced::default(),
                 _code: None,
             });
@@ -265,7 +265,7 @@ impl Program {
             level: object.level,
             object_bytes: object.bytes.len(),
             stored: None,
-            _listed: Some(map::list(map::Code {
+            _registration: Some(map::list(map::Code {
                 image,
                 ranges: code.ranges(),
                 functions: starts,

@@ -1,6 +1,6 @@
 //! Maps native positions to compiled functions and source locations, for fault messages.
 //!
-//! It is a list of all linked code of the process, which signal handlers read ([`Seen`]). Code
+//! It is a list of all linked code of the process, which signal handlers read ([`Registry`]). Code
 //! never moves, and no look-up happens while a program runs without faults.
 
 use super::lines::{Lines, Place};
@@ -9,7 +9,7 @@ use ompvm_ir::FuncId;
 use ompvm_memory::image::Image;
 use ompvm_memory::signals;
 use ompvm_support::demangle;
-use ompvm_support::seen::{Listed, Seen};
+use ompvm_support::seen::{Registration, Registry};
 use std::fmt::Write;
 
 /// Linked code of one object.
@@ -47,12 +47,12 @@ impl Code {
 }
 
 /// All linked code of the process.
-static CODE: Seen<Code> = Seen::new();
+static CODE: Registry<Code> = Registry::new();
 
 /// Adds code to the list.
-pub fn list(code: Code) -> Listed<Code> {
+pub fn list(code: Code) -> Registration<Code> {
     signals::set_native_hook(is_compiled, describe);
-    CODE.put(code)
+    CODE.add(code)
 }
 
 /// Returns true if a position is in compiled code. Neither allocates nor locks.

@@ -15,7 +15,7 @@ use gimli::{
     Piece, Reader, ReaderOffset, Register, RegisterRule, UnwindContext, UnwindContextStorage,
     UnwindExpression, UnwindSection, UnwindTableRow, Value,
 };
-use ompvm_support::seen::{Listed, Seen};
+use ompvm_support::seen::{Registration, Registry};
 use once_cell::race::OnceBox;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -154,14 +154,14 @@ struct Generated {
     frames: &'static [u8],
 }
 
-static GENERATED: Seen<Generated> = Seen::new();
+static GENERATED: Registry<Generated> = Registry::new();
 
 /// The registration of generated code with this module and the C library's unwinder, undone when
 /// dropped.
 #[derive(Debug)]
 pub struct Known {
     table: usize,
-    _listed: Listed<Generated>,
+    _registration: Registration<Generated>,
 }
 
 unsafe extern "C" {
@@ -180,7 +180,7 @@ pub unsafe fn register(code: (usize, usize), table: (usize, usize)) -> Known {
     unsafe { __register_frame(table.0 as *const c_void) };
     Known {
         table: table.0,
-        _listed: GENERATED.put(Generated {
+        _registration: GENERATED.add(Generated {
             start: code.0,
             len: code.1,
             frames,

@@ -14,7 +14,7 @@ pub mod limits;
 pub mod machine;
 pub mod mathematics;
 pub mod internal_work;
-pub mod seen;
+pub mod registry;
 pub mod sharing;
 pub mod sync;
 pub mod topology;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The registry; meant for a `static`.
 #[derive(Debug)]
-pub struct Seen<T: 'static> {
+pub struct Registry<T: 'static> {
     head: AtomicPtr<Node<T>>,
     readers: AtomicUsize,
 }
@@ -25,33 +25,33 @@ struct Node<T: 'static> {
 
 /// The registration of an item, which ends when this is dropped.
 #[derive(Debug)]
-pub struct Listed<T: 'static> {
-    list: &'static Seen<T>,
+pub struct Registration<T: 'static> {
+    list: &'static Registry<T>,
     node: *const Node<T>,
 }
 
 // SAFETY: nodes live for ever, and the item is `Send` and `Sync`.
-unsafe impl<T: Send + Sync> Send for Listed<T> {}
+unsafe impl<T: Send + Sync> Send for Registration<T> {}
 // SAFETY: nodes live for ever, and the item is `Send` and `Sync`.
-unsafe impl<T: Send + Sync> Sync for Listed<T> {}
+unsafe impl<T: Send + Sync> Sync for Registration<T> {}
 
-impl<T: Send + Sync> Default for Seen<T> {
+impl<T: Send + Sync> Default for Registry<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T: Send + Sync> Seen<T> {
+impl<T: Send + Sync> Registry<T> {
     /// Makes an empty registry.
     pub const fn new() -> Self {
-        Seen {
+        Registry {
             head: AtomicPtr::new(ptr::null_mut()),
             readers: AtomicUsize::new(0),
         }
     }
 
     /// Adds an item.
-    pub fn put(&'static self, item: T) -> Listed<T> {
+    pub fn add(&'static self, item: T) -> Registration<T> {
         let item = Box::into_raw(Box::new(item));
         // An empty node is reused first.
         let mut node = self.head.load(Ordering::Acquire).cast_const();
@@ -64,7 +64,7 @@ impl<T: Send + Sync> Seen<T> {
                 Ordering::Relaxed,
             );
             if taken.is_ok() {
-                return Listed {
+                return Registration {
                     list: self,
                     node: place,
                 };
@@ -83,7 +83,7 @@ impl<T: Send + Sync> Seen<T> {
         ) {
             place.next = now;
         }
-        Listed {
+        Registration {
             list: self,
             node: place,
         }
@@ -109,7 +109,7 @@ impl<T: Send + Sync> Seen<T> {
     }
 }
 
-impl<T> Drop for Listed<T> {
+impl<T> Drop for Registration<T> {
     fn drop(&mut self) {
         // SAFETY: nodes live for ever; the item was a box, and every reader that could have found
         // it is waited for.
@@ -129,14 +129,14 @@ mod tests {
 
     #[test]
     fn items_are_found_until_they_are_taken_out() {
-        static LIST: Seen<u32> = Seen::new();
+        static LIST: Registry<u32> = Registry::new();
         let get = |n| LIST.find(|&i| (i == n).then_some(i));
-        let one = LIST.put(1);
-        let two = LIST.put(2);
+        let one = LIST.add(1);
+        let two = LIST.add(2);
         assert_eq!((get(1), get(2), get(3)), (Some(1), Some(2), None));
         drop(one);
         assert_eq!((get(1), get(2)), (None, Some(2)));
-        let three = LIST.put(3);
+        let three = LIST.add(3);
         assert_eq!((get(2), get(3)), (Some(2), Some(3)));
         drop((two, three));
         assert_eq!((get(2), get(3)), (None, None));
