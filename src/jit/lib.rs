@@ -25,7 +25,7 @@ use ompvm_memory::link::{Code, NEAR};
 use ompvm_memory::thread;
 use ompvm_memory::trampoline;
 use ompvm_support::builtins;
-use ompvm_support::seen::Registration;
+use ompvm_support::registry::Registration;
 use parking_lot::RwLock;
 use std::ptr;
 use std::sync::Arc;

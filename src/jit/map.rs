@@ -9,7 +9,7 @@ use ompvm_ir::FuncId;
 use ompvm_memory::image::Image;
 use ompvm_memory::signals;
 use ompvm_support::demangle;
-use ompvm_support::seen::{Registration, Registry};
+use ompvm_support::registry::{Registration, Registry};
 use std::fmt::Write;
 
 /// Linked code of one object.

@@ -24,7 +24,7 @@ use crate::team::parker::{Parker, Patience};
 use crate::team::{Local, Team};
 use crate::{abi, affinity, cancel, child, hooks, lock, ompt};
 use ompvm_memory::{activation, worker};
-use ompvm_support::sharing;
+use ompvm_support::processor_sharing;
 use ompvm_support::sync::{self, AtomicU32 as SyncU32, Mutex, MutexGuard};
 
 /// Maximum number of threads at a time: as many as a lock's word can name.
@@ -289,7 +289,7 @@ fn register_root() -> &'static Thread {
     CURRENT.set(thread);
     // Registers the destructor, which fails only while thread-local storage is being torn down.
     let _ = ROOT_EXIT.try_with(|_| ());
-    sharing::join();
+    processor_sharing::register();
     thread
 }
 
@@ -440,7 +440,7 @@ fn patience() -> Patience {
 /// Main loop of a worker: waits for a team, serves it until dismissed, returns to the pool.
 fn serve(thread: &'static Thread) {
     CURRENT.set(thread);
-    sharing::join();
+    processor_sharing::register();
     thread.hook_data.set(hooks::worker_start(thread.gtid));
     if ompt::on() {
         ompt::worker_begins();
@@ -589,7 +589,7 @@ pub fn hold() -> MutexGuard<'static, Pool> {
 
 /// Removes all other threads, in a child of `fork`, which has only the calling one.
 pub fn forget_others() {
-    sharing::forget_others();
+    processor_sharing::forget_others();
     let mine = current_if_known();
     let mut pool = self::pool();
     pool.idle.clear();

@@ -15,7 +15,7 @@ use gimli::{
     Piece, Reader, ReaderOffset, Register, RegisterRule, UnwindContext, UnwindContextStorage,
     UnwindExpression, UnwindSection, UnwindTableRow, Value,
 };
-use ompvm_support::seen::{Registration, Registry};
+use ompvm_support::registry::{Registration, Registry};
 use once_cell::race::OnceBox;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};

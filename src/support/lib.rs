@@ -15,6 +15,6 @@ pub mod machine;
 pub mod mathematics;
 pub mod internal_work;
 pub mod registry;
-pub mod sharing;
+pub mod processor_sharing;
 pub mod sync;
 pub mod topology;

@@ -37,7 +37,7 @@ use ompvm_kmpc::thread::workers;
 use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread::{self, InternalThread};
 use ompvm_support::clock::{all_time, own_time};
-use ompvm_support::sharing::{self, Activity};
+use ompvm_support::processor_sharing::{self, Activity};
 use ompvm_support::topology;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
@@ -560,13 +560,13 @@ impl Queue {
                 return Some((job, None));
             }
             state.free[usize::from(nice)] += 1;
-            sharing::set(sharing::place(), Activity::Asleep);
+            processor_sharing::set_activity(processor_sharing::own_entry(), Activity::Asleep);
             if state.jobs.is_empty() {
                 self.wake.wait(&mut state);
             } else {
                 self.wake.wait_for(&mut state, LOOK);
             }
-            sharing::set(sharing::place(), Activity::Occupying);
+            processor_sharing::set_activity(processor_sharing::own_entry(), Activity::Occupying);
             state.free[usize::from(nice)] -= 1;
         }
     }
@@ -583,8 +583,8 @@ impl Queue {
         } else {
             // Compile threads do not migrate by themselves. A low-priority thread does not count,
             // because its processor is as good as free.
-            sharing::join();
-            sharing::set(sharing::place(), Activity::Occupying);
+            processor_sharing::register();
+            processor_sharing::set_activity(processor_sharing::own_entry(), Activity::Occupying);
         }
         let goes_round = !nice && left_by_team() == 0;
         while let Some((job, end)) = self.next(nice) {

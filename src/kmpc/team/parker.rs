@@ -4,7 +4,7 @@
 //! true and then wakes exactly the threads that it knows to be concerned. README.md ("Sleeping")
 //! describes the handshake. The parker knows nothing about the condition.
 
-use ompvm_support::sharing::{self, Activity, Place};
+use ompvm_support::processor_sharing::{self, Activity, Entry};
 use ompvm_support::sync::{AtomicU32, Futex, Ordering, fence, spin_hint};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -44,7 +44,7 @@ impl Patience {
 pub struct Parker {
     state: Futex,
     /// Activity entry of the owner when it last slept, through which others see that it sleeps.
-    place: AtomicPtr<Place>,
+    entry: AtomicPtr<Entry>,
 }
 
 impl Default for Parker {
@@ -58,7 +58,7 @@ impl Parker {
     pub fn new() -> Self {
         Self {
             state: Futex::new(RUNNING),
-            place: AtomicPtr::new(null_mut()),
+            entry: AtomicPtr::new(null_mut()),
         }
     }
 
@@ -125,10 +125,10 @@ impl Parker {
         if spin_for(patience, glance) {
             return false;
         }
-        let place = sharing::place();
-        let known = place.map_or(null_mut(), |p| std::ptr::from_ref(p).cast_mut());
-        self.place.store(known, Relaxed);
-        sharing::set(place, Activity::Asleep);
+        let entry = processor_sharing::own_entry();
+        let known = entry.map_or(null_mut(), |p| std::ptr::from_ref(p).cast_mut());
+        self.entry.store(known, Relaxed);
+        processor_sharing::set_activity(entry, Activity::Asleep);
         let word = self.state.word();
         let mut called = false;
         sleepers.fetch_add(1, Ordering::Relaxed);
@@ -153,7 +153,7 @@ impl Parker {
             woken();
         }
         sleepers.fetch_sub(1, Ordering::Relaxed);
-        sharing::set(place, Activity::Working);
+        processor_sharing::set_activity(entry, Activity::Working);
         called
     }
 
@@ -170,9 +170,9 @@ impl Parker {
                 .is_ok();
         if slept {
             // SAFETY: null, or a pointer to an activity entry, all of which are static.
-            let place = unsafe { self.place.load(Relaxed).as_ref() };
+            let entry = unsafe { self.entry.load(Relaxed).as_ref() };
             // The owner needs a processor from now on, although it may not have one yet.
-            sharing::set(place, Activity::Working);
+            processor_sharing::set_activity(entry, Activity::Working);
             self.state.wake_one();
         }
         slept
@@ -215,7 +215,7 @@ fn spin_for(patience: Patience, done: &dyn Fn() -> bool) -> bool {
         let spun = start.elapsed().as_micros();
         if spun >= look && !patience.yields {
             look = 2 * spun;
-            match sharing::relieve() {
+            match processor_sharing::leave_shared_processor() {
                 true if patience.micros != u32::MAX => return false,
                 true => std::thread::yield_now(),
                 false => {}

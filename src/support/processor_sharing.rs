@@ -1,6 +1,6 @@
 //! Detects threads of this process that share a processor.
 //!
-//! Threads register ([`join`]). A waiting thread calls [`relieve`] to learn whether it is on the
+//! Threads register ([`register`]). A waiting thread calls [`leave_shared_processor`] to learn whether it is on the
 //! processor of another registered thread that works. If so, it moves to a processor that none of
 //! them is on, or is told to yield its own. The kernel looks for a better processor when it wakes a
 //! thread, but the members of a spinning team are never woken. A thread that computes beside a full
@@ -40,69 +40,69 @@ pub enum Activity {
 
 /// The entry of a registered thread.
 #[derive(Debug)]
-pub struct Place {
+pub struct Entry {
     /// The address at which the kernel keeps the number of the thread's processor; null in a free
     /// entry.
     cpu: AtomicPtr<AtomicU32>,
     activity: AtomicU8,
     /// True while the thread reads other entries; their threads must not end meanwhile.
-    looks: AtomicBool,
+    reading: AtomicBool,
 }
 
-static PLACES: [CachePadded<Place>; MOST] = [const {
-    CachePadded::new(Place {
+static ENTRIES: [CachePadded<Entry>; MOST] = [const {
+    CachePadded::new(Entry {
         cpu: AtomicPtr::new(null_mut()),
         activity: AtomicU8::new(Activity::Asleep as u8),
-        looks: AtomicBool::new(false),
+        reading: AtomicBool::new(false),
     })
 }; MOST];
 
 /// Number of entries that were ever taken; these come first.
-static TAKEN: AtomicUsize = AtomicUsize::new(0);
+static CLAIMED: AtomicUsize = AtomicUsize::new(0);
 
 /// The calling thread's entry until it ends.
-struct Mine(Cell<Option<&'static Place>>);
+struct OwnEntry(Cell<Option<&'static Entry>>);
 
 thread_local! {
-    static MINE: Mine = const { Mine(Cell::new(None)) };
+    static OWN_ENTRY: OwnEntry = const { OwnEntry(Cell::new(None)) };
 }
 
 /// Registers the calling thread until it ends, as a working one, if the system tells the processors
 /// of threads.
-pub fn join() {
+pub fn register() {
     let Some(cpu) = own_cpu() else { return };
     // Fails only while the thread ends.
-    let _ = MINE.try_with(|mine| {
-        if mine.0.get().is_none() {
-            mine.0.set(take(cpu));
-            set(mine.0.get(), Activity::Working);
+    let _ = OWN_ENTRY.try_with(|own| {
+        if own.0.get().is_none() {
+            own.0.set(claim(cpu));
+            set_activity(own.0.get(), Activity::Working);
         }
     });
 }
 
-fn take(cpu: &'static AtomicU32) -> Option<&'static Place> {
+fn claim(cpu: &'static AtomicU32) -> Option<&'static Entry> {
     let cpu = std::ptr::from_ref(cpu).cast_mut();
     let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
-    let free = |place: &Place| {
+    let free = |entry: &Entry| {
         let null = null_mut();
-        place.cpu.load(failure).is_null()
-            && place
+        entry.cpu.load(failure).is_null()
+            && entry
                 .cpu
                 .compare_exchange(null, cpu, success, failure)
                 .is_ok()
     };
-    let index = PLACES.iter().position(|place| free(place))?;
-    TAKEN.fetch_max(index + 1, Ordering::SeqCst);
-    Some(&PLACES[index])
+    let index = ENTRIES.iter().position(|entry| free(entry))?;
+    CLAIMED.fetch_max(index + 1, Ordering::SeqCst);
+    Some(&ENTRIES[index])
 }
 
-impl Drop for Mine {
+impl Drop for OwnEntry {
     fn drop(&mut self) {
-        let Some(place) = self.0.take() else { return };
-        place.cpu.store(null_mut(), Ordering::SeqCst);
+        let Some(entry) = self.0.take() else { return };
+        entry.cpu.store(null_mut(), Ordering::SeqCst);
         // New readers find no thread here; a reader that began earlier is waited for.
-        for other in taken() {
-            while other.looks.load(Ordering::SeqCst) {
+        for other in claimed() {
+            while other.reading.load(Ordering::SeqCst) {
                 std::thread::yield_now();
             }
         }
@@ -110,33 +110,33 @@ impl Drop for Mine {
 }
 
 /// Returns the calling thread's entry.
-pub fn place() -> Option<&'static Place> {
-    MINE.try_with(|mine| mine.0.get()).ok()?
+pub fn own_entry() -> Option<&'static Entry> {
+    OWN_ENTRY.try_with(|own| own.0.get()).ok()?
 }
 
 /// Removes all other threads' entries, in a child of `fork`, in which only the calling thread is
 /// left.
 pub fn forget_others() {
-    let mine = place().map(std::ptr::from_ref);
-    for place in taken().filter(|&p| Some(std::ptr::from_ref(p)) != mine) {
-        place.cpu.store(null_mut(), Ordering::Relaxed);
-        place.looks.store(false, Ordering::Relaxed);
+    let own = own_entry().map(std::ptr::from_ref);
+    for entry in claimed().filter(|&p| Some(std::ptr::from_ref(p)) != own) {
+        entry.cpu.store(null_mut(), Ordering::Relaxed);
+        entry.reading.store(false, Ordering::Relaxed);
     }
 }
 
 /// Sets the activity of the entry's thread.
 #[inline]
-pub fn set(place: Option<&Place>, activity: Activity) {
-    if let Some(place) = place {
-        place.activity.store(activity as u8, Ordering::Relaxed);
+pub fn set_activity(entry: Option<&Entry>, activity: Activity) {
+    if let Some(entry) = entry {
+        entry.activity.store(activity as u8, Ordering::Relaxed);
     }
 }
 
 /// Returns true if the caller, a waiting thread, is on the processor of another thread that works,
 /// and should yield it. First tries to move to a processor that no other registered thread is on.
-pub fn relieve() -> bool {
-    let Some(mine) = place() else { return false };
-    let Some((here, used)) = look(mine) else {
+pub fn leave_shared_processor() -> bool {
+    let Some(own) = own_entry() else { return false };
+    let Some((here, used)) = inspect(own) else {
         return false;
     };
     let Some(allowed) = allowed() else {
@@ -148,18 +148,18 @@ pub fn relieve() -> bool {
 
 /// Returns the caller's processor and the processors in use by others, if another thread works on
 /// the former.
-fn look(mine: &Place) -> Option<(usize, Mask)> {
-    mine.looks.store(true, Ordering::SeqCst);
-    let cpu = |place: &Place| {
+fn inspect(own: &Entry) -> Option<(usize, Mask)> {
+    own.reading.store(true, Ordering::SeqCst);
+    let cpu = |entry: &Entry| {
         // SAFETY: a thread that ends clears this and then waits for readers, this one among them
         // (all SeqCst), so the memory behind a non-null pointer is live; the kernel alone writes
         // it.
-        let cpu = unsafe { place.cpu.load(Ordering::SeqCst).as_ref() }?;
+        let cpu = unsafe { entry.cpu.load(Ordering::SeqCst).as_ref() }?;
         Some(cpu.load(Ordering::Relaxed) as usize)
     };
-    let others = || taken().filter(|&p| !std::ptr::eq(p, mine));
-    let does = |p: &Place, what: Activity| p.activity.load(Ordering::Relaxed) == what as u8;
-    let here = cpu(mine);
+    let others = || claimed().filter(|&p| !std::ptr::eq(p, own));
+    let does = |p: &Entry, what: Activity| p.activity.load(Ordering::Relaxed) == what as u8;
+    let here = cpu(own);
     let shared = others().any(|p| does(p, Activity::Working) && cpu(p) == here);
     let found = here.filter(|_| shared).map(|here| {
         let awake = others().filter(|p| !does(p, Activity::Asleep));
@@ -168,13 +168,13 @@ fn look(mine: &Place) -> Option<(usize, Mask)> {
         used.insert(here);
         (here, used)
     });
-    mine.looks.store(false, Ordering::SeqCst);
+    own.reading.store(false, Ordering::SeqCst);
     found
 }
 
-fn taken() -> impl Iterator<Item = &'static Place> {
-    let count = TAKEN.load(Ordering::SeqCst);
-    PLACES[..count].iter().map(|place| &**place)
+fn claimed() -> impl Iterator<Item = &'static Entry> {
+    let count = CLAIMED.load(Ordering::SeqCst);
+    ENTRIES[..count].iter().map(|entry| &**entry)
 }
 
 /// A set of processors, one bit each, in the kernel's format; larger numbers are left out. The
@@ -245,7 +245,7 @@ fn own_cpu() -> Option<&'static AtomicU32> {
     // SAFETY: reads the thread pointer, which the ABI keeps at offset 0 of the segment.
     unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) thread, options(nostack, readonly)) };
     let address = thread.wrapping_add_signed(offset + CPU_ID);
-    // SAFETY: glibc's area of this thread, which lives as long as the thread; dropping [`Mine`]
+    // SAFETY: glibc's area of this thread, which lives as long as the thread; dropping [`OwnEntry`]
     // ends its use by others.
     let cpu = unsafe { &*(address as *const AtomicU32) };
     // A negative number means that the thread is not registered with the kernel.
@@ -285,7 +285,7 @@ mod tests {
                 let (body, meeting) = (&body, &meeting);
                 scope.spawn(move || {
                     assert!(bind_current_thread(&[cpu]));
-                    join();
+                    register();
                     body(i, &|| {
                         meeting.wait();
                     });
@@ -296,12 +296,12 @@ mod tests {
 
     /// Returns true if the other of the two works on the caller's processor; other tests' threads
     /// may do so, too.
-    fn sees(other: &Place) -> bool {
-        let cpu = |place: &Place| {
+    fn sees(other: &Entry) -> bool {
+        let cpu = |entry: &Entry| {
             // SAFETY: both threads live during the test.
-            unsafe { &*place.cpu.load(Ordering::SeqCst) }.load(Ordering::Relaxed)
+            unsafe { &*entry.cpu.load(Ordering::SeqCst) }.load(Ordering::Relaxed)
         };
-        let here = place().is_some_and(|mine| cpu(mine) == cpu(other));
+        let here = own_entry().is_some_and(|own| cpu(own) == cpu(other));
         here && other.activity.load(Ordering::Relaxed) == Activity::Working as u8
     }
 
@@ -315,18 +315,18 @@ mod tests {
         let places = [const { AtomicPtr::new(null_mut()) }; 2];
         two_on(first, |i, meet| {
             places[i].store(
-                std::ptr::from_ref(place().unwrap()).cast_mut(),
+                std::ptr::from_ref(own_entry().unwrap()).cast_mut(),
                 Ordering::SeqCst,
             );
             meet();
             // SAFETY: entries are static.
-            let other: &Place = unsafe { &*places[1 - i].load(Ordering::SeqCst) };
+            let other: &Entry = unsafe { &*places[1 - i].load(Ordering::SeqCst) };
             if i == 0 {
                 assert!(sees(other));
                 // Bound to one processor, it cannot move.
-                assert!(relieve());
-                set(place(), Activity::Occupying);
-                assert!(look(place().unwrap()).is_some_and(|(here, used)| {
+                assert!(leave_shared_processor());
+                set_activity(own_entry(), Activity::Occupying);
+                assert!(inspect(own_entry().unwrap()).is_some_and(|(here, used)| {
                     here == first && used.nearest(first, &Mask::default()) == Some(first)
                 }));
             } else {
@@ -344,7 +344,7 @@ mod tests {
     }
 
     /// Waits as a thread that is not seen to need the processor.
-    fn meet_waiting(other: &Place) {
+    fn meet_waiting(other: &Entry) {
         while sees(other) {
             std::thread::yield_now();
         }
@@ -353,10 +353,10 @@ mod tests {
     #[test]
     fn an_ended_thread_is_not_found() {
         static CPU: AtomicU32 = AtomicU32::new(0);
-        let found = || taken().any(|p| std::ptr::eq(p.cpu.load(Ordering::SeqCst), &CPU));
-        let mine = Mine(Cell::new(take(&CPU)));
+        let found = || claimed().any(|p| std::ptr::eq(p.cpu.load(Ordering::SeqCst), &CPU));
+        let own = OwnEntry(Cell::new(claim(&CPU)));
         assert!(found());
-        drop(mine);
+        drop(own);
         assert!(!found());
     }
 }
