@@ -7,7 +7,7 @@
 //!
 //! The caller resolves undefined symbols (`tier::link`) and runs the constructors.
 
-use super::bounds::{self, Bounds};
+use super::linker_symbols::{self, ProgramLayout};
 use super::func::{FuncRef, StubKind, Stubs};
 use super::huge;
 use super::places::Places;
@@ -811,7 +811,7 @@ struct DataLayout {
     data: Vec<(GlobalId, usize)>,
     data_len: usize,
     /// Start of zero-initialized data, if a linker-defined symbol needs it.
-    initialised: Option<usize>,
+    initialized: Option<usize>,
     constants: Vec<(GlobalId, usize)>,
     const_len: usize,
     tls_offsets: SecondaryMap<GlobalId, usize>,
@@ -826,7 +826,7 @@ impl DataLayout {
         let mut this = DataLayout {
             data: Vec::new(),
             data_len: 0,
-            initialised: bounds::wanted(module).then_some(0),
+            initialized: linker_symbols::needed_by(module).then_some(0),
             constants: Vec::new(),
             const_len: 0,
             tls_offsets: SecondaryMap::new(),
@@ -836,7 +836,7 @@ impl DataLayout {
         };
         // Variables of one named section are adjacent (`__start_NAME`, `__stop_NAME`).
         let mut ids: Vec<GlobalId> = module.globals.keys().collect();
-        let bounded = this.initialised.is_some();
+        let bounded = this.initialized.is_some();
         let last = |g: &Global| {
             bounded && g.section.is_none() && g.init.is_some_and(|i| is_zero(module, i))
         };
@@ -877,7 +877,7 @@ impl DataLayout {
                 this.data.push((id, at));
             }
             if !last(g) {
-                this.initialised = this.initialised.map(|_| this.data_len);
+                this.initialized = this.initialized.map(|_| this.data_len);
             }
             if let Some(section) = &g.section {
                 let entry = this
@@ -892,13 +892,13 @@ impl DataLayout {
 
     /// Maps memory for constants and for data. If a program names linker-defined symbols, both are
     /// adjacent, and the first also holds the header.
-    fn map(&self, module: &Module) -> Result<(Mapping, Mapping, Option<Bounds>), Error> {
+    fn map(&self, module: &Module) -> Result<(Mapping, Mapping, Option<ProgramLayout>), Error> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        let Some(initialised) = self.initialised else {
+        let Some(initialized) = self.initialized else {
             let data = Mapping::new(self.data_len, access)?;
             return Ok((Mapping::new(self.const_len, access)?, data, None));
         };
-        let head = Bounds::head(module);
+        let head = ProgramLayout::head(module);
         let constants = self.const_len.next_multiple_of(PAGE);
         // One more byte, so that the end is an address of the program, too.
         let mut first = Mapping::new(head + constants + self.data_len + 1, access)?;
@@ -907,11 +907,11 @@ impl DataLayout {
             len: self.data_len + 1,
         };
         first.len = head + constants;
-        let bounds = Bounds {
+        let bounds = ProgramLayout {
             base: first.base,
             head,
             constants,
-            initialised,
+            initialized,
             data: self.data_len,
             arrays: [module.ctors.len(), module.dtors.len()],
         };

@@ -2,7 +2,7 @@
 //!
 //! Guest pointers are host pointers, so this layer has no address space of its own. It owns
 //! - the placement of a module's data ([`image`]) and the symbols that a linker would define for it
-//!   ([`bounds`]),
+//!   ([`linker_symbols`]),
 //! - the sizes of native stacks and the per-thread state ([`stack`], [`thread`], [`worker`]),
 //! - the native-callable addresses of guest functions ([`func`]),
 //! - the calling convention in both directions ([`abi`]),
@@ -18,14 +18,14 @@ pub mod abi;
 pub mod activation;
 pub mod altstack;
 pub mod backtrace;
-pub mod bounds;
 pub mod func;
 pub mod heap;
 mod huge;
 pub mod image;
+pub mod internal_thread;
 pub mod jump;
 pub mod link;
-pub mod internal_thread;
+pub mod linker_symbols;
 pub mod places;
 pub mod signals;
 pub mod stack;

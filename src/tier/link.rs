@@ -20,7 +20,7 @@ use ompvm_interp as interp;
 use ompvm_ir::visit::{Use, Uses};
 use ompvm_ir::{Callee, Const, GlobalRef, Linkage, Module, Op};
 use ompvm_llvm::cache::Shelf;
-use ompvm_memory::bounds;
+use ompvm_memory::linker_symbols;
 use ompvm_memory::heap;
 use ompvm_memory::image::{Image, SymbolKind};
 use ompvm_memory::throws::{self, Family};
@@ -85,7 +85,7 @@ impl Linked {
         // The module defines the symbol itself, or the symbol bounds a section.
         let here = match self.module.symbol(name) {
             Some(GlobalRef::Func(f)) if self.module.functions[f].body.is_some() => true,
-            _ => is_bound(&self.module, name),
+            _ => is_linker_defined(&self.module, name),
         };
         // The remaining symbols are weak or unused, and need no address.
         (!here || kind == SymbolKind::ThreadLocal).then_some(0)
@@ -165,7 +165,7 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
         let Some((name, kind, linkage, has_body)) = undefined(&module, symbol) else {
             continue;
         };
-        if bounds::is_bound(name) {
+        if linker_symbols::is_linker_defined(name) {
             continue;
         }
         match environment.find(name, kind) {
@@ -180,7 +180,7 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
                 missing_entries.insert(symbol, what);
             }
             Runtime::Unknown if linkage == Linkage::ExternWeak || has_body => {}
-            Runtime::Unknown if is_bound(&module, name) => {}
+            Runtime::Unknown if is_linker_defined(&module, name) => {}
             Runtime::Unknown => unresolved.push(missing(&module, name, at)),
         }
     }
@@ -215,7 +215,7 @@ fn again(
         let Some((name, kind, linkage, has_body)) = undefined(module, symbol) else {
             continue;
         };
-        if bounds::is_bound(name) {
+        if linker_symbols::is_linker_defined(name) {
             continue;
         }
         match environment.find(name, kind) {
@@ -223,7 +223,7 @@ fn again(
                 addresses.insert(name.into(), a);
             }
             Runtime::Unknown
-                if linkage == Linkage::ExternWeak || has_body || is_bound(module, name) => {}
+                if linkage == Linkage::ExternWeak || has_body || is_linker_defined(module, name) => {}
             _ => return None,
         }
     }
@@ -367,8 +367,8 @@ fn missing(module: &Module, name: &str, at: &Use) -> String {
 }
 
 /// Returns true if a linker would define the symbol: a bound of a section or of the whole program.
-fn is_bound(module: &Module, name: &str) -> bool {
-    if bounds::is_bound(name) {
+fn is_linker_defined(module: &Module, name: &str) -> bool {
+    if linker_symbols::is_linker_defined(name) {
         return true;
     }
     let section = name

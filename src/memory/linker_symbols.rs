@@ -68,12 +68,12 @@ fn linker_symbol(name: &str) -> Option<LinkerSymbol> {
 }
 
 /// Returns true if a linker defines the symbol for a module that does not define it itself.
-pub fn is_bound(name: &str) -> bool {
+pub fn is_linker_defined(name: &str) -> bool {
     linker_symbol(name).is_some()
 }
 
 /// Returns true if a module leaves such a symbol to the linker.
-pub(super) fn wanted(module: &Module) -> bool {
+pub(super) fn needed_by(module: &Module) -> bool {
     NAMES.iter().any(|(name, _)| match module.symbol(name) {
         Some(GlobalRef::Func(f)) => module.functions[f].body.is_none(),
         Some(GlobalRef::Var(g)) => module.globals[g].init.is_none(),
@@ -83,14 +83,14 @@ pub(super) fn wanted(module: &Module) -> bool {
 
 /// The layout of the mapping of a program that names linker-defined symbols.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
+pub(super) struct ProgramLayout {
     pub base: usize,
     /// Bytes of the header with its arrays, in whole pages.
     pub head: usize,
     /// Bytes of the constants behind the header, in whole pages.
     pub constants: usize,
     /// Bytes of initialized data, and of all data.
-    pub initialised: usize,
+    pub initialized: usize,
     pub data: usize,
     /// The numbers of constructors and destructors.
     pub arrays: [usize; 2],
@@ -98,7 +98,7 @@ pub(super) struct Bounds {
 
 const ARRAYS: usize = HEADER + 2 * SEGMENT;
 
-impl Bounds {
+impl ProgramLayout {
     /// Returns the bytes of a module's header, in whole pages.
     pub fn head(module: &Module) -> usize {
         // A zero entry follows the arrays; `_DYNAMIC` refers to it.
@@ -115,7 +115,7 @@ impl Bounds {
             LinkerSymbol::Start => self.base,
             LinkerSymbol::TextEnd => text_end,
             LinkerSymbol::Data => data,
-            LinkerSymbol::DataEnd => data + self.initialised,
+            LinkerSymbol::DataEnd => data + self.initialized,
             LinkerSymbol::End => data + self.data,
             LinkerSymbol::Constructors => arrays,
             LinkerSymbol::ConstructorsEnd | LinkerSymbol::Destructors => arrays + constructors,
