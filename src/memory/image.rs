@@ -10,7 +10,7 @@
 use super::linker_symbols::{self, ProgramLayout};
 use super::func::{FuncRef, StubKind, Stubs};
 use super::huge;
-use super::places::Places;
+use super::code_addresses::CodeAddresses;
 use super::thread;
 use super::throws;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -113,7 +113,7 @@ pub struct Image {
     /// Jumps to functions of libraries, by their addresses; see [`Image::nearby_jump`].
     jumps: Mutex<HashMap<usize, FarJump>>,
     /// Addresses of labels and, if tools trace calls, of call sites.
-    pub places: Places,
+    pub code_addresses: CodeAddresses,
     data: Mapping,
     constants: Mapping,
     serial: u64,
@@ -147,7 +147,7 @@ fn is_zero(module: &Module, id: ConstId) -> bool {
 }
 
 impl Image {
-    /// Places a module; `resolve` returns addresses of symbols that it does not define. With
+    /// CodeAddresses a module; `resolve` returns addresses of symbols that it does not define. With
     /// `told`, call sites get addresses for tools that trace calls.
     ///
     /// # Errors
@@ -221,7 +221,7 @@ impl Image {
             unresolved.sort();
             return Err(Error::Unresolved(unresolved));
         }
-        let places = Places::new(&module, told)?;
+        let code_addresses = CodeAddresses::new(&module, told)?;
         let stubs = Stubs::new(defined.len() + module.ifuncs.len()).map_err(Error::Host)?;
         let funcs: Box<[FuncRef]> = defined
             .iter()
@@ -249,7 +249,7 @@ impl Image {
             stubs,
             jumps: Mutex::default(),
             ifunc_cells: module.ifuncs.keys().map(|_| AtomicUsize::new(0)).collect(),
-            places,
+            code_addresses,
             data,
             constants,
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
@@ -608,7 +608,7 @@ impl Image {
         let v = match &self.module.consts[id] {
             Const::Int(v) | Const::Float(v) => *v,
             Const::Global(symbol) => self.symbol_address(*symbol) as u128,
-            Const::BlockAddress(f, b) => self.places.label(*f, *b) as u128,
+            Const::BlockAddress(f, b) => self.code_addresses.label(*f, *b) as u128,
             Const::Expr(e) => self.eval_expr(e, bits),
             Const::Data(_) | Const::Aggregate(_) => {
                 let mut bytes = [0u8; 16];

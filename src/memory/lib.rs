@@ -9,7 +9,7 @@
 //! - the entry into guest code, and its exits by exception and by long jump ([`activation`]),
 //! - faults of the guest ([`signals`]),
 //! - the table of the guest's heap blocks ([`heap`]),
-//! - synthetic code addresses ([`places`]), and
+//! - synthetic code addresses ([`code_addresses`]), and
 //! - threads for internal work that must leave no traces on the guest's threads ([`internal_thread`]).
 //!
 //! Knows no opcode, no tier and nothing of OpenMP: the layers that do register hooks here.
@@ -26,7 +26,7 @@ pub mod internal_thread;
 pub mod jump;
 pub mod link;
 pub mod linker_symbols;
-pub mod places;
+pub mod code_addresses;
 pub mod signals;
 pub mod stack;
 pub mod thread;

@@ -287,7 +287,7 @@ impl Process {
             ompvm_llvm::native::leave_entries_out();
             let own = start_tool(&linked.module).and_then(|f| image.func_ref(f));
             ompt::set_guest_tool(own.map_or(0, |f| f.stub));
-            tools::announce_places(&image);
+            tools::announce_code_addresses(&image);
         }
         if options.native
             && let Some(natives) = &mut linked.environment.natives

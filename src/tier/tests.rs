@@ -14,7 +14,7 @@ use ompvm_jit::{Level, LoopEntry, Unit};
 use ompvm_llvm::{Input, read};
 use ompvm_memory::func::FuncRef;
 use ompvm_memory::image::Image;
-use ompvm_memory::places::Places;
+use ompvm_memory::code_addresses::CodeAddresses;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -236,7 +236,7 @@ fn quick_code_of_a_loop_leaves_for_better_code() {
 }
 
 #[test]
-fn memory_places_are_in_order_and_apart() {
+fn code_addresses_are_in_order_and_distinct() {
     let text = "target triple = \"x86_64-unknown-linux-gnu\"\n\
         @table = global [3 x ptr] [ptr blockaddress(@f, %a), ptr blockaddress(@f, %b), \
           ptr blockaddress(@f, %c)]\n\
@@ -256,12 +256,12 @@ fn memory_places_are_in_order_and_apart() {
         _ => panic!("no {name}"),
     };
     let ((f, body), (h, other)) = (function("f"), function("h"));
-    let few = Places::new(&module, false).unwrap();
+    let few = CodeAddresses::new(&module, false).unwrap();
     assert_eq!(few.behind(f, body), None);
-    assert_eq!(few.stretches().count(), 1);
-    let places = Places::new(&module, true).unwrap();
-    let label = |n| places.label(f, BlockId::from_u32(n));
-    let behind = places.behind(f, body).unwrap();
+    assert_eq!(few.ranges().count(), 1);
+    let addresses = CodeAddresses::new(&module, true).unwrap();
+    let label = |n| addresses.label(f, BlockId::from_u32(n));
+    let behind = addresses.return_addresses(f, body).unwrap();
     // Behind the first call lies the assembly, one byte long, and then the label.
     assert_eq!(label(1), behind[0] + 1);
     assert!(
@@ -271,11 +271,11 @@ fn memory_places_are_in_order_and_apart() {
     assert_eq!(label(0), 0, "nobody takes it");
     for n in 1..4 {
         let block = BlockId::from_u32(n);
-        assert_eq!(places.label_at(label(n)), Some((f, block)));
+        assert_eq!(addresses.label_at(label(n)), Some((f, block)));
     }
-    assert_eq!(places.label_at(behind[0]), None);
-    let after = places.behind(h, other).unwrap()[0];
-    assert_eq!(places.function_at(after), Some(h));
-    assert_eq!(places.function_at(behind[0]), Some(f));
-    assert_eq!(places.function_at(0), None);
+    assert_eq!(addresses.label_at(behind[0]), None);
+    let after = addresses.return_addresses(h, other).unwrap()[0];
+    assert_eq!(addresses.function_at(after), Some(h));
+    assert_eq!(addresses.function_at(behind[0]), Some(f));
+    assert_eq!(addresses.function_at(0), None);
 }

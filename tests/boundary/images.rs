@@ -109,7 +109,7 @@ fn constants_are_placed_with_their_relocations() {
     assert_eq!(byte, [0b1101]);
     let address = image.eval(block) as usize;
     assert_eq!(
-        image.places.label_at(address),
+        image.code_addresses.label_at(address),
         Some((f, BlockId::from_u32(3)))
     );
 }

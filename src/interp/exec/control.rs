@@ -229,7 +229,7 @@ control_handler!(indirect(o: A, r, ip, cx) {
 fn block_at(code: *const LoweredFunction, address: usize) -> Option<usize> {
     // SAFETY: a frame's code and its image are alive while the frame runs.
     let (code, image) = unsafe { (&*code, &*((*code).image as *const Image)) };
-    let (func, block) = image.places.label_at(address)?;
+    let (func, block) = image.code_addresses.label_at(address)?;
     (func == code.func).then(|| code.blocks[block.as_u32() as usize] as usize)
 }
 

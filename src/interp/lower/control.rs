@@ -228,7 +228,7 @@ impl Lowering<'_> {
     fn indirect_with_moves(&mut self, address: Operand, targets: &[ompvm_ir::BlockId]) {
         let a = self.operand(address);
         for &t in targets {
-            let at = self.image.places.label(self.id, t);
+            let at = self.image.code_addresses.label(self.id, t);
             if at == 0 {
                 continue;
             }

@@ -261,7 +261,7 @@ impl<'a> Lowering<'a> {
             dynamic: false,
             count: false,
             lines: Vec::new(),
-            behind: image.places.behind(id, body),
+            behind: image.code_addresses.return_addresses(id, body),
             traced_calls: Vec::new(),
             landing_pads: Vec::new(),
             sites: Vec::new(),

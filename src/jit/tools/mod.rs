@@ -5,7 +5,7 @@
 //! before anything is compiled, because the processes that inspect it see only one.
 //!
 //! Interpreted code has no machine code to report. But where addresses stand for places in it
-//! ([`ompvm_memory::places`]), agents that record only names get these.
+//! ([`ompvm_memory::code_addresses`]), agents that record only names get these.
 
 mod gdb;
 mod jitdump;
@@ -134,7 +134,7 @@ pub fn announce(what: &Loaded<'_>) -> Announced {
 }
 
 /// Reports to every tool which addresses stand for places in interpreted functions.
-pub fn announce_places(image: &Image) {
+pub fn announce_code_addresses(image: &Image) {
     let named = |(id, address, size): (FuncId, usize, usize)| Named {
         name: &image.module.functions[id].name,
         number: id.as_u32(),
@@ -142,7 +142,7 @@ pub fn announce_places(image: &Image) {
         size,
     };
     for agent in AGENTS.read().iter() {
-        let functions: Vec<Named<'_>> = image.places.stretches().map(named).collect();
+        let functions: Vec<Named<'_>> = image.code_addresses.ranges().map(named).collect();
         complaining(agent.placed(&functions));
     }
 }

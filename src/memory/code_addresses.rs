@@ -1,10 +1,10 @@
 //! Synthetic code addresses: for labels, and for calls that a tool traces.
 //!
-//! A reserved range of inaccessible addresses holds one stretch per function, in which each
+//! A reserved area of inaccessible addresses holds one range per function, in which each
 //! instruction of its bitcode has an address, in order. Interpreted code has no native addresses,
 //! and the addresses of bytecode are not known when a table of labels is written into memory.
 //! Labels (`&&label`) and the return addresses of calls (`codeptr_ra` of OMPT) come from the same
-//! range, so a tool can compare them and find the function of each.
+//! area, so a tool can compare them and find the function of each.
 //!
 //! An instruction is one byte long. Phis and jumps have no length, so the address behind a call
 //! equals that behind a jump which follows it. But no two blocks share an address.
@@ -21,11 +21,11 @@ const PAGE: usize = 4096;
 
 /// The address range of one module.
 #[derive(Debug)]
-pub struct Places {
+pub struct CodeAddresses {
     area: Mapping,
-    /// Start of each function's stretch in the range; `None` without one.
+    /// Start of each function's range in the area; `None` without one.
     starts: SecondaryMap<FuncId, Option<u32>>,
-    /// The functions with a stretch, in order.
+    /// The functions with a range, in order.
     order: Vec<(u32, FuncId)>,
     /// The labels whose addresses are taken.
     labels: Vec<(FuncId, BlockId)>,
@@ -35,10 +35,10 @@ pub struct Places {
     all: bool,
 }
 
-impl Places {
+impl CodeAddresses {
     /// Assigns addresses to functions whose labels' addresses are taken, and with `all` to every
     /// defined function.
-    pub fn new(module: &Module, all: bool) -> Result<Places, Error> {
+    pub fn new(module: &Module, all: bool) -> Result<CodeAddresses, Error> {
         let mut starts: SecondaryMap<FuncId, Option<u32>> = SecondaryMap::new();
         let mut order: Vec<(u32, FuncId)> = Vec::new();
         let (mut labels, mut at) = (Vec::new(), Vec::new());
@@ -58,7 +58,7 @@ impl Places {
         }
         labels.sort_unstable();
         labels.dedup();
-        let mut places = HashMap::with_capacity(labels.len());
+        let mut label_offsets = HashMap::with_capacity(labels.len());
         for &(start, f) in &order {
             let Some(body) = &module.functions[f].body else {
                 continue;
@@ -70,9 +70,9 @@ impl Places {
                     break;
                 }
                 if let Some(offset) = offsets.get(label.1.as_u32() as usize) {
-                    let place = (start + offset) as usize;
-                    at[place] = n as u32 + 1;
-                    places.insert(label, place);
+                    let offset = (start + offset) as usize;
+                    at[offset] = n as u32 + 1;
+                    label_offsets.insert(label, offset);
                 }
             }
         }
@@ -90,10 +90,10 @@ impl Places {
             }
         }
         let area = Mapping::new(end.next_multiple_of(PAGE), libc::PROT_NONE)?;
-        Ok(Places {
-            addresses: places
+        Ok(CodeAddresses {
+            addresses: label_offsets
                 .into_iter()
-                .map(|(label, place)| (label, area.base + place))
+                .map(|(label, offset)| (label, area.base + offset))
                 .collect(),
             area,
             starts,
@@ -115,7 +115,7 @@ impl Places {
         self.labels.get((n as usize).wrapping_sub(1)).copied()
     }
 
-    /// Returns the function in whose stretch an address lies.
+    /// Returns the function in whose range an address lies.
     pub fn function_at(&self, address: usize) -> Option<FuncId> {
         let offset = u32::try_from(address.wrapping_sub(self.area.base)).ok()?;
         if offset as usize >= self.area.len {
@@ -127,7 +127,7 @@ impl Places {
 
     /// Returns the address behind each instruction of a function; `None` unless every function has
     /// a stretch.
-    pub fn behind(&self, func: FuncId, body: &Body) -> Option<Vec<usize>> {
+    pub fn return_addresses(&self, func: FuncId, body: &Body) -> Option<Vec<usize>> {
         let start = self.starts[func].filter(|_| self.all)?;
         let start = self.area.base + start as usize;
         let mut ends = vec![0; body.insts.len()];
@@ -140,7 +140,7 @@ impl Places {
     }
 
     /// Returns each function with its first address and its length.
-    pub fn stretches(&self) -> impl Iterator<Item = (FuncId, usize, usize)> {
+    pub fn ranges(&self) -> impl Iterator<Item = (FuncId, usize, usize)> {
         let ends = self.order.iter().skip(1).map(|&(start, _)| start as usize);
         let list = self.order.iter().zip(ends.chain([self.area.len]));
         list.map(|(&(start, f), end)| (f, self.area.base + start as usize, end - start as usize))
