@@ -126,7 +126,7 @@ impl CodeAddresses {
     }
 
     /// Returns the address behind each instruction of a function; `None` unless every function has
-    /// a stretch.
+    /// a range.
     pub fn return_addresses(&self, func: FuncId, body: &Body) -> Option<Vec<usize>> {
         let start = self.starts[func].filter(|_| self.all)?;
         let start = self.area.base + start as usize;

@@ -121,7 +121,7 @@ impl Table {
 
 /// Starts to record the allocations of the calling thread.
 #[inline]
-pub fn keep_from_here() {
+pub fn record_allocations() {
     // The environment is read once: each call from Rust comes here.
     static ASKED: OnceLock<bool> = OnceLock::new();
     let asked = || std::env::var_os("OMPVM_SPECULATE").is_none_or(|v| v != "0");
@@ -136,7 +136,7 @@ pub fn keep_from_here() {
 /// that allocates and frees arrays in each iteration (LULESH) would fault in each page anew each
 /// time, unless it freed a large block before. Natively one is freed: a block of the native
 /// runtime.
-pub fn keep_free_memory() {
+pub fn retain_free_memory() {
     static DONE: AtomicBool = AtomicBool::new(false);
     if !DONE.swap(true, ORDER) && uses_glibc_allocator() {
         // SAFETY: frees a block that was just allocated; `black_box` keeps the compiler from
@@ -316,7 +316,7 @@ operators! {
 
 /// Returns the wrapper that the guest calls in place of the function at `address`; `None` for
 /// functions that neither allocate nor free, and if the allocator is not glibc's.
-pub fn before(name: &str, address: usize) -> Option<usize> {
+pub fn wrapper_of(name: &str, address: usize) -> Option<usize> {
     let instead = match name {
         "malloc" => recording_malloc as *const (),
         "calloc" => recording_calloc as *const (),
@@ -445,7 +445,7 @@ mod tests {
     fn guest_blocks_are_recorded_until_freed() {
         // The flag is per thread, so a separate thread leaves none behind.
         let run = || {
-            keep_from_here();
+            record_allocations();
             // SAFETY: the C library's functions, used according to their contracts.
             unsafe {
                 let (a, b) = (recording_malloc(4096), recording_calloc(512, 8));

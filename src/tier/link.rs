@@ -638,7 +638,7 @@ impl Environment {
             return Runtime::Address(a);
         }
         match self.libraries.find(name) {
-            Some(a) => return Runtime::Address(heap::before(name, a).unwrap_or(a)),
+            Some(a) => return Runtime::Address(heap::wrapper_of(name, a).unwrap_or(a)),
             None if kind == SymbolKind::ThreadLocal => return Runtime::Unknown,
             None => {}
         }

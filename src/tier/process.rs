@@ -437,9 +437,9 @@ impl Process {
 
     /// Does the work of [`Self::guarded`] on the current stack.
     fn guarded_here(&self, f: impl FnOnce(&Process) -> usize) -> Result<Option<i32>, Error> {
-        heap::keep_from_here();
+        heap::record_allocations();
         if self.native {
-            heap::keep_free_memory();
+            heap::retain_free_memory();
             activation::at_bottom(|| {
                 f(self);
             });
