@@ -17,7 +17,7 @@ use super::guard;
 use super::raw::take_message;
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use ompvm_support::clock::own_time;
+use ompvm_support::clock::thread_time;
 use ompvm_support::{fault_alloc, limits};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -352,7 +352,7 @@ fn run_behind<T>(
         reason: RefCell::default(),
         doing: Cell::new(null()),
     };
-    let started = own_time();
+    let started = thread_time();
     // SAFETY: the function only reads a variable of this thread.
     let before = unsafe { ompvm_doing() };
     let mut result: Option<std::thread::Result<T>> = None;
@@ -388,7 +388,7 @@ fn run_behind<T>(
         CoroutineResult::Yield(()) => std::mem::forget(coroutine),
     }
     let doing = describe(contained.doing.get(), before);
-    let took = own_time().saturating_sub(started);
+    let took = thread_time().saturating_sub(started);
     let cause = contained.cause.get();
     let why = match cause {
         FATAL => contained.reason.take(),

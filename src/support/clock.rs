@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 /// Returns the processor time of the calling thread.
-pub fn own_time() -> Duration {
+pub fn thread_time() -> Duration {
     time_of(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 /// Returns the processor time of the process, over all threads.
-pub fn all_time() -> Duration {
+pub fn process_time() -> Duration {
     time_of(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 

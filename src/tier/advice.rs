@@ -8,7 +8,7 @@
 //!
 //! `cli::run` decides whether to print it.
 
-use ompvm_support::clock::all_time;
+use ompvm_support::clock::process_time;
 use ompvm_support::topology;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -35,7 +35,7 @@ impl Taken {
     /// that is not worth a line.
     pub fn saving(&self) -> Option<Duration> {
         let taken = Duration::from_nanos(self.0.load(Ordering::Relaxed));
-        saving(taken, all_time(), topology::usable_cpus())
+        saving(taken, process_time(), topology::usable_cpus())
     }
 }
 

@@ -13,7 +13,7 @@ use ompvm_ir::FuncId;
 use ompvm_jit::{CANNOT, Compiled, Level, Program, Unit};
 use ompvm_llvm::cache::Shelf;
 use ompvm_memory::image::Image;
-use ompvm_support::clock::own_time;
+use ompvm_support::clock::thread_time;
 use ompvm_support::{demangle, internal_work};
 use parking_lot::Mutex;
 use std::fmt::Write;
@@ -218,7 +218,7 @@ impl Compiler {
     /// # Errors
     /// Returns the reason if nothing could be compiled.
     pub fn make(&self, image: &Image, unit: &Unit) -> Result<Made, String> {
-        let start = (Instant::now(), own_time());
+        let start = (Instant::now(), thread_time());
         self.busy.fetch_add(1, Ordering::AcqRel);
         let done = {
             // LLVM must not call replacements of library functions that the guest supplies.
@@ -238,7 +238,7 @@ impl Compiler {
         self.program.refuse(skipped.filter(asked));
         Ok(Made {
             pieces,
-            took: [start.0.elapsed(), own_time().saturating_sub(start.1)],
+            took: [start.0.elapsed(), thread_time().saturating_sub(start.1)],
         })
     }
 

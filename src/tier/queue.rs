@@ -36,7 +36,7 @@ use ompvm_kmpc::affinity::{self, Announced};
 use ompvm_kmpc::thread::workers;
 use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread::{self, InternalThread};
-use ompvm_support::clock::{all_time, own_time};
+use ompvm_support::clock::{process_time, thread_time};
 use ompvm_support::processor_sharing::{self, Activity};
 use ompvm_support::topology;
 use parking_lot::{Condvar, Mutex};
@@ -469,10 +469,10 @@ impl Queue {
     /// Waits for the awaited jobs, until all threads of the process have used `limit` of processor
     /// time, or a multiple of it has passed on the clock.
     pub fn wait(&self, limit: Duration) {
-        let (start, used) = (Instant::now(), all_time());
+        let (start, used) = (Instant::now(), process_time());
         let mut state = self.state.lock();
         while state.awaited > 0
-            && all_time().saturating_sub(used) < limit
+            && process_time().saturating_sub(used) < limit
             && start.elapsed() < limit * OTHERS
         {
             self.done.wait_for(&mut state, LOOK);
@@ -595,7 +595,7 @@ impl Queue {
             let mut came: Vec<FuncId> = Vec::new();
             let mut unit = self.unit(&job);
             let effort = self.effort(&job, &unit);
-            let start = own_time();
+            let start = thread_time();
             let whole = closed::complete(&self.image, self.compiler.program(), &mut unit);
             match whole.and_then(|()| self.compiler.compile(&self.image, &unit)) {
                 Ok(pieces) => {
@@ -613,7 +613,7 @@ impl Queue {
                             osr::install_entry(code, head, address, 0, yields);
                         }
                     }
-                    let took = own_time().saturating_sub(start);
+                    let took = thread_time().saturating_sub(start);
                     if job.awaited || self.idle() == 0 && self.left_over() == 0 {
                         self.compiler.took_from_program(took);
                     }

@@ -19,7 +19,7 @@ use ompvm_ir::FuncId;
 use ompvm_jit::Level;
 use ompvm_llvm::cache::Shelf;
 use ompvm_memory::image::Image;
-use ompvm_support::clock::all_time;
+use ompvm_support::clock::process_time;
 use ompvm_support::topology;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -164,7 +164,7 @@ impl Before {
         let Some(shelf) = &self.shelf else { return };
         let mut run = Run {
             wall: compiler.elapsed(),
-            cpu: all_time(),
+            cpu: process_time(),
             waited,
             planned: !self.recalled().is_empty(),
             per_instruction: queue.measured(),

@@ -41,7 +41,7 @@ use ompvm_llvm::cache::abandon;
 use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread::{self, InternalThread};
 use ompvm_memory::thread;
-use ompvm_support::clock::all_time;
+use ompvm_support::clock::process_time;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -373,7 +373,7 @@ impl Shared {
     fn look(&self, seen: &mut HashMap<usize, Seen>, begun: bool) -> Duration {
         let mut patient = if begun { Patient::idle() } else { self.begin() };
         let mut tick = TICK;
-        let mut last = (Instant::now(), all_time());
+        let mut last = (Instant::now(), process_time());
         let mut used = last;
         let mut asked = last.0;
         let mut threads: u32 = 1;
@@ -383,7 +383,7 @@ impl Shared {
                 return waited;
             }
             let now = Instant::now();
-            let time = all_time();
+            let time = process_time();
             // Time that other processes had the processors is not counted: the guest did not run.
             let passed = (now - last.0).min(time.saturating_sub(last.1));
             last = (now, time);

@@ -407,11 +407,11 @@ fn idle() -> bool {
         return false;
     };
     let now = Instant::now();
-    let (since, used, idle) = last.unwrap_or((now, clock::all_time(), false));
+    let (since, used, idle) = last.unwrap_or((now, clock::process_time(), false));
     if now - since < SPAN && last.is_some() {
         return idle;
     }
-    let time = clock::all_time();
+    let time = clock::process_time();
     let busy = (time.saturating_sub(used)).as_secs_f64() / (now - since).as_secs_f64().max(1e-9);
     let cpus = topology::usable_cpus();
     let idle = busy < cpus as f64 - 0.75 && topology::running_threads() <= cpus;
