@@ -5,7 +5,7 @@
 static ALLOCATOR: ompvm::support::fault_alloc::FaultAlloc = ompvm::support::fault_alloc::FaultAlloc;
 
 fn main() -> std::process::ExitCode {
-    ompvm::support::limits::save_heaps();
-    ompvm::support::fault_alloc::set_reserve_aside();
+    ompvm::support::limits::share_malloc_heap();
+    ompvm::support::fault_alloc::map_reserve();
     ompvm::cli::main()
 }

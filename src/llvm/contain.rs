@@ -331,7 +331,7 @@ fn run_behind<T>(
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         guard::install_fatal_handler();
-        fault_alloc::when_refused(ompvm_out_of_memory);
+        fault_alloc::on_out_of_memory(ompvm_out_of_memory);
         // SAFETY: the function only registers a callback, and has no preconditions.
         unsafe { ompvm_handle_bad_alloc() };
     });

@@ -438,7 +438,7 @@ pub(super) fn run_leaving<T: Send + 'static>(
                 later();
             }
         })
-        .map_err(|e| limits::refused("a thread that reads it", &e))?;
+        .map_err(|e| limits::refusal("a thread that reads it", &e))?;
     let mut before = None;
     let outcome = loop {
         if let Some(outcome) = shared.wait() {
@@ -478,7 +478,7 @@ pub(super) fn run_leaving<T: Send + 'static>(
         // Memory that LLVM has taken stays taken, so the shortage is still visible.
         _ if !limits::has_room(ROOM) => {
             let error = std::io::Error::from_raw_os_error(libc::ENOMEM);
-            Err(limits::refused("reading it", &error))
+            Err(limits::refusal("reading it", &error))
         }
         signal => Err(format!(
             "damaged LLVM IR, LLVM crashed on it (signal {signal})"

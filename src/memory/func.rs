@@ -331,7 +331,7 @@ unsafe fn map(at: *mut c_void, bytes: usize, flags: i32) -> Result<usize, String
     };
     if p == libc::MAP_FAILED {
         let error = std::io::Error::last_os_error();
-        return Err(limits::refused("the program's functions", &error));
+        return Err(limits::refusal("the program's functions", &error));
     }
     Ok(p as usize)
 }

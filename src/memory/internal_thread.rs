@@ -94,7 +94,7 @@ unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
     // Initialized here rather than by the first thread that asks: if another thread forked during
     // the initialization, it would stay unfinished in the child for ever.
     topology::usable_cpus();
-    limits::save_heaps();
+    limits::share_malloc_heap();
     let work = Box::into_raw(Box::new(work)).cast::<c_void>();
     let _own = internal_work::enter();
     let _signals = SignalsBlocked::new();

@@ -84,12 +84,12 @@ pub fn spawn<F: FnOnce() + Send + 'static>(
         let _ = catch_unwind(AssertUnwindSafe(start.work));
         null_mut()
     }
-    limits::save_heaps();
+    limits::share_malloc_heap();
     afford(others).map_err(io::Error::other)?;
     let stack = stack.next_multiple_of(PAGE);
     let len = PAGE + stack + SIGNAL_STACK;
     let area =
-        reserve(len).map_err(|error| io::Error::other(limits::refused("its stack", &error)))?;
+        reserve(len).map_err(|error| io::Error::other(limits::refusal("its stack", &error)))?;
     let give_back = |error: io::Error| {
         // SAFETY: reserved above; no thread uses it.
         unsafe { libc::munmap(area, len) };
@@ -118,7 +118,7 @@ pub fn spawn<F: FnOnce() + Send + 'static>(
         // SAFETY: no thread took the box.
         drop(unsafe { Box::from_raw(start) });
         let error = io::Error::from_raw_os_error(failed);
-        return give_back(io::Error::other(limits::refused("another thread", &error)));
+        return give_back(io::Error::other(limits::refusal("another thread", &error)));
     }
     Ok(())
 }

@@ -118,7 +118,7 @@ fn take(layout: Layout) -> *mut u8 {
 
 /// Maps the reserve now, since address space may be exhausted later. If address space is limited,
 /// maps the larger area for descriptions instead.
-pub fn set_reserve_aside() {
+pub fn map_reserve() {
     match limits::address_space() {
         Some(_) => DESCRIPTIONS.open(limits::reserve(AREA, 16, LEAST)),
         None => RESERVE.open(LEAST),
@@ -135,7 +135,7 @@ static WHEN_REFUSED: OnceLock<extern "C" fn()> = OnceLock::new();
 
 /// Registers a function to call when all memory is exhausted, before the process ends. It need not
 /// return.
-pub fn when_refused(call: extern "C" fn()) {
+pub fn on_out_of_memory(call: extern "C" fn()) {
     let _ = WHEN_REFUSED.set(call);
 }
 

@@ -66,7 +66,7 @@ pub fn has_room(bytes: usize) -> bool {
 }
 
 /// Returns the message that the system has no memory for something, with the remedy.
-pub fn refused(what: &str, error: &std::io::Error) -> String {
+pub fn refusal(what: &str, error: &std::io::Error) -> String {
     format!(
         "the system has no room for {what} ({error}); raise the limit of the shell (`ulimit -v`, `ulimit -d`, \
          `ulimit -u`) or of the container, or run fewer threads"
@@ -76,7 +76,7 @@ pub fn refused(what: &str, error: &std::io::Error) -> String {
 /// Makes the C library's allocator share one heap among all threads if address space is scarce:
 /// each heap takes 64 MiB of it. Must be called before threads are created, since a program may
 /// limit itself.
-pub fn save_heaps() {
+pub fn share_malloc_heap() {
     const FEW: usize = 4 << 30;
     static ONCE: Once = Once::new();
     if cfg!(target_env = "gnu") && !ONCE.is_completed() && current_limit() < FEW {
