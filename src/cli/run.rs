@@ -9,8 +9,8 @@ use crate::api::{
     self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Stats, Tier, Tool, archive_of,
 };
 use ompvm_support::error::Error;
-use ompvm_support::file_limit::Quiet;
-use ompvm_support::fp_env::DefaultHere;
+use ompvm_support::file_limit::NoSizeSignal;
+use ompvm_support::fp_env::DefaultFpEnv;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
@@ -222,9 +222,9 @@ static TIMELINE: OnceLock<PathBuf> = OnceLock::new();
 extern "C" fn write_timeline() {
     // The guest may have unmasked floating-point exceptions, in which case formatting numbers would
     // trap.
-    let _environment = DefaultHere::enter();
+    let _environment = DefaultFpEnv::enter();
     let samples = api::timeline::finish();
-    let _quiet = Quiet::begin();
+    let _quiet = NoSizeSignal::begin();
     // The empty string matches every function.
     let text = api::tiers(Some("")) + &samples;
     if let Some(path) = TIMELINE.get()
@@ -235,12 +235,12 @@ extern "C" fn write_timeline() {
 }
 
 extern "C" fn print_stats() {
-    let _environment = DefaultHere::enter();
+    let _environment = DefaultFpEnv::enter();
     eprint!("{}{}", Stats::collect(), api::tiers(None));
 }
 
 extern "C" fn print_offload() {
-    let _environment = DefaultHere::enter();
+    let _environment = DefaultFpEnv::enter();
     eprint!("{}", api::offload_report());
 }
 
@@ -248,7 +248,7 @@ extern "C" fn print_offload() {
 static EXPLAIN: OnceLock<Vec<String>> = OnceLock::new();
 
 extern "C" fn print_explanation() {
-    let _environment = DefaultHere::enter();
+    let _environment = DefaultFpEnv::enter();
     for function in EXPLAIN.get().into_iter().flatten() {
         let text = api::tiers(Some(function));
         if text.is_empty() {

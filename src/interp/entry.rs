@@ -343,7 +343,7 @@ fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
         let _ = write!(place, "{file}:{}", scope.line);
         let _ = write!(function, "{}", scope.name);
     } else {
-        let name = demangle::plain(&module.functions[func].name);
+        let name = demangle::source_name(&module.functions[func].name);
         let _ = write!(function, "{name}");
     }
 }

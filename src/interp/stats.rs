@@ -163,7 +163,7 @@ pub fn counts() -> Counts {
             });
             let region = f.name.contains(".omp_outlined");
             FunctionCounts {
-                function: demangle::plain(&f.name).into_owned(),
+                function: demangle::source_name(&f.name).into_owned(),
                 place,
                 region,
                 thread,

@@ -100,7 +100,7 @@ fn describe(position: usize, place: &mut dyn Write, function: &mut dyn Write) {
             ("", None) => &*f.name,
             (inlined, _) => inlined,
         };
-        let _ = write!(function, "{}", demangle::plain(name));
+        let _ = write!(function, "{}", demangle::source_name(name));
         Some(())
     });
 }

@@ -18,7 +18,7 @@
 //! There is no pool: a thread costs far less than any compilation, and a child of `fork` misses
 //! none.
 
-use ompvm_support::fp_env::{DefaultHere, FpControl};
+use ompvm_support::fp_env::{DefaultFpEnv, FpControl};
 use ompvm_support::{limits, internal_work, topology};
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
@@ -84,7 +84,7 @@ unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
         // A new thread inherits the floating-point environment of its creator, which may be the
         // guest's.
         FpControl::DEFAULT.load();
-        topology::take_turns_quickly();
+        topology::use_short_time_slices();
         // SAFETY: `start` made the box for this thread alone.
         let work = unsafe { Box::from_raw(work.cast::<Work<'static>>()) };
         // A caller that handles panics has caught them inside the work; the message was printed.
@@ -208,7 +208,7 @@ pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
         (_, Some(Err(panic))) => resume_unwind(panic),
         (work, None) => work.map(|w| {
             let _own = internal_work::enter();
-            let _environment = DefaultHere::enter();
+            let _environment = DefaultFpEnv::enter();
             w()
         }),
     };

@@ -50,7 +50,7 @@ pub fn is_on() -> bool {
 pub fn add(place: &str, device: &str, more: &Row) {
     let mut rows = ROWS.lock();
     let key = Key {
-        place: demangle::plain(place).into_owned(),
+        place: demangle::source_name(place).into_owned(),
         device: device.to_owned(),
     };
     let row = rows.get_or_insert_default().entry(key).or_default();

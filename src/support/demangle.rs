@@ -9,7 +9,7 @@ use std::borrow::Cow;
 const LONGEST: usize = 4096;
 
 /// Returns the source name of a symbol, or the symbol itself if it is not mangled.
-pub fn plain(symbol: &str) -> Cow<'_, str> {
+pub fn source_name(symbol: &str) -> Cow<'_, str> {
     if symbol.len() > LONGEST || !symbol.starts_with('_') {
         return symbol.into();
     }
@@ -32,8 +32,8 @@ pub fn plain(symbol: &str) -> Cow<'_, str> {
 }
 
 /// Returns true if a user may mean this symbol by `wanted`: a part of it or of its source name.
-pub fn is_meant(symbol: &str, wanted: &str) -> bool {
-    symbol.contains(wanted) || plain(symbol).contains(wanted)
+pub fn name_matches(symbol: &str, wanted: &str) -> bool {
+    symbol.contains(wanted) || source_name(symbol).contains(wanted)
 }
 
 /// Decodes clang's name of a `target` region: device and file numbers, the enclosing function, the
@@ -50,7 +50,7 @@ fn kernel(name: &str) -> Option<String> {
     }
     let function = parts.next()?;
     line.parse::<u32>().ok()?;
-    Some(format!("line {line} of {}", plain(function)))
+    Some(format!("line {line} of {}", source_name(function)))
 }
 
 fn cpp(name: &str) -> Option<String> {
@@ -113,15 +113,15 @@ mod tests {
             ("_start", "_start"),
             (".omp.reduction.func", ".omp.reduction.func"),
         ] {
-            assert_eq!(plain(symbol), text);
+            assert_eq!(source_name(symbol), text);
         }
     }
 
     #[test]
     fn users_may_write_either_name() {
         for wanted in ["foo::bar", "_ZN3foo", "bar(int)"] {
-            assert!(is_meant("_ZN3foo3barEi", wanted), "{wanted}");
+            assert!(name_matches("_ZN3foo3barEi", wanted), "{wanted}");
         }
-        assert!(!is_meant("_ZN3foo3barEi", "baz"));
+        assert!(!name_matches("_ZN3foo3barEi", "baz"));
     }
 }

@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 /// Turns a write of this thread beyond the limit of a file's size (`RLIMIT_FSIZE`) into an error
 /// without a signal, while this value lives.
 #[derive(Debug)]
-pub struct Quiet {
+pub struct NoSizeSignal {
     before: libc::sigset_t,
 }
 
@@ -24,24 +24,24 @@ fn too_large() -> libc::sigset_t {
     }
 }
 
-impl Quiet {
+impl NoSizeSignal {
     /// Blocks the signal.
     #[must_use]
-    pub fn begin() -> Quiet {
+    pub fn begin() -> NoSizeSignal {
         let set = too_large();
         let mut before = MaybeUninit::uninit();
         // SAFETY: blocks a signal on this thread and fills in the old mask.
         unsafe {
             libc::sigemptyset(before.as_mut_ptr());
             libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, before.as_mut_ptr());
-            Quiet {
+            NoSizeSignal {
                 before: before.assume_init(),
             }
         }
     }
 }
 
-impl Drop for Quiet {
+impl Drop for NoSizeSignal {
     fn drop(&mut self) {
         let set = too_large();
         // SAFETY: consumes a pending signal of this thread without waiting, then restores the mask
@@ -68,7 +68,7 @@ impl Drop for Quiet {
 
 #[cfg(test)]
 mod tests {
-    use super::Quiet;
+    use super::NoSizeSignal;
     use std::io::Write;
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
             unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) };
             let file = std::fs::File::create(dir.path().join("large"));
             let done = file.and_then(|mut file| {
-                let _quiet = Quiet::begin();
+                let _quiet = NoSizeSignal::begin();
                 file.write_all(&[0; 10_000])
             });
             // SAFETY: has no preconditions.

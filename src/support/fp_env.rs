@@ -163,18 +163,18 @@ pub fn isolated<T, R: Copy>(input: &T, f: fn(&T) -> R) -> R {
 
 /// Keeps the calling thread in the default environment while this value lives.
 #[derive(Debug)]
-pub struct DefaultHere(FpControl);
+pub struct DefaultFpEnv(FpControl);
 
-impl DefaultHere {
+impl DefaultFpEnv {
     /// Enters the default environment.
-    pub fn enter() -> DefaultHere {
+    pub fn enter() -> DefaultFpEnv {
         let before = FpControl::current();
         FpControl::DEFAULT.load();
-        DefaultHere(before)
+        DefaultFpEnv(before)
     }
 }
 
-impl Drop for DefaultHere {
+impl Drop for DefaultFpEnv {
     fn drop(&mut self) {
         self.0.load();
     }
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_environment_is_loaded_and_read_back() {
-        let _back = DefaultHere::enter();
+        let _back = DefaultFpEnv::enter();
         let nearest = third(&black_box(1.0));
         UPWARD.load();
         assert_eq!(FpControl::current(), UPWARD);
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn isolated_code_rounds_to_nearest_and_leaves_no_flags() {
-        let _back = DefaultHere::enter();
+        let _back = DefaultFpEnv::enter();
         let nearest = third(&black_box(1.0));
         UPWARD.load();
         load_mxcsr(UPWARD.0 & CONTROL);
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn isolated_code_does_not_trap() {
-        let _back = DefaultHere::enter();
+        let _back = DefaultFpEnv::enter();
         // Every exception of SSE is unmasked.
         FpControl(0x037f_0000).load();
         let infinite = isolated(&black_box(0.0), |zero: &f64| 1.0 / *zero);
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn denormals_are_flushed() {
-        let _back = DefaultHere::enter();
+        let _back = DefaultFpEnv::enter();
         flush_denormals();
         assert_eq!(black_box(f64::MIN_POSITIVE) / black_box(2.0), 0.0);
         // The operand is treated as zero.

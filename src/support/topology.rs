@@ -143,7 +143,7 @@ pub fn bind_current_thread(cpus: &[usize]) -> bool {
 /// Gives the calling thread, and threads that it starts, time slices of half a millisecond on
 /// shared processors. Its share of the time does not change. Needs Linux 6.12; has no effect on
 /// older kernels.
-pub fn take_turns_quickly() {
+pub fn use_short_time_slices() {
     const TURN: u64 = 500_000;
     // SAFETY: zero is a valid value of each field.
     let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
@@ -182,7 +182,7 @@ mod tests {
             let nice = || unsafe { libc::getpriority(libc::PRIO_PROCESS, libc::gettid() as u32) };
             // SAFETY: raises this thread's niceness.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, 7) };
-            take_turns_quickly();
+            use_short_time_slices();
             assert_eq!(nice(), 7);
             // SAFETY: reads the calling thread's policy.
             assert_eq!(unsafe { libc::sched_getscheduler(0) }, libc::SCHED_OTHER);

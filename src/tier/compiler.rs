@@ -398,7 +398,7 @@ impl Compiler {
         }
         for event in log.iter() {
             let name = &image.module.functions[event.function].name;
-            if explain.is_some_and(|e| !demangle::is_meant(name, e)) {
+            if explain.is_some_and(|e| !demangle::name_matches(name, e)) {
                 continue;
             }
             let what = match &event.what {
@@ -435,7 +435,7 @@ impl Compiler {
                 What::Kept => "compiled by an earlier run".to_owned(),
                 What::Skipped(why) => format!("stays interpreted: {why}"),
             };
-            let name = demangle::plain(name);
+            let name = demangle::source_name(name);
             let at = event.at.as_secs_f64() * 1e3;
             let _ = writeln!(text, "ompvm: {at:9.1} ms  `{name}` {what}");
         }

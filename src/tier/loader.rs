@@ -9,7 +9,7 @@
 //! creates the objects made of archive members.
 
 use object::elf;
-use ompvm_support::file_limit::Quiet;
+use ompvm_support::file_limit::NoSizeSignal;
 use std::ffi::{CString, c_int, c_void};
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -271,7 +271,7 @@ fn open_bytes(bytes: &[u8], flags: c_int) -> Result<*mut c_void, String> {
         if fd < 0 {
             return Err(system());
         }
-        let _quiet = Quiet::begin();
+        let _quiet = NoSizeSignal::begin();
         let mut done = 0;
         while done < bytes.len() {
             let n = libc::write(fd, bytes[done..].as_ptr().cast(), bytes.len() - done);

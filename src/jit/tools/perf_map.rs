@@ -5,7 +5,7 @@
 //! Lines and code are not included: `perf annotate` needs a jitdump.
 
 use super::{Agent, Kept, Loaded, Named};
-use ompvm_support::file_limit::Quiet;
+use ompvm_support::file_limit::NoSizeSignal;
 use parking_lot::Mutex;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -31,7 +31,7 @@ impl PerfMap {
     fn write(&self, functions: &[Named<'_>], mark: &str) -> io::Result<()> {
         let line = |f: &Named<'_>| format!("{:x} {:x} {}{mark}\n", f.address, f.size, f.name);
         let text: String = functions.iter().map(line).collect();
-        let _quiet = Quiet::begin();
+        let _quiet = NoSizeSignal::begin();
         // A single write, so that a reader never sees half a line.
         let path = self.path.lock();
         let mut file = OpenOptions::new().append(true).open(&*path)?;

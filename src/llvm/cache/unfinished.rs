@@ -8,7 +8,7 @@
 //! A process that is killed leaves such files; they are removed when the cache is trimmed. A child
 //! of `fork` takes no part: the lock may be held or awaited by threads that only the parent has.
 
-use ompvm_support::file_limit::Quiet;
+use ompvm_support::file_limit::NoSizeSignal;
 use parking_lot::Mutex;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -52,7 +52,7 @@ pub fn write(unfinished: &Path, place: &Path, bytes: &[u8]) -> io::Result<bool> 
         file
     };
     let done = {
-        let _quiet = Quiet::begin();
+        let _quiet = NoSizeSignal::begin();
         file.write_all(bytes)
     };
     let done = done.and_then(|()| fs::rename(unfinished, place));
