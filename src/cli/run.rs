@@ -224,7 +224,7 @@ extern "C" fn write_timeline() {
     // trap.
     let _environment = DefaultFpEnv::enter();
     let samples = api::timeline::finish();
-    let _quiet = NoSizeSignal::begin();
+    let _no_signal = NoSizeSignal::begin();
     // The empty string matches every function.
     let text = api::tiers(Some("")) + &samples;
     if let Some(path) = TIMELINE.get()

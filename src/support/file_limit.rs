@@ -85,7 +85,7 @@ mod tests {
             unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) };
             let file = std::fs::File::create(dir.path().join("large"));
             let done = file.and_then(|mut file| {
-                let _quiet = NoSizeSignal::begin();
+                let _no_signal = NoSizeSignal::begin();
                 file.write_all(&[0; 10_000])
             });
             // SAFETY: has no preconditions.

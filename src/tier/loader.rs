@@ -271,7 +271,7 @@ fn open_bytes(bytes: &[u8], flags: c_int) -> Result<*mut c_void, String> {
         if fd < 0 {
             return Err(system());
         }
-        let _quiet = NoSizeSignal::begin();
+        let _no_signal = NoSizeSignal::begin();
         let mut done = 0;
         while done < bytes.len() {
             let n = libc::write(fd, bytes[done..].as_ptr().cast(), bytes.len() - done);

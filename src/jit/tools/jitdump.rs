@@ -133,7 +133,7 @@ impl Agent for JitDump {
             text.extend(record(CODE_LOAD, &load));
             *next += 1;
         }
-        let _quiet = NoSizeSignal::begin();
+        let _no_signal = NoSizeSignal::begin();
         File::options().append(true).open(path)?.write_all(&text)?;
         Ok(None)
     }

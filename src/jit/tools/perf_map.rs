@@ -31,7 +31,7 @@ impl PerfMap {
     fn write(&self, functions: &[Named<'_>], mark: &str) -> io::Result<()> {
         let line = |f: &Named<'_>| format!("{:x} {:x} {}{mark}\n", f.address, f.size, f.name);
         let text: String = functions.iter().map(line).collect();
-        let _quiet = NoSizeSignal::begin();
+        let _no_signal = NoSizeSignal::begin();
         // A single write, so that a reader never sees half a line.
         let path = self.path.lock();
         let mut file = OpenOptions::new().append(true).open(&*path)?;

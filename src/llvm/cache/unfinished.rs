@@ -52,7 +52,7 @@ pub fn write(unfinished: &Path, place: &Path, bytes: &[u8]) -> io::Result<bool> 
         file
     };
     let done = {
-        let _quiet = NoSizeSignal::begin();
+        let _no_signal = NoSizeSignal::begin();
         file.write_all(bytes)
     };
     let done = done.and_then(|()| fs::rename(unfinished, place));
