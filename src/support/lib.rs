@@ -13,7 +13,7 @@ pub mod hints;
 pub mod internal_work;
 pub mod limits;
 pub mod machine;
-pub mod mathematics;
+pub mod math_functions;
 pub mod processor_sharing;
 pub mod registry;
 pub mod sync;

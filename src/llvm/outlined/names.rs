@@ -1,11 +1,11 @@
 //! Names of functions: the device's counterparts, and the reasons why others have none.
 
-use ompvm_support::mathematics::{Kind, function};
+use ompvm_support::math_functions::{DeviceSupport, function};
 
 /// Returns the device's name for a function of `math.h`.
 pub(super) fn mathematics(name: &str) -> Option<String> {
     let (plain, kind) = function(name)?;
-    if kind == Kind::Host {
+    if support == DeviceSupport::Host {
         return None;
     }
     let suffix = &name[plain.len()..];

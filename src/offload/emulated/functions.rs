@@ -8,7 +8,7 @@ use super::block::{self, State};
 use super::warp::{Op, shuffle_value};
 use super::{check, printf};
 use crate::device::{Failure, Fault};
-use ompvm_support::mathematics::{Kind, function as known};
+use ompvm_support::math_functions::{DeviceSupport, function as known};
 use std::ffi::CString;
 use std::sync::atomic::{Ordering, fence};
 
@@ -220,8 +220,8 @@ fn mathematics(name: &str) -> usize {
     match known(plain) {
         // Functions with pointer arguments are excluded: they are device addresses, which the host
         // library cannot access.
-        Some((_, Kind::Plain | Kind::Host)) => process(plain),
-        Some((_, Kind::Pointer)) => 0,
+        Some((_, DeviceSupport::Plain | DeviceSupport::Host)) => process(plain),
+        Some((_, DeviceSupport::Pointer)) => 0,
         None => match plain {
             // Code generation emits these for wide integers.
             "__udivti3" | "__umodti3" | "__divti3" | "__modti3" => process(plain),

@@ -6,7 +6,7 @@
 
 /// The support of a function on devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DeviceSupport {
     /// A function from numbers to a number.
     Plain,
     /// A function that stores part of its result through a pointer into the caller's memory.
@@ -15,11 +15,11 @@ pub enum Kind {
     Host,
 }
 
-use Kind::{Host, Plain, Pointer};
+use DeviceSupport::{Host, Plain, Pointer};
 
 /// Names in sorted order; each also stands for the one with suffix `f`. Devices' libraries have
 /// them as `__nv_<name>`.
-const FUNCTIONS: &[(&str, Kind)] = &[
+const FUNCTIONS: &[(&str, DeviceSupport)] = &[
     ("acos", Plain),
     ("acosh", Plain),
     ("asin", Plain),
@@ -84,7 +84,7 @@ const FUNCTIONS: &[(&str, Kind)] = &[
 ];
 
 /// Returns the function that a name stands for, without suffix `f`, and its kind.
-pub fn function(name: &str) -> Option<(&'static str, Kind)> {
+pub fn function(name: &str) -> Option<(&'static str, DeviceSupport)> {
     let known = |name: &str| {
         let at = FUNCTIONS.binary_search_by_key(&name, |f| f.0);
         at.ok().map(|at| FUNCTIONS[at])
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mathematics_is_found_by_name() {
+    fn functions_are_found_by_name() {
         assert!(FUNCTIONS.is_sorted_by_key(|f| f.0));
         assert_eq!(function("exp"), Some(("exp", Plain)));
         assert_eq!(function("expf"), Some(("exp", Plain)));
