@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// A level of the topology that processors can share, from the smallest to the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum TopologyLevel {
     /// A hardware thread.
     Thread,
     /// The threads of a core.
@@ -42,15 +42,15 @@ pub struct Processor {
 }
 
 impl Processor {
-    fn key(&self, level: Level) -> [usize; 5] {
+    fn key(&self, level: TopologyLevel) -> [usize; 5] {
         let path = [self.socket, self.numa, self.cache, self.core, self.cpu];
         let depth = match level {
-            Level::Machine => 0,
-            Level::Socket => 1,
-            Level::Numa => 2,
-            Level::Cache => 3,
-            Level::Core => 4,
-            Level::Thread => 5,
+            TopologyLevel::Machine => 0,
+            TopologyLevel::Socket => 1,
+            TopologyLevel::Numa => 2,
+            TopologyLevel::Cache => 3,
+            TopologyLevel::Core => 4,
+            TopologyLevel::Thread => 5,
         };
         std::array::from_fn(|i| if i < depth { path[i] } else { 0 })
     }
@@ -77,7 +77,7 @@ impl Machine {
                     .map_or(0, |id| id.max(0) as usize);
                 let core = text("topology/thread_siblings_list")
                     .or_else(|| text("topology/core_cpus_list"))
-                    .and_then(|t| list(&t)?.into_iter().min())
+                    .and_then(|t| parse_cpu_list(&t)?.into_iter().min())
                     .unwrap_or(cpu);
                 Processor {
                     cpu,
@@ -88,12 +88,12 @@ impl Machine {
                 }
             })
             .collect();
-        processors.sort_by_key(|p| p.key(Level::Thread));
+        processors.sort_by_key(|p| p.key(TopologyLevel::Thread));
         Self { processors }
     }
 
     /// Returns the processors grouped by what they share at `level`, each group sorted.
-    pub fn groups(&self, level: Level) -> Vec<Vec<usize>> {
+    pub fn groups(&self, level: TopologyLevel) -> Vec<Vec<usize>> {
         self.processors
             .chunk_by(|a, b| a.key(level) == b.key(level))
             .map(|group| {
@@ -106,7 +106,7 @@ impl Machine {
 
     /// Keeps, of each group of level `outer`, the groups of level `inner` with numbers from `skip`
     /// to `skip + count`.
-    pub fn restrict(&mut self, outer: Level, inner: Level, skip: usize, count: usize) {
+    pub fn restrict(&mut self, outer: TopologyLevel, inner: TopologyLevel, skip: usize, count: usize) {
         let mut kept = Vec::new();
         for group in self
             .processors
@@ -137,7 +137,7 @@ fn numa_nodes(root: &Path) -> HashMap<usize, usize> {
             continue;
         };
         let cpus = fs::read_to_string(entry.path().join("cpulist")).unwrap_or_default();
-        for cpu in list(&cpus).unwrap_or_default() {
+        for cpu in parse_cpu_list(&cpus).unwrap_or_default() {
             nodes.insert(cpu, node);
         }
     }
@@ -154,7 +154,7 @@ fn last_cache(folder: &Path) -> Option<usize> {
         };
         let level: u32 = level.trim().parse().unwrap_or(0);
         let sharers = fs::read_to_string(folder.join("shared_cpu_list")).ok();
-        let first = sharers.and_then(|t| list(&t)?.into_iter().min());
+        let first = sharers.and_then(|t| parse_cpu_list(&t)?.into_iter().min());
         if best.is_none_or(|(l, _)| level > l)
             && let Some(first) = first
         {
@@ -165,7 +165,7 @@ fn last_cache(folder: &Path) -> Option<usize> {
 }
 
 /// Parses a list of numbers in the kernel's form: `0-3,8,10-11`.
-pub fn list(text: &str) -> Option<Vec<usize>> {
+pub fn parse_cpu_list(text: &str) -> Option<Vec<usize>> {
     let mut numbers = Vec::new();
     for part in text.trim().split(',').filter(|p| !p.is_empty()) {
         match part.split_once('-') {
@@ -182,8 +182,8 @@ pub fn list(text: &str) -> Option<Vec<usize>> {
     Some(numbers)
 }
 
-/// Formats sorted numbers for [`list`]; three or more consecutive ones become a range.
-pub fn show(numbers: &[usize]) -> String {
+/// Formats sorted numbers for [`parse_cpu_list`]; three or more consecutive ones become a range.
+pub fn format_cpu_list(numbers: &[usize]) -> String {
     let runs = numbers.chunk_by(|a, b| a + 1 == *b);
     let shown: Vec<_> = runs
         .map(|run| match run {
@@ -197,7 +197,7 @@ pub fn show(numbers: &[usize]) -> String {
 }
 
 #[cfg(any(test, feature = "testing"))]
-pub mod made_up {
+pub mod fictitious {
     //! Descriptions of fictitious machines.
 
     use std::fs;
@@ -267,54 +267,54 @@ mod tests {
 
     #[test]
     fn two_sockets_of_eight_cores_of_two_threads() {
-        let tree = made_up::tree("full", 2, 8, 2);
+        let tree = fictitious::tree("full", 2, 8, 2);
         let all: Vec<_> = (0..32).collect();
         let machine = Machine::read(&tree.0, &all);
-        assert_eq!(machine.groups(Level::Thread).len(), 32);
-        assert_eq!(machine.groups(Level::Core)[..2], [vec![0, 16], vec![1, 17]]);
-        assert_eq!(machine.groups(Level::Core).len(), 16);
-        for level in [Level::Cache, Level::Numa, Level::Socket] {
+        assert_eq!(machine.groups(TopologyLevel::Thread).len(), 32);
+        assert_eq!(machine.groups(TopologyLevel::Core)[..2], [vec![0, 16], vec![1, 17]]);
+        assert_eq!(machine.groups(TopologyLevel::Core).len(), 16);
+        for level in [TopologyLevel::Cache, TopologyLevel::Numa, TopologyLevel::Socket] {
             let groups = machine.groups(level);
             assert_eq!(groups.len(), 2);
-            assert_eq!(show(&groups[1]), "8-15,24-31");
+            assert_eq!(format_cpu_list(&groups[1]), "8-15,24-31");
         }
-        assert_eq!(machine.groups(Level::Machine), [all]);
+        assert_eq!(machine.groups(TopologyLevel::Machine), [all]);
     }
 
     #[test]
     fn a_mask_restricts_the_processors() {
-        let tree = made_up::tree("mask", 2, 8, 2);
+        let tree = fictitious::tree("mask", 2, 8, 2);
         let machine = Machine::read(&tree.0, &[3, 9, 19, 25]);
-        assert_eq!(machine.groups(Level::Core), [[3, 19], [9, 25]]);
-        assert_eq!(machine.groups(Level::Socket).len(), 2);
+        assert_eq!(machine.groups(TopologyLevel::Core), [[3, 19], [9, 25]]);
+        assert_eq!(machine.groups(TopologyLevel::Socket).len(), 2);
         let machine = Machine::read(&tree.0, &[3, 4]);
-        assert_eq!(machine.groups(Level::Socket), [[3, 4]]);
+        assert_eq!(machine.groups(TopologyLevel::Socket), [[3, 4]]);
     }
 
     #[test]
     fn without_a_description_every_processor_is_a_core() {
         let machine = Machine::read(Path::new("/nonexistent"), &[0, 2, 5]);
         assert_eq!(
-            machine.groups(Level::Core),
+            machine.groups(TopologyLevel::Core),
             [vec![0], vec![2], vec![5]].to_vec()
         );
-        assert_eq!(machine.groups(Level::Cache), [[0, 2, 5]]);
-        assert_eq!(machine.groups(Level::Socket), [[0, 2, 5]]);
+        assert_eq!(machine.groups(TopologyLevel::Cache), [[0, 2, 5]]);
+        assert_eq!(machine.groups(TopologyLevel::Socket), [[0, 2, 5]]);
     }
 
     #[test]
     fn a_subset_keeps_the_first_of_each() {
-        let tree = made_up::tree("subset", 2, 8, 2);
+        let tree = fictitious::tree("subset", 2, 8, 2);
         let mut machine = Machine::read(&tree.0, &(0..32).collect::<Vec<_>>());
-        machine.restrict(Level::Socket, Level::Core, 2, 3);
-        machine.restrict(Level::Core, Level::Thread, 0, 1);
-        assert_eq!(show(&machine.groups(Level::Machine)[0]), "2-4,10-12");
+        machine.restrict(TopologyLevel::Socket, TopologyLevel::Core, 2, 3);
+        machine.restrict(TopologyLevel::Core, TopologyLevel::Thread, 0, 1);
+        assert_eq!(format_cpu_list(&machine.groups(TopologyLevel::Machine)[0]), "2-4,10-12");
     }
 
     #[test]
     fn lists_are_read_and_shown() {
-        assert_eq!(list("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
-        assert_eq!(list("x"), None);
-        assert_eq!(show(&[0, 1, 3, 5, 6, 7]), "0,1,3,5-7");
+        assert_eq!(parse_cpu_list("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
+        assert_eq!(parse_cpu_list("x"), None);
+        assert_eq!(format_cpu_list(&[0, 1, 3, 5, 6, 7]), "0,1,3,5-7");
     }
 }

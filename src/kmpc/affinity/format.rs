@@ -129,7 +129,7 @@ pub fn capture(thread: &Thread, format: Option<&str>) -> String {
         // SAFETY: takes no arguments and always succeeds.
         'i' => unsafe { libc::gettid() }.to_string(),
         _ if layout().places.is_empty() => "disabled".to_owned(),
-        _ => machine::show(&topology::current_cpus()),
+        _ => machine::format_cpu_list(&topology::current_cpus()),
     })
 }
 

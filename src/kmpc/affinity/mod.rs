@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::icv::{self, settings};
 use crate::team::Team;
 use crate::thread::Thread;
-use ompvm_support::machine::{Level, Machine};
+use ompvm_support::machine::{Machine, TopologyLevel};
 use ompvm_support::topology;
 use partition::{BY_NUMBER, Binding, Seat};
 use places::{Order, Place};
@@ -87,12 +87,12 @@ impl Layout {
                     layout.offset = kmp.offset as u32;
                     let list = places::resolve_kmp(kmp, &machine, &mut ignored);
                     if kmp.order == Order::Balanced {
-                        let cores = machine.groups(Level::Core).len();
+                        let cores = machine.groups(TopologyLevel::Core).len();
                         layout.balanced = Some((list.len() / cores.max(1)).max(1) as u32);
                     }
                     list
                 }
-                _ => machine.groups(Level::Core),
+                _ => machine.groups(TopologyLevel::Core),
             };
             if !ignored.is_empty() {
                 warn(format!(
@@ -101,10 +101,10 @@ impl Layout {
             }
             if layout.places.is_empty() {
                 warn("#250: no place is left on this machine, using cores".to_owned());
-                layout.places = machine.groups(Level::Core);
+                layout.places = machine.groups(TopologyLevel::Core);
             }
         } else {
-            layout.places = machine.groups(Level::Machine);
+            layout.places = machine.groups(TopologyLevel::Machine);
         }
         layout
     }
@@ -377,7 +377,7 @@ fn balanced(tid: u32, size: u32, places: u32, per_core: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::env;
-    use ompvm_support::machine::{made_up, show};
+    use ompvm_support::machine::{fictitious, format_cpu_list};
 
     fn settings(vars: &[(&str, &str)], warnings: &mut Vec<String>) -> icv::Settings {
         let mut settings = icv::Settings::new();
@@ -390,7 +390,7 @@ mod tests {
     }
 
     fn layout(name: &str, vars: &[(&str, &str)], cpus: &[usize]) -> (Layout, Vec<String>) {
-        let tree = made_up::tree(name, 2, 8, 2);
+        let tree = fictitious::tree(name, 2, 8, 2);
         let mut warnings = Vec::new();
         let settings = settings(vars, &mut warnings);
         let layout = Layout::of(&settings, Machine::read(&tree.0, cpus), &mut |w| {
@@ -405,7 +405,7 @@ mod tests {
         let (l, w) = layout("l0", &[], &all);
         assert!(!l.bound && l.places.len() == 1 && w.is_empty());
         let (l, _) = layout("l1", &[("OMP_PROC_BIND", "true")], &all);
-        assert!(l.bound && l.places.len() == 16 && show(&l.places[1]) == "1,17");
+        assert!(l.bound && l.places.len() == 16 && format_cpu_list(&l.places[1]) == "1,17");
         let (l, w) = layout("l2", &[("OMP_PLACES", "nonsense")], &all);
         assert_eq!((l.places.len(), w.len()), (16, 1), "{w:?}");
         let (l, w) = layout("l3", &[("OMP_PLACES", "{0,1},{77}")], &all);
@@ -415,7 +415,7 @@ mod tests {
         let (l, _) = layout("l5", &[("OMP_PLACES", "sockets")], &[1, 9, 10]);
         assert_eq!(l.places, [vec![1], vec![9, 10]]);
         let (l, _) = layout("l6", &[("KMP_AFFINITY", "scatter,0,1")], &all);
-        assert!(l.bound && l.offset == 1 && show(&l.places[1]) == "8,24");
+        assert!(l.bound && l.offset == 1 && format_cpu_list(&l.places[1]) == "8,24");
         let (l, _) = layout("l7", &[("KMP_AFFINITY", "disabled")], &all);
         assert!(!l.bound && l.places.is_empty());
         let (l, w) = layout(
@@ -432,7 +432,7 @@ mod tests {
     fn kmpc_announced_teams_claim_their_processors() {
         let all: Vec<_> = (0..32).collect();
         let announced = |vars: &[(&str, &str)]| {
-            let tree = made_up::tree("announced", 2, 8, 2);
+            let tree = fictitious::tree("announced", 2, 8, 2);
             let settings = settings(vars, &mut Vec::new());
             Announced::of(&settings, 32, || Machine::read(&tree.0, &all))
         };

@@ -5,7 +5,7 @@
 //! examined. Processors that the process may not use are removed from places; empty places are
 //! dropped.
 
-use ompvm_support::machine::{Level, Machine};
+use ompvm_support::machine::{Machine, TopologyLevel};
 
 /// Processors of a place, ascending.
 pub type Place = Vec<usize>;
@@ -14,24 +14,24 @@ pub type Place = Vec<usize>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// An abstract name with an optional number of places.
-    Each(Level, Option<usize>),
+    Each(TopologyLevel, Option<usize>),
     /// Explicit places.
     List(Vec<Place>),
 }
 
 /// The abstract names, in the plural of `OMP_PLACES`; the first of a level is displayed.
-const NAMES: [(&str, Level); 7] = [
-    ("threads", Level::Thread),
-    ("cores", Level::Core),
-    ("ll_caches", Level::Cache),
-    ("numa_domains", Level::Numa),
-    ("sockets", Level::Socket),
-    ("dice", Level::Socket),
-    ("packages", Level::Socket),
+const NAMES: [(&str, TopologyLevel); 7] = [
+    ("threads", TopologyLevel::Thread),
+    ("cores", TopologyLevel::Core),
+    ("ll_caches", TopologyLevel::Cache),
+    ("numa_domains", TopologyLevel::Numa),
+    ("sockets", TopologyLevel::Socket),
+    ("dice", TopologyLevel::Socket),
+    ("packages", TopologyLevel::Socket),
 ];
 
 /// Returns the name of a level in `OMP_PLACES`.
-pub fn name(level: Level) -> &'static str {
+pub fn name(level: TopologyLevel) -> &'static str {
     NAMES
         .iter()
         .find(|(_, l)| *l == level)
@@ -226,8 +226,8 @@ pub enum Order {
 pub struct KmpAffinity {
     /// Type of the affinity.
     pub order: Order,
-    /// Level that a place consists of.
-    pub granularity: Option<Level>,
+    /// Topology level that a place consists of.
+    pub granularity: Option<TopologyLevel>,
     /// Place of thread 0.
     pub offset: usize,
     /// True if the binding is displayed.
@@ -321,12 +321,12 @@ pub fn parse_kmp(text: &str) -> Option<KmpAffinity> {
             _ => match part.split_once('=') {
                 Some(("granularity" | "gran", level)) => {
                     value.granularity = Some(match level.trim() {
-                        "fine" | "thread" => Level::Thread,
-                        "core" | "tile" => Level::Core,
-                        "ll_cache" | "l3_cache" => Level::Cache,
-                        "numa" | "node" | "numa_domain" => Level::Numa,
-                        "socket" | "package" | "die" => Level::Socket,
-                        "group" => Level::Machine,
+                        "fine" | "thread" => TopologyLevel::Thread,
+                        "core" | "tile" => TopologyLevel::Core,
+                        "ll_cache" | "l3_cache" => TopologyLevel::Cache,
+                        "numa" | "node" | "numa_domain" => TopologyLevel::Numa,
+                        "socket" | "package" | "die" => TopologyLevel::Socket,
+                        "group" => TopologyLevel::Machine,
                         _ => return None,
                     });
                 }
@@ -358,14 +358,14 @@ pub fn resolve_kmp(value: &KmpAffinity, machine: &Machine, ignored: &mut Vec<usi
     if let Order::Explicit(list) = &value.order {
         return resolve(&Request::List(list.clone()), machine, ignored);
     }
-    let granularity = value.granularity.unwrap_or(Level::Core);
+    let granularity = value.granularity.unwrap_or(TopologyLevel::Core);
     let groups = machine.groups(granularity);
     // For each place: its indices among its siblings, from the outermost level inwards.
-    let levels = [Level::Socket, Level::Core, Level::Thread];
+    let levels = [TopologyLevel::Socket, TopologyLevel::Core, TopologyLevel::Thread];
     let mut keyed: Vec<(Vec<usize>, Place)> = groups
         .into_iter()
         .map(|place| {
-            let mut outer = Level::Machine;
+            let mut outer = TopologyLevel::Machine;
             let mut path = Vec::new();
             for level in levels.into_iter().filter(|&l| l >= granularity) {
                 path.push(number_within(machine, outer, level, place[0]));
@@ -393,7 +393,7 @@ pub fn resolve_kmp(value: &KmpAffinity, machine: &Machine, ignored: &mut Vec<usi
 }
 
 /// Returns the index of the group of `inner` with `cpu` within its group of `outer`.
-fn number_within(machine: &Machine, outer: Level, inner: Level, cpu: usize) -> usize {
+fn number_within(machine: &Machine, outer: TopologyLevel, inner: TopologyLevel, cpu: usize) -> usize {
     let groups = machine.groups(outer);
     let around = groups.iter().find(|g| g.contains(&cpu));
     let inside = machine.groups(inner);
@@ -428,18 +428,18 @@ pub fn subset(text: &str, machine: &mut Machine) -> Option<()> {
             unit
         };
         let level = match unit {
-            "s" | "socket" => Level::Socket,
-            "d" | "die" => Level::Socket,
-            "n" | "numa" | "numa_domain" => Level::Numa,
-            "l3" | "l3_cache" | "ll" | "ll_cache" => Level::Cache,
-            "c" | "core" => Level::Core,
-            "t" | "thread" => Level::Thread,
+            "s" | "socket" => TopologyLevel::Socket,
+            "d" | "die" => TopologyLevel::Socket,
+            "n" | "numa" | "numa_domain" => TopologyLevel::Numa,
+            "l3" | "l3_cache" | "ll" | "ll_cache" => TopologyLevel::Cache,
+            "c" | "core" => TopologyLevel::Core,
+            "t" | "thread" => TopologyLevel::Thread,
             _ => return None,
         };
         wanted.push((level, skip, count));
     }
     wanted.sort_by_key(|&(level, ..)| std::cmp::Reverse(level));
-    let mut outer = Level::Machine;
+    let mut outer = TopologyLevel::Machine;
     for (level, skip, count) in wanted {
         smaller.restrict(outer, level, skip, count);
         outer = level;
@@ -454,17 +454,17 @@ pub fn subset(text: &str, machine: &mut Machine) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ompvm_support::machine::{made_up, show};
+    use ompvm_support::machine::{fictitious, format_cpu_list};
 
     fn machine(name: &str) -> Machine {
-        let tree = made_up::tree(name, 2, 8, 2);
+        let tree = fictitious::tree(name, 2, 8, 2);
         Machine::read(&tree.0, &(0..32).collect::<Vec<_>>())
     }
 
     fn places(text: &str, machine: &Machine) -> Vec<String> {
         let request = parse(text).unwrap();
         let places = resolve(&request, machine, &mut Vec::new());
-        places.iter().map(|p| show(p)).collect()
+        places.iter().map(|p| format_cpu_list(p)).collect()
     }
 
     #[test]
@@ -523,11 +523,11 @@ mod tests {
     fn kmpc_places_salvages_names() {
         assert_eq!(
             salvage("sockets("),
-            Some(Request::Each(Level::Socket, None))
+            Some(Request::Each(TopologyLevel::Socket, None))
         );
         assert_eq!(
             salvage("threads()"),
-            Some(Request::Each(Level::Thread, None))
+            Some(Request::Each(TopologyLevel::Thread, None))
         );
         assert_eq!(salvage("sock(3)"), None);
     }
@@ -538,7 +538,7 @@ mod tests {
         let order = |text: &str| -> Vec<String> {
             let value = parse_kmp(text).unwrap();
             let places = resolve_kmp(&value, &m, &mut Vec::new());
-            places.iter().map(|p| show(p)).take(4).collect()
+            places.iter().map(|p| format_cpu_list(p)).take(4).collect()
         };
         assert_eq!(order("compact"), ["0,16", "1,17", "2,18", "3,19"]);
         assert_eq!(order("granularity=fine,compact"), ["0", "16", "1", "17"]);
@@ -569,10 +569,10 @@ mod tests {
     fn kmpc_hw_subset() {
         let mut m = machine("hw");
         assert!(subset("1s,4c,1t", &mut m).is_some());
-        assert_eq!(show(&m.groups(Level::Machine)[0]), "0-3");
+        assert_eq!(format_cpu_list(&m.groups(TopologyLevel::Machine)[0]), "0-3");
         let mut m = machine("hw2");
         assert!(subset("2sockets,2cores@1,*t", &mut m).is_some());
-        assert_eq!(show(&m.groups(Level::Machine)[0]), "1,2,9,10,17,18,25,26");
+        assert_eq!(format_cpu_list(&m.groups(TopologyLevel::Machine)[0]), "1,2,9,10,17,18,25,26");
         assert!(subset("3q", &mut m).is_none());
         assert!(subset("1c@99", &mut m).is_none());
         assert_eq!(m.processors.len(), 8);

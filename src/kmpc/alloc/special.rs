@@ -172,7 +172,7 @@ fn nodes() -> &'static [usize] {
         let text = std::fs::read_to_string("/sys/devices/system/node/has_memory");
         let nodes = text
             .ok()
-            .and_then(|t| machine::list(&t))
+            .and_then(|t| machine::parse_cpu_list(&t))
             .unwrap_or_default();
         nodes.into_iter().filter(|&n| n < 64).collect()
     })

@@ -11,7 +11,7 @@ use crate::affinity::places::{self, Order, Request};
 use crate::alloc::traits;
 use crate::env::boolean;
 use crate::icv::{self, Library, Settings, TargetOffload, WaitPolicy};
-use ompvm_support::machine::{Level, show};
+use ompvm_support::machine::{TopologyLevel, format_cpu_list};
 use ompvm_support::topology;
 
 /// Quoting of a value.
@@ -127,11 +127,11 @@ fn places(s: &Settings) -> Option<String> {
         return None;
     }
     let braces = |list: &[Vec<usize>]| {
-        let each: Vec<_> = list.iter().map(|p| format!("{{{}}}", show(p))).collect();
+        let each: Vec<_> = list.iter().map(|p| format!("{{{}}}", format_cpu_list(p))).collect();
         each.join(",")
     };
     let plain = |list: &[Vec<usize>]| {
-        let each: Vec<_> = list.iter().map(|p| show(p)).collect();
+        let each: Vec<_> = list.iter().map(|p| format_cpu_list(p)).collect();
         each.join(",")
     };
     match (&s.places, &s.kmp_affinity) {
@@ -140,7 +140,7 @@ fn places(s: &Settings) -> Option<String> {
         (Some(Request::List(list)), _) => Some(braces(list)),
         (None, Some(kmp)) => match &kmp.order {
             Order::Explicit(list) => Some(plain(list)),
-            Order::Compact(_) => Some(places::name(kmp.granularity.unwrap_or(Level::Core)).into()),
+            Order::Compact(_) => Some(places::name(kmp.granularity.unwrap_or(TopologyLevel::Core)).into()),
             Order::Unsaid => Some("cores".to_owned()),
             _ => None,
         },
@@ -156,7 +156,7 @@ fn kmp_affinity(s: &Settings) -> String {
     if s.bind {
         tail = match (&s.places, kmp.map(|k| (&k.order, k.offset))) {
             (Some(Request::List(_)), _) => {
-                granularity = Some(Level::Thread);
+                granularity = Some(TopologyLevel::Thread);
                 format!("proclist=[{}],explicit", places(s).unwrap_or_default())
             }
             (Some(Request::Each(level, _)), _) => {
@@ -189,13 +189,13 @@ fn kmp_affinity(s: &Settings) -> String {
     } else {
         "no"
     };
-    let level = match granularity.unwrap_or(Level::Core) {
-        Level::Thread => "thread",
-        Level::Core => "core",
-        Level::Cache => "ll_cache",
-        Level::Numa => "numa_domain",
-        Level::Socket => "socket",
-        Level::Machine => "group",
+    let level = match granularity.unwrap_or(TopologyLevel::Core) {
+        TopologyLevel::Thread => "thread",
+        TopologyLevel::Core => "core",
+        TopologyLevel::Cache => "ll_cache",
+        TopologyLevel::Numa => "numa_domain",
+        TopologyLevel::Socket => "socket",
+        TopologyLevel::Machine => "group",
     };
     format!("{verbose}verbose,warnings,{respect}respect,{reset}reset,granularity={level},{tail}")
 }

@@ -4,7 +4,7 @@ use ompvm_support::math_functions::{DeviceSupport, function};
 
 /// Returns the device's name for a function of `math.h`.
 pub(super) fn mathematics(name: &str) -> Option<String> {
-    let (plain, kind) = function(name)?;
+    let (plain, support) = function(name)?;
     if support == DeviceSupport::Host {
         return None;
     }
