@@ -14,7 +14,7 @@ use super::{baseline, fork, lower, stats, unwind};
 use ompvm_ir::{FuncId, LocId};
 use ompvm_llvm::cache::Shelf;
 use ompvm_memory::abi::{CallPlan, NativeFrame, set_entry_hook};
-use ompvm_memory::activation::{self, Activation, Event, Exit, MARGIN, Onward};
+use ompvm_memory::activation::{self, Activation, Exit, MARGIN, ResumePoint, ResumeReason};
 use ompvm_memory::backtrace;
 use ompvm_memory::func::FuncRef;
 use ompvm_memory::thread::{self, ThreadState};
@@ -60,7 +60,7 @@ pub fn init() {
     backtrace::set_frames_hook(walk_frames);
     throws::init();
     // The first call of `is_ours` allocates; later ones, in signal handlers, must not.
-    walk::is_ours(0);
+    walk::is_own_code(0);
     signals::set_uncaught_hooks(unwind::uncaught, unwind::write_type);
     fork::install();
 }
@@ -275,7 +275,7 @@ pub fn function_at(position: usize) -> Option<(*const Image, FuncId)> {
 /// Returns the address that follows the interpreted call whose native callee returns to `returns`,
 /// a position in one of this process's handlers or shims.
 pub fn address_after_call(returns: usize) -> Option<usize> {
-    if !walk::is_ours(returns) {
+    if !walk::is_own_code(returns) {
         return None;
     }
     // SAFETY: the state is this thread's. The frame of a live activation has a header, and the
@@ -416,7 +416,7 @@ fn ret_words(code: &LoweredFunction) -> usize {
 
 /// Lays out an activation's first frames below `end`.
 #[inline(never)]
-fn lay_out_frames(act: &mut Activation, end: usize) -> Onward {
+fn lay_out_frames(act: &mut Activation, end: usize) -> ResumePoint {
     // SAFETY: `enter` or `call_words` stored the `PendingCall`, and `run_activation` reserved the
     // bytes of both frames below `end`. The frames are written before they are read.
     unsafe {
@@ -456,7 +456,7 @@ fn lay_out_frames(act: &mut Activation, end: usize) -> Onward {
         }
         (*act.state).sp = regs.cast::<u8>().sub(HEADER_BYTES);
         act.frame = regs.cast();
-        Onward {
+        ResumePoint {
             ip: code.entry,
             regs,
         }
@@ -502,8 +502,8 @@ unsafe fn copy_arguments(
 }
 
 /// Returns the position at which an activation begins, or continues after an exception or a jump.
-extern "C-unwind" fn resume(act: &mut Activation, event: Event, value: usize) -> Onward {
-    if event == Event::Begin {
+extern "C-unwind" fn resume(act: &mut Activation, reason: ResumeReason, value: usize) -> ResumePoint {
+    if reason == ResumeReason::Begin {
         return lay_out_frames(act, value);
     }
     // SAFETY: runs on the activation's stack below its frames, which are alive.
@@ -512,15 +512,15 @@ extern "C-unwind" fn resume(act: &mut Activation, event: Event, value: usize) ->
         let cx = Activation::resume(act);
         (*act).state = cx;
         // The native call that ended in this way does not return.
-        (*cx).away = ptr::null_mut();
-        let (exception, place) = match (event, value) {
-            (Event::Jump, unwind::RESUME_UNWINDING) => ((*act).interp[1], None),
-            (Event::Jump, buffer) => (0, Some(unwind::resume_jump(buffer, cx))),
+        (*cx).native_call_frame = ptr::null_mut();
+        let (exception, place) = match (reason, value) {
+            (ResumeReason::Jump, unwind::RESUME_UNWINDING) => ((*act).interp[1], None),
+            (ResumeReason::Jump, buffer) => (0, Some(unwind::resume_jump(buffer, cx))),
             (_, exception) => (exception, unwind::land_native(&*act, exception, cx)),
         };
         match place {
-            Some((ip, regs)) => Onward { ip, regs },
-            None => Onward {
+            Some((ip, regs)) => ResumePoint { ip, regs },
+            None => ResumePoint {
                 ip: ptr::null(),
                 regs: ptr::with_exposed_provenance_mut(exception),
             },
@@ -581,12 +581,12 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
 /// Runs the call of an activation that was pushed.
 ///
 /// # Safety
-/// As for [`activation::run`]; `act.call` is a [`PendingCall`] of `code`.
+/// As for [`activation::run_frames`]; `act.call` is a [`PendingCall`] of `code`.
 unsafe fn run_activation(act: &mut Activation, code: &LoweredFunction) -> Exit {
     let bytes = base_bytes(code, act) + code.frame as usize + HEADER_BYTES + MARGIN + INITIAL_SPACE;
     act.full_stack_handler = super::stack_overflow::handle_full_stack as *const () as usize;
     // SAFETY: the caller's contract; `bytes` covers the frames that `lay_out_frames` lays out.
-    unsafe { activation::run(act, bytes.next_multiple_of(16), resume) }
+    unsafe { activation::run_frames(act, bytes.next_multiple_of(16), resume) }
 }
 
 /// Calls `code` with `words` as arguments, in an activation of its own.

@@ -400,7 +400,7 @@ fn take_worker() -> Option<&'static Thread> {
         format!("omp-{gtid}"),
         hooks::worker_stack(settings().stack_size),
         workers() as usize,
-        move || activation::at_bottom(|| serve(thread)),
+        move || activation::at_stack_bottom(|| serve(thread)),
     );
     match spawned {
         Ok(()) => {

@@ -12,7 +12,7 @@
 
 use super::contain;
 use super::raw::{copy_cstr, llvm};
-use ompvm_support::{limits, internal_work};
+use ompvm_support::{internal_work, limits};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;

@@ -1,7 +1,7 @@
 //! An activation: one run of guest code entered from native code, and its exits by a native
 //! exception and by a long jump across native frames.
 //!
-//! [`run`] is an assembly frame on the native stack of its caller. The interpreter's frames lie
+//! [`run_frames`] is an assembly frame on the native stack of its caller. The interpreter's frames lie
 //! right below it, and the stack pointer lies below them, so native calls continue from there. If
 //! the frames need more room, the stack pointer moves down ([`super::abi::extend`]); the frame's
 //! unwinding rules find its base through a word at the stack pointer. So guest frames always lie on
@@ -11,7 +11,7 @@
 //! The frame has its own personality routine (Itanium C++ ABI, "Exception Handling", level I). In
 //! the search phase it asks a hook whether the activation's interpreter frames handle the
 //! exception; in the cleanup phase it always lands, so that the interpreter can run cleanups. So a
-//! call of a native function needs no exception boundary of its own. [`enter`] is the variant
+//! call of a native function needs no exception boundary of its own. [`call_contained`] is the variant
 //! without room for guest frames, for callers of guest code that want exits and faults back as
 //! values.
 //!
@@ -25,23 +25,23 @@ use std::mem;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// An activation. It lives in the native frame of the caller of [`run`] or [`enter`].
+/// An activation. It lives in the native frame of the caller of [`run_frames`] or [`call_contained`].
 #[repr(C)]
 #[derive(Debug)]
 pub struct Activation {
     /// Frame pointer of the assembly frame; written by it, valid while inside.
     saved_frame: usize,
-    /// The native stack pointer below the guest frames of [`run`]; null in [`enter`].
+    /// The native stack pointer below the guest frames of [`run_frames`]; null in [`call_contained`].
     pub(super) low: *mut u8,
     /// The lowest address for slot 0 of a guest frame.
     pub limit: *mut u8,
     /// The interpreter's handler for calls that exhaust the thread's own stack; see
     /// [`ThreadState::further_stack`].
     pub full_stack_handler: usize,
-    /// The callback that says where [`run`] continues; set by [`run`].
-    pub(super) again: Option<Again>,
+    /// The callback that says where [`run_frames`] continues; set by [`run_frames`].
+    pub(super) resume_callback: Option<ResumeCallback>,
     /// Bytes by which the stack pointer is to move down, if handlers return to a loop.
-    pub(super) wants: usize,
+    pub(super) requested_bytes: usize,
     /// The state of the thread that runs this activation.
     pub state: *mut ThreadState,
     /// The guest's stack pointer, saved before native calls.
@@ -54,7 +54,7 @@ pub struct Activation {
     /// The thread's innermost activation at the entry. After a switch of stacks it may be dangling,
     /// so it is never dereferenced.
     pub prev: *mut Activation,
-    /// The exception that `enter` returned with.
+    /// The exception that `call_contained` returned with.
     pub exception: *mut c_void,
     /// True if a fault of the guest returns here as [`Exit::Trapped`] instead of ending the
     /// process.
@@ -69,14 +69,14 @@ pub struct Activation {
     pub trap: Option<RawTrap>,
     /// Storage for the interpreter.
     pub interp: [usize; 4],
-    /// Storage for the interpreter: the call that [`run`] executes.
+    /// Storage for the interpreter: the call that [`run_frames`] executes.
     pub call: *const c_void,
 }
 
-/// The reason why [`run`] asks its callback where to continue.
+/// The reason why [`run_frames`] asks its callback where to continue.
 #[repr(usize)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Event {
+pub enum ResumeReason {
     /// The run begins. The value is the end of the room for guest frames.
     Begin = 0,
     /// An exception, the value, lands in this activation.
@@ -85,19 +85,19 @@ pub enum Event {
     Jump = 2,
 }
 
-/// The point where [`run`] continues: an instruction and its frame. With a null instruction,
-/// [`run`] returns [`Exit::Unwound`] with the exception that `regs` holds.
+/// The point where [`run_frames`] continues: an instruction and its frame. With a null instruction,
+/// [`run_frames`] returns [`Exit::Unwound`] with the exception that `regs` holds.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Onward {
+pub struct ResumePoint {
     /// The instruction.
     pub ip: *const u64,
     /// The frame.
     pub regs: *mut u64,
 }
 
-/// Callback that tells [`run`] where to continue. Runs below the guest frames.
-pub type Again = extern "C-unwind" fn(&mut Activation, Event, usize) -> Onward;
+/// Callback that tells [`run_frames`] where to continue. Runs below the guest frames.
+pub type ResumeCallback = extern "C-unwind" fn(&mut Activation, ResumeReason, usize) -> ResumePoint;
 
 /// Bytes below the guest's stack pointer that only calls use: the arguments of native calls are
 /// laid out there.
@@ -145,8 +145,8 @@ impl Default for Activation {
             low: ptr::null_mut(),
             limit: ptr::null_mut(),
             full_stack_handler: 0,
-            again: None,
-            wants: 0,
+            resume_callback: None,
+            requested_bytes: 0,
             state: ptr::null_mut(),
             sp: ptr::null_mut(),
             frame: ptr::null_mut(),
@@ -241,13 +241,17 @@ impl Activation {
 }
 
 /// Runs guest code with `bytes` of room (a multiple of 16) for its first frames, beginning where
-/// `again` says. Returns [`Exit::Returned`] if an instruction ended the run, or [`Exit::Unwound`].
+/// `resume_callback` says. Returns [`Exit::Returned`] if an instruction ended the run, or [`Exit::Unwound`].
 ///
 /// # Safety
-/// `act` is the thread's innermost activation; `again` returns instructions with their frames.
+/// `act` is the thread's innermost activation; `resume_callback` returns instructions with their frames.
 #[inline]
-pub unsafe fn run(act: &mut Activation, bytes: usize, again: Again) -> Exit {
-    act.again = Some(again);
+pub unsafe fn run_frames(
+    act: &mut Activation,
+    bytes: usize,
+    resume_callback: ResumeCallback,
+) -> Exit {
+    act.resume_callback = Some(resume_callback);
     // SAFETY: the assembly follows the calling convention, and `act` is the innermost activation by
     // contract.
     let out = unsafe { abi::raw_run((&raw mut *act).cast(), bytes) };
@@ -263,7 +267,7 @@ pub unsafe fn run(act: &mut Activation, bytes: usize, again: Again) -> Exit {
 /// `f` must be sound to leave by unwinding or by a jump: every frame between it and whatever
 /// leaves must have no destructor to run. `act` must be the thread's innermost activation.
 #[inline]
-pub unsafe fn enter(
+pub unsafe fn call_contained(
     act: &mut Activation,
     f: extern "C-unwind" fn(*mut c_void, usize) -> usize,
     a: *mut c_void,
@@ -283,8 +287,8 @@ pub unsafe fn enter(
     }
 }
 
-/// Leaves everything inside an activation: its `enter` returns `Jumped(value)`; its `run` calls its
-/// callback with [`Event::Jump`].
+/// Leaves everything inside an activation: its `call_contained` returns `Jumped(value)`; its `run_frames` calls its
+/// callback with [`ResumeReason::Jump`].
 ///
 /// # Safety
 /// The activation is live on this thread, and the native frames in between may be dropped, as
@@ -294,7 +298,7 @@ pub unsafe fn jump(act: *const Activation, value: usize) -> ! {
     unsafe { abi::raw_jump(act.cast(), value, 2) }
 }
 
-/// Leaves everything inside an activation that catches traps: its `enter` returns `Trapped`.
+/// Leaves everything inside an activation that catches traps: its `call_contained` returns `Trapped`.
 ///
 /// # Safety
 /// The contract of [`jump`].
@@ -310,7 +314,7 @@ pub(super) unsafe fn jump_trapped(act: *mut Activation, trap: RawTrap) -> ! {
 /// `__cxa_throw` calls `std::terminate` with nothing unwound; a thread that leaves by
 /// `pthread_exit` or cancellation ends here. Outer Rust frames would claim to handle the exception,
 /// and would stop the forced unwinding. A panic cannot leave `f` either: it ends the process.
-pub fn at_bottom<F: FnOnce()>(f: F) {
+pub fn at_stack_bottom<F: FnOnce()>(f: F) {
     extern "C-unwind" fn go<F: FnOnce()>(f: *mut c_void) {
         // SAFETY: `f` is the address of the option below, which outlives the call.
         if let Some(f) = unsafe { (*f.cast::<Option<F>>()).take() } {
@@ -333,10 +337,10 @@ unsafe extern "C" {
     fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }
 
-/// Continues unwinding above an activation whose `enter` returned `Unwound` and which was popped.
+/// Continues unwinding above an activation whose `call_contained` returned `Unwound` and which was popped.
 ///
 /// # Safety
-/// `exception` is the value from `enter`, not yet caught or deleted.
+/// `exception` is the value from `call_contained`, not yet caught or deleted.
 pub unsafe fn resume_unwind(exception: *mut c_void) -> ! {
     // SAFETY: the exception is live by contract.
     unsafe { _Unwind_Resume(exception) }
@@ -345,18 +349,18 @@ pub unsafe fn resume_unwind(exception: *mut c_void) -> ! {
 /// The hook of the search phase.
 pub type SearchHook = fn(&Activation, exception: *mut c_void) -> Search;
 
-static SEARCH: AtomicUsize = AtomicUsize::new(0);
+static SEARCH_HOOK: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers the hook of the search phase; without one, activations handle nothing.
 pub fn set_search_hook(hook: SearchHook) {
-    SEARCH.store(hook as usize, Ordering::Release);
+    SEARCH_HOOK.store(hook as usize, Ordering::Release);
 }
 
 const SEARCH_PHASE: i32 = 1;
 const END_OF_STACK: i32 = 5;
 const HANDLER_FOUND: i32 = 6;
 /// The exception class of Rust panics, which may pass through guest frames.
-const RUST: u64 = u64::from_be_bytes(*b"MOZ\0RUST");
+const RUST_EXCEPTION: u64 = u64::from_be_bytes(*b"MOZ\0RUST");
 const INSTALL_CONTEXT: i32 = 7;
 const CONTINUE_UNWIND: i32 = 8;
 
@@ -372,7 +376,7 @@ pub(super) extern "C" fn personality(
     // the activation; register numbers are DWARF's for x86-64 (0 rax, 6 rbp).
     unsafe {
         let frame = _Unwind_GetGR(context, abi::FRAME_REGISTER);
-        answer(
+        answer_unwinder(
             actions,
             class,
             exception,
@@ -394,7 +398,7 @@ pub(super) extern "C" fn personality_run(
     // pointer; the address that the unwinder calls CFA is the stack pointer in that frame.
     unsafe {
         let frame = *(_Unwind_GetCFA(context) as *const usize);
-        answer(
+        answer_unwinder(
             actions,
             class,
             exception,
@@ -408,7 +412,7 @@ pub(super) extern "C" fn personality_run(
 ///
 /// # Safety
 /// `context` is the unwinder's at a frame of this module, `frame` its frame pointer.
-unsafe fn answer(
+unsafe fn answer_unwinder(
     actions: i32,
     class: u64,
     exception: *mut c_void,
@@ -418,7 +422,7 @@ unsafe fn answer(
     // SAFETY: context and frame are valid by contract; the activation's address lies in the frame.
     unsafe {
         if actions & SEARCH_PHASE != 0 {
-            let hook = SEARCH.load(Ordering::Acquire);
+            let hook = SEARCH_HOOK.load(Ordering::Acquire);
             if hook == 0 {
                 return CONTINUE_UNWIND;
             }
@@ -427,7 +431,7 @@ unsafe fn answer(
             return match hook(&*act, exception) {
                 Search::Handler => HANDLER_FOUND,
                 // An embedded program ends here: an exception that it does not catch is uncaught.
-                _ if (*act).catch_traps && class != RUST => END_OF_STACK,
+                _ if (*act).catch_traps && class != RUST_EXCEPTION => END_OF_STACK,
                 Search::Cleanup | Search::Nothing => CONTINUE_UNWIND,
             };
         }

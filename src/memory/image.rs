@@ -7,10 +7,10 @@
 //!
 //! The caller resolves undefined symbols (`tier::link`) and runs the constructors.
 
-use super::linker_symbols::{self, ProgramLayout};
+use super::code_addresses::CodeAddresses;
 use super::func::{FuncRef, StubKind, Stubs};
 use super::huge;
-use super::code_addresses::CodeAddresses;
+use super::linker_symbols::{self, ProgramLayout};
 use super::thread;
 use super::throws;
 use cranelift_entity::{EntityRef, SecondaryMap};

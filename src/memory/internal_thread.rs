@@ -19,7 +19,7 @@
 //! none.
 
 use ompvm_support::fp_env::{DefaultFpEnv, FpControl};
-use ompvm_support::{limits, internal_work, topology};
+use ompvm_support::{internal_work, limits, topology};
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -149,7 +149,10 @@ pub fn spawn(name: &CStr, work: impl FnOnce() + Send + 'static) -> Option<Intern
 
 /// Starts a thread that shares no descriptor with the guest but standard error; `None` if the
 /// system has none. It cannot use other threads' descriptors, nor they its own.
-pub fn spawn_with_own_descriptors(name: &CStr, work: impl FnOnce() + Send + 'static) -> Option<InternalThread> {
+pub fn spawn_with_own_descriptors(
+    name: &CStr,
+    work: impl FnOnce() + Send + 'static,
+) -> Option<InternalThread> {
     spawn(name, move || {
         separate_descriptors();
         work();

@@ -106,7 +106,13 @@ impl Machine {
 
     /// Keeps, of each group of level `outer`, the groups of level `inner` with numbers from `skip`
     /// to `skip + count`.
-    pub fn restrict(&mut self, outer: TopologyLevel, inner: TopologyLevel, skip: usize, count: usize) {
+    pub fn restrict(
+        &mut self,
+        outer: TopologyLevel,
+        inner: TopologyLevel,
+        skip: usize,
+        count: usize,
+    ) {
         let mut kept = Vec::new();
         for group in self
             .processors
@@ -271,9 +277,16 @@ mod tests {
         let all: Vec<_> = (0..32).collect();
         let machine = Machine::read(&tree.0, &all);
         assert_eq!(machine.groups(TopologyLevel::Thread).len(), 32);
-        assert_eq!(machine.groups(TopologyLevel::Core)[..2], [vec![0, 16], vec![1, 17]]);
+        assert_eq!(
+            machine.groups(TopologyLevel::Core)[..2],
+            [vec![0, 16], vec![1, 17]]
+        );
         assert_eq!(machine.groups(TopologyLevel::Core).len(), 16);
-        for level in [TopologyLevel::Cache, TopologyLevel::Numa, TopologyLevel::Socket] {
+        for level in [
+            TopologyLevel::Cache,
+            TopologyLevel::Numa,
+            TopologyLevel::Socket,
+        ] {
             let groups = machine.groups(level);
             assert_eq!(groups.len(), 2);
             assert_eq!(format_cpu_list(&groups[1]), "8-15,24-31");
@@ -308,7 +321,10 @@ mod tests {
         let mut machine = Machine::read(&tree.0, &(0..32).collect::<Vec<_>>());
         machine.restrict(TopologyLevel::Socket, TopologyLevel::Core, 2, 3);
         machine.restrict(TopologyLevel::Core, TopologyLevel::Thread, 0, 1);
-        assert_eq!(format_cpu_list(&machine.groups(TopologyLevel::Machine)[0]), "2-4,10-12");
+        assert_eq!(
+            format_cpu_list(&machine.groups(TopologyLevel::Machine)[0]),
+            "2-4,10-12"
+        );
     }
 
     #[test]

@@ -20,9 +20,9 @@ use ompvm_interp as interp;
 use ompvm_ir::visit::{Use, Uses};
 use ompvm_ir::{Callee, Const, GlobalRef, Linkage, Module, Op};
 use ompvm_llvm::cache::Shelf;
-use ompvm_memory::linker_symbols;
 use ompvm_memory::heap;
 use ompvm_memory::image::{Image, SymbolKind};
+use ompvm_memory::linker_symbols;
 use ompvm_memory::throws::{self, Family};
 use ompvm_support::error::{Error, Unsupported};
 use std::sync::Arc;
@@ -223,7 +223,9 @@ fn again(
                 addresses.insert(name.into(), a);
             }
             Runtime::Unknown
-                if linkage == Linkage::ExternWeak || has_body || is_linker_defined(module, name) => {}
+                if linkage == Linkage::ExternWeak
+                    || has_body
+                    || is_linker_defined(module, name) => {}
             _ => return None,
         }
     }

@@ -440,7 +440,7 @@ impl Process {
         heap::record_allocations();
         if self.native {
             heap::retain_free_memory();
-            activation::at_bottom(|| {
+            activation::at_stack_bottom(|| {
                 f(self);
             });
             return Ok(None);
@@ -460,8 +460,12 @@ impl Process {
         // them.
         let exit = unsafe {
             run.act.push(state);
-            let exit =
-                activation::enter(&mut run.act, run_closure(&once), (&raw mut once).cast(), 0);
+            let exit = activation::call_contained(
+                &mut run.act,
+                run_closure(&once),
+                (&raw mut once).cast(),
+                0,
+            );
             run.act.pop(state);
             exit
         };

@@ -426,7 +426,9 @@ impl Queue {
         }
         let me = self.clone();
         // If no thread can be started, the job waits for the existing ones.
-        let Some(thread) = internal_thread::spawn_with_own_descriptors(c"ompvm compile", move || me.work(nice)) else {
+        let Some(thread) =
+            internal_thread::spawn_with_own_descriptors(c"ompvm compile", move || me.work(nice))
+        else {
             return false;
         };
         state.started[kind] += 1;

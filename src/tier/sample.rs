@@ -246,7 +246,11 @@ pub fn without_threads<T, F: FnOnce() -> T>(call: F) -> Result<T, F> {
     for sampler in running.iter_mut().filter(ours) {
         sampler.shared.ends.lock().paused = true;
         sampler.shared.changed.notify_all();
-        sampler.thread.take().into_iter().for_each(InternalThread::join);
+        sampler
+            .thread
+            .take()
+            .into_iter()
+            .for_each(InternalThread::join);
         sampler.shared.queue.pause();
     }
     let result = call();

@@ -12,9 +12,9 @@ use ompvm_interp::osr;
 use ompvm_ir::{BlockId, GlobalRef};
 use ompvm_jit::{Level, LoopEntry, Unit};
 use ompvm_llvm::{Input, read};
+use ompvm_memory::code_addresses::CodeAddresses;
 use ompvm_memory::func::FuncRef;
 use ompvm_memory::image::Image;
-use ompvm_memory::code_addresses::CodeAddresses;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

@@ -55,7 +55,7 @@ fn faulting(
     unsafe {
         act.push(state);
         act.ip = MARK.as_ptr();
-        let exit = activation::enter(&mut act, f, std::ptr::null_mut(), b);
+        let exit = activation::call_contained(&mut act, f, std::ptr::null_mut(), b);
         act.pop(state);
         assert_eq!(exit, Exit::Trapped);
     }

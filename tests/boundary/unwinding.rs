@@ -60,7 +60,7 @@ impl Scope {
         let state = thread::current();
         unsafe {
             s.act.push(state);
-            let exit = activation::enter(&mut s.act, f, a, b);
+            let exit = activation::call_contained(&mut s.act, f, a, b);
             s.act.pop(state);
             exit
         }
@@ -148,11 +148,11 @@ fn jumps_cross_native_frames() {
         act.push(state);
         let target = (&raw mut act).cast();
         assert_eq!(
-            activation::enter(&mut act, inner_scope, target, 5),
+            activation::call_contained(&mut act, inner_scope, target, 5),
             Exit::Jumped(5)
         );
         assert_eq!(
-            activation::enter(&mut act, jump_out, target, 6),
+            activation::call_contained(&mut act, jump_out, target, 6),
             Exit::Jumped(6)
         );
         act.pop(state);

@@ -3,7 +3,7 @@
 //! A handler is an `extern "sysv64-unwind" fn(ip, regs, cx) -> HandlerResult` that ends in
 //! `dispatch(..)`. With `cfg(ompvm_tail_calls)` that is an indirect jump (see build.rs), so the
 //! three arguments stay in registers while the guest runs. Otherwise `dispatch` returns the state
-//! to the loop of [`ompvm_memory::activation::run`]. A handler must hold nothing with drop glue:
+//! to the loop of [`ompvm_memory::activation::run_frames`]. A handler must hold nothing with drop glue:
 //! exceptions unwind through it, and a destructor would prevent the tail call.
 //!
 //! Handlers know nothing of LLVM's types; the lowering has chosen the instruction by type.
@@ -86,7 +86,7 @@ pub unsafe fn dispatch(ip: *const u64, regs: *mut u64, _cx: *mut ThreadState) ->
     HandlerResult { ip, regs }
 }
 
-/// Ends the run: [`ompvm_memory::activation::run`] returns.
+/// Ends the run: [`ompvm_memory::activation::run_frames`] returns.
 #[inline(always)]
 pub fn end_run() -> HandlerResult {
     #[cfg(not(ompvm_tail_calls))]

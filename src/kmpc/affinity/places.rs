@@ -361,7 +361,11 @@ pub fn resolve_kmp(value: &KmpAffinity, machine: &Machine, ignored: &mut Vec<usi
     let granularity = value.granularity.unwrap_or(TopologyLevel::Core);
     let groups = machine.groups(granularity);
     // For each place: its indices among its siblings, from the outermost level inwards.
-    let levels = [TopologyLevel::Socket, TopologyLevel::Core, TopologyLevel::Thread];
+    let levels = [
+        TopologyLevel::Socket,
+        TopologyLevel::Core,
+        TopologyLevel::Thread,
+    ];
     let mut keyed: Vec<(Vec<usize>, Place)> = groups
         .into_iter()
         .map(|place| {
@@ -393,7 +397,12 @@ pub fn resolve_kmp(value: &KmpAffinity, machine: &Machine, ignored: &mut Vec<usi
 }
 
 /// Returns the index of the group of `inner` with `cpu` within its group of `outer`.
-fn number_within(machine: &Machine, outer: TopologyLevel, inner: TopologyLevel, cpu: usize) -> usize {
+fn number_within(
+    machine: &Machine,
+    outer: TopologyLevel,
+    inner: TopologyLevel,
+    cpu: usize,
+) -> usize {
     let groups = machine.groups(outer);
     let around = groups.iter().find(|g| g.contains(&cpu));
     let inside = machine.groups(inner);
@@ -572,7 +581,10 @@ mod tests {
         assert_eq!(format_cpu_list(&m.groups(TopologyLevel::Machine)[0]), "0-3");
         let mut m = machine("hw2");
         assert!(subset("2sockets,2cores@1,*t", &mut m).is_some());
-        assert_eq!(format_cpu_list(&m.groups(TopologyLevel::Machine)[0]), "1,2,9,10,17,18,25,26");
+        assert_eq!(
+            format_cpu_list(&m.groups(TopologyLevel::Machine)[0]),
+            "1,2,9,10,17,18,25,26"
+        );
         assert!(subset("3q", &mut m).is_none());
         assert!(subset("1c@99", &mut m).is_none());
         assert_eq!(m.processors.len(), 8);

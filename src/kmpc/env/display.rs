@@ -127,7 +127,10 @@ fn places(s: &Settings) -> Option<String> {
         return None;
     }
     let braces = |list: &[Vec<usize>]| {
-        let each: Vec<_> = list.iter().map(|p| format!("{{{}}}", format_cpu_list(p))).collect();
+        let each: Vec<_> = list
+            .iter()
+            .map(|p| format!("{{{}}}", format_cpu_list(p)))
+            .collect();
         each.join(",")
     };
     let plain = |list: &[Vec<usize>]| {
@@ -140,7 +143,9 @@ fn places(s: &Settings) -> Option<String> {
         (Some(Request::List(list)), _) => Some(braces(list)),
         (None, Some(kmp)) => match &kmp.order {
             Order::Explicit(list) => Some(plain(list)),
-            Order::Compact(_) => Some(places::name(kmp.granularity.unwrap_or(TopologyLevel::Core)).into()),
+            Order::Compact(_) => {
+                Some(places::name(kmp.granularity.unwrap_or(TopologyLevel::Core)).into())
+            }
             Order::Unsaid => Some("cores".to_owned()),
             _ => None,
         },

@@ -198,7 +198,7 @@ unsafe extern "sysv64-unwind" {
 pub type Extended = ();
 /// The result of [`extend`], as of handlers.
 #[cfg(not(ompvm_tail_calls))]
-pub type Extended = activation::Onward;
+pub type Extended = activation::ResumePoint;
 
 // The entry. In: r11 holds the FuncRef. The frame is a NativeFrame (368 bytes) on the stack.
 global_asm!(
@@ -451,7 +451,7 @@ global_asm!(
 // With tail calls the first handler returns when the run ends. Otherwise each handler returns here,
 // where the stack pointer can be moved between two of them.
 macro_rules! run_asm {
-    ([$($dispatch:literal),*], [$($extend:literal),*] $(, $wants:ident)?) => {
+    ([$($dispatch:literal),*], [$($extend:literal),*] $(, $requested_bytes:ident)?) => {
         global_asm!(
             ".text",
             ".p2align 4",
@@ -504,7 +504,7 @@ macro_rules! run_asm {
             "mov [rcx + {state_limit}], rax",
             "xor esi, esi",
             "4:",
-            "call [rdi + {again}]",
+            "call [rdi + {resume_callback}]",
             "mov rdi, rax",
             "mov rsi, rdx",
             "test rax, rax",
@@ -566,9 +566,9 @@ macro_rules! run_asm {
             personality = sym activation::personality_run,
             low = const std::mem::offset_of!(Activation, low),
             limit = const std::mem::offset_of!(Activation, limit),
-            again = const std::mem::offset_of!(Activation, again),
+            resume_callback = const std::mem::offset_of!(Activation, resume_callback),
             state = const std::mem::offset_of!(Activation, state),
-            $($wants = const std::mem::offset_of!(Activation, $wants),)?
+            $($requested_bytes = const std::mem::offset_of!(Activation, $requested_bytes),)?
             full_stack_handler = const std::mem::offset_of!(Activation, full_stack_handler),
             short = const std::mem::offset_of!(ThreadState, short),
             short_below = const std::mem::offset_of!(ThreadState, short) + 8,
@@ -637,10 +637,10 @@ run_asm!(
         "mov rax, [rsp]",
         "mov rax, [rax - 48]",
         "mov rdx, [rax + {state}]",
-        "mov r8, [rax + {wants}]",
+        "mov r8, [rax + {requested_bytes}]",
         "test r8, r8",
         "je 5b",
-        "mov qword ptr [rax + {wants}], 0",
+        "mov qword ptr [rax + {requested_bytes}], 0",
         "mov r9, [rsp]",
         "mov r11, rsp",
         "mov r10, rsp",
@@ -682,12 +682,12 @@ run_asm!(
         "jae 2f",
         "jmp [rcx + {full_stack_handler}]",
         "2:",
-        "mov [rcx + {wants}], r8",
+        "mov [rcx + {requested_bytes}], r8",
         "mov rax, rdi",
         "mov rdx, rsi",
         "ret"
     ],
-    wants
+    requested_bytes
 );
 
 // The bottom of a stack, as the unwinder sees it: its return address is undefined, as that of a
