@@ -25,7 +25,7 @@ const SCALE_FIRST: usize = 8;
 /// free below it, no matter what the limit was when the program started (mmap_base in
 /// arch/x86/mm/mmap.c).
 const FIRST_MOST: u64 = 112 << 20;
-/// The largest total size of the first thread's stack and its further stack.
+/// The largest total size of the first thread's stack and its overflow stack.
 const FIRST_MOST_EVER: u64 = 16 << 30;
 /// The limit of the first thread's native stack before [`grow_first`] raised it; 0 if it was not
 /// raised.

@@ -39,16 +39,16 @@ pub struct ThreadState {
     /// Storage for the interpreter.
     pub interp: [usize; 6],
     /// Slot 0 of the frame whose native call is in progress.
-    pub away: *mut u64,
+    pub native_call_frame: *mut u64,
     /// The stack that the system made for the thread.
     stack: Range<usize>,
     /// The stack for internal work while the program runs on a small stack of its own.
     work_stack: Option<Stack>,
     /// For a first thread whose own stack may become too short: the stack's start, the address
-    /// below which calls continue on the further stack, and the stack's end. Zeros otherwise.
-    pub(super) short: [usize; 3],
+    /// below which calls continue on the overflow stack, and the stack's end. Zeros otherwise.
+    pub(super) overflow_bounds: [usize; 3],
     /// The stack on which calls continue when the thread's own is used up.
-    further: Option<Stack>,
+    overflow_stack_memory: Option<Stack>,
     blocks: Vec<TlsBlock>,
     rounds: u32,
     signal_stack: *mut c_void,
@@ -182,7 +182,7 @@ pub const HEADER: usize = 6;
 /// Calls `look` for each thread that executes guest code outside of native calls, with the word of
 /// the frame's header that names its code (the third below slot 0). The thread keeps running
 /// meanwhile, so the word may be anything.
-pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
+pub fn sample_frames(look: &mut dyn FnMut(usize)) {
     for entry in threads() {
         entry.readers.fetch_add(1, Ordering::SeqCst);
         let state = entry.state.load(Ordering::SeqCst);
@@ -205,8 +205,9 @@ pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
                     }
                 };
                 if running && let Some(regs) = frame_at(sp, &word) {
-                    let away = (&raw const (*state).away).read_volatile() as usize;
-                    if regs != away
+                    let native_call_frame =
+                        (&raw const (*state).native_call_frame).read_volatile() as usize;
+                    if regs != native_call_frame
                         && let Some(code) = word(regs.wrapping_sub(24))
                     {
                         look(code);
@@ -356,11 +357,11 @@ fn make() -> *mut ThreadState {
         activation: ptr::null_mut(),
         catcher: ptr::null_mut(),
         interp: [0; 6],
-        away: ptr::null_mut(),
+        native_call_frame: ptr::null_mut(),
         stack: 0..0,
         work_stack: None,
-        short: [0; 3],
-        further: None,
+        overflow_bounds: [0; 3],
+        overflow_stack_memory: None,
         blocks: Vec::new(),
         rounds: 0,
         signal_stack: reserved,
@@ -460,26 +461,26 @@ impl ThreadState {
         let lacks = if is_main() { stack::first_lacks() } else { 0 };
         if lacks > self.stack.len() / 2 {
             let below = self.stack.start + (self.stack.len() / 4).min(NATIVE_RESERVE);
-            self.short = [self.stack.start, below, self.stack.end];
+            self.overflow_bounds = [self.stack.start, below, self.stack.end];
         }
     }
 
     /// Returns the stack on which calls continue when the thread's own is used up; only this thread
     /// uses it. `None` if the system has no memory for it; then the thread uses its own stack to
     /// its end.
-    pub fn further_stack(&mut self) -> Option<&Stack> {
-        if self.further.is_none() {
-            self.further = Stack::new(stack::first_lacks()).ok();
+    pub fn overflow_stack(&mut self) -> Option<&Stack> {
+        if self.overflow_stack_memory.is_none() {
+            self.overflow_stack_memory = Stack::new(stack::first_lacks()).ok();
         }
-        if self.further.is_none() {
-            self.stay();
+        if self.overflow_stack_memory.is_none() {
+            self.disable_overflow_stack();
         }
-        self.further.as_ref()
+        self.overflow_stack_memory.as_ref()
     }
 
     /// Makes the thread use its own stack to its end.
-    pub fn stay(&mut self) {
-        self.short = [0; 3];
+    pub fn disable_overflow_stack(&mut self) {
+        self.overflow_bounds = [0; 3];
     }
 
     /// Returns the stack for internal work that takes up to `bytes`, or `None` if the running

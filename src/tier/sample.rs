@@ -1,7 +1,7 @@
 //! Finds hot functions by sampling and decides how to compile them: the policy of `auto`.
 //!
 //! A thread wakes once a [`TICK`] and looks up the functions in which the guest's threads are
-//! ([`thread::look_at_frames`]). It counts calls of a sampled function now and then ([`osr`]).
+//! ([`thread::sample_frames`]). It counts calls of a sampled function now and then ([`osr`]).
 //! Once the samples of a function add up to more than its compilation will take, the back-edge
 //! counters of its loops run for a tick. The counts decide:
 //! - A function that is called is compiled at the quick level, and recompiled when that is worth it
@@ -401,7 +401,7 @@ impl Shared {
             let image = Arc::as_ptr(&self.image) as usize;
             let mut fresh = false;
             inside.clear();
-            thread::look_at_frames(&mut |word| {
+            thread::sample_frames(&mut |word| {
                 let code = osr::code_from_header(word);
                 inside.extend(code.filter(|c| c.image == image && !c.osr_points.is_empty()));
             });

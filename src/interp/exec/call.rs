@@ -430,11 +430,11 @@ unsafe extern "sysv64-unwind" fn call_by_plan(
 ) {
     // SAFETY: `target` has the plan's signature, and the site lists the slots of its arguments.
     unsafe {
-        let outer = std::mem::replace(&mut (*cx).away, regs);
+        let outer = std::mem::replace(&mut (*cx).native_call_frame, regs);
         with_addresses(&site.args, regs, cx, |args| {
             site.plan.call(target, args, regs.add(dst as usize));
         });
-        (*thread::current_again()).away = outer;
+        (*thread::current_again()).native_call_frame = outer;
     }
 }
 handler!(native_plan(o: Site, r, ip, cx) {
@@ -457,7 +457,7 @@ unsafe extern "sysv64-unwind" fn call_with_integers(
     regs: *mut u64,
 ) -> u64 {
     // SAFETY: `target` is a function of `n` integer arguments (the caller's contract); it ignores
-    // further stack words.
+    // overflow stack words.
     unsafe {
         let a = |i: usize| *regs.add(*slots.add(i) as usize);
         macro_rules! go {
@@ -489,10 +489,10 @@ pub const MAX_DIRECT_ARGS: usize = 12;
 control_handler!(native(o: Native, r, ip, cx) {
     let held = suspend(ip, r.0, cx);
     let slots = ip.byte_add(size_of::<Enc<isa::Native>>());
-    let outer = std::mem::replace(&mut (*cx).away, r.0);
+    let outer = std::mem::replace(&mut (*cx).native_call_frame, r.0);
     let value = call_with_integers(o.target, o.n, slots.cast(), r.0);
     let cx = held.resume();
-    (*cx).away = outer;
+    (*cx).native_call_frame = outer;
     r.put(o.dst, value & o.mask);
     dispatch(slots.byte_add(tail_bytes(o.n as usize)), r.0, cx)
 });
