@@ -65,7 +65,7 @@ fn kind(pc: usize) -> Where {
         Where::Baseline
     } else if jit::is_compiled(pc) {
         Where::Compiled
-    } else if walk::is_ours(pc) {
+    } else if walk::is_own_code(pc) {
         Where::Ours
     } else {
         Where::Elsewhere
@@ -94,7 +94,7 @@ pub fn start() {
         return;
     }
     // The first call allocates, which the signal handler must not.
-    walk::is_ours(0);
+    walk::is_own_code(0);
     // SAFETY: the handler has the type that SA_SIGINFO requires and runs on any stack. All-zero is
     // a valid sigaction with an empty mask.
     unsafe {

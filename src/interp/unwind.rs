@@ -43,7 +43,7 @@ thread_local! {
 pub fn uncaught(ip: *const u64) -> Option<(usize, *const u64)> {
     let exception = throws::uncaught()?;
     let last = LAST_SEARCH.get();
-    let ip = match throws::last(exception) {
+    let ip = match throws::last_thrown(exception) {
         Some(thrown) => thrown.position as *const u64,
         None if last.exception == exception => last.ip,
         // Thrown by a native library.

@@ -148,13 +148,13 @@ fn is_zero(module: &Module, id: ConstId) -> bool {
 
 impl Image {
     /// CodeAddresses a module; `resolve` returns addresses of symbols that it does not define. With
-    /// `told`, call sites get addresses for tools that trace calls.
+    /// `trace_calls`, call sites get addresses for tools that trace calls.
     ///
     /// # Errors
     /// All unresolved symbols at once, or the reason why the host refused memory.
     pub fn place(
         module: Arc<Module>,
-        told: bool,
+        trace_calls: bool,
         resolve: &mut dyn FnMut(&str, SymbolKind) -> Option<usize>,
     ) -> Result<Arc<Image>, Error> {
         let layout = DataLayout::of(&module);
@@ -221,7 +221,7 @@ impl Image {
             unresolved.sort();
             return Err(Error::Unresolved(unresolved));
         }
-        let code_addresses = CodeAddresses::new(&module, told)?;
+        let code_addresses = CodeAddresses::new(&module, trace_calls)?;
         let stubs = Stubs::new(defined.len() + module.ifuncs.len()).map_err(Error::Host)?;
         let funcs: Box<[FuncRef]> = defined
             .iter()
@@ -798,7 +798,7 @@ pub const LARGE: usize = 64 << 10;
 static SEPARATE_LARGE: AtomicBool = AtomicBool::new(false);
 
 /// Gives large variables of programs placed from now on pages of their own.
-pub fn keep_apart() {
+pub fn separate_large_variables() {
     SEPARATE_LARGE.store(true, Ordering::Relaxed);
 }
 

@@ -44,7 +44,7 @@ pub type TypeHook = fn(exception: usize, text: &mut dyn Write);
 
 /// Restores memory whose access was revoked: gets the address and whether the access is a write;
 /// returns true if the access can be retried. Called in the signal handler.
-pub type AbsentHook = fn(address: usize, write: bool) -> bool;
+pub type RestoreHook = fn(address: usize, write: bool) -> bool;
 
 /// Leaves LLVM if it caused the fault on this thread, and does not return then. Called first in the
 /// signal handler.
@@ -62,7 +62,7 @@ pub fn set_compiler_hook(hook: CompilerHook) -> usize {
 static RESTORE_HOOK: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers the hook that restores memory.
-pub fn set_absent_hook(hook: AbsentHook) {
+pub fn set_restore_hook(hook: RestoreHook) {
     RESTORE_HOOK.store(hook as usize, Ordering::Release);
 }
 
@@ -86,8 +86,8 @@ unsafe fn restore_access(
     if hook == 0 || signal != libc::SIGSEGV || code != REFUSED {
         return false;
     }
-    // SAFETY: only set_absent_hook stores here.
-    let hook = unsafe { mem::transmute::<usize, AbsentHook>(hook) };
+    // SAFETY: only set_restore_hook stores here.
+    let hook = unsafe { mem::transmute::<usize, RestoreHook>(hook) };
     // SAFETY: the address of this thread's `errno`.
     let errno = unsafe { *libc::__errno_location() };
     // Bit 1 of the processor's error code: a write.

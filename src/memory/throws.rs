@@ -4,7 +4,7 @@
 //! Compiled code calls `__cxa_throw` and `__cxa_rethrow` through shims that record the caller.
 //! [`uncaught`] determines inside an abort whether `std::terminate` ran, and for which exception.
 //! By then the throwing frame may be gone: a function that lets no exception through (`noexcept`,
-//! the body of a parallel region) is unwound to before it terminates. [`in_hand`] restores the C++
+//! the body of a parallel region) is unwound to before it terminates. [`exception_snapshot`] restores the C++
 //! library's state after an embedded program was stopped.
 //!
 //! A process may hold several C++ libraries: libstdc++, which LLVM depends on, and the libc++ of a
@@ -70,7 +70,7 @@ pub struct Thrown {
 }
 
 thread_local! {
-    static LAST: Cell<Option<Thrown>> = const { Cell::new(None) };
+    static LAST_THROWN: Cell<Option<Thrown>> = const { Cell::new(None) };
 }
 
 unsafe extern "C" {
@@ -306,7 +306,7 @@ impl Drop for Library {
 
 /// A snapshot of the exceptions that a thread had caught or in flight.
 #[derive(Clone, Copy, Debug)]
-pub struct InHand {
+pub struct ExceptionSnapshot {
     own: Globals,
     /// The record of the program's own library.
     other: Option<(&'static Slot, Globals)>,
@@ -314,8 +314,8 @@ pub struct InHand {
 
 /// Returns a snapshot of this thread's exceptions in the process's library and in a program's own.
 #[inline]
-pub fn in_hand(library: Option<&Library>) -> InHand {
-    InHand {
+pub fn exception_snapshot(library: Option<&Library>) -> ExceptionSnapshot {
+    ExceptionSnapshot {
         // SAFETY: the library's record of this thread, which lives as long as the thread.
         own: unsafe { *own_record() },
         other: library.map(|library| {
@@ -343,14 +343,14 @@ fn own_record() -> *mut Globals {
     record
 }
 
-impl InHand {
+impl ExceptionSnapshot {
     /// Restores the record after a jump left everything that ran since the snapshot. Exceptions
     /// thrown since leak, as everything else that the dropped frames owned.
     pub fn restore(self) {
-        // SAFETY: the record of this thread, on which `in_hand` took the snapshot.
+        // SAFETY: the record of this thread, on which `exception_snapshot` took the snapshot.
         unsafe { *own_record() = self.own };
         if let Some((slot, before)) = self.other {
-            // SAFETY: the library's record of this thread, on which `in_hand` took the snapshot.
+            // SAFETY: the library's record of this thread, on which `exception_snapshot` took the snapshot.
             if let Some(globals) = unsafe { slot.globals().as_mut() } {
                 *globals = before;
             }
@@ -359,22 +359,22 @@ impl InHand {
 }
 
 pub(super) extern "C" fn thrown(object: usize, after: usize) {
-    LAST.set(Some(Thrown {
+    LAST_THROWN.set(Some(Thrown {
         exception: object - UNWIND,
         position: after - 1,
     }));
 }
 
 pub(super) extern "C" fn rethrown(after: usize, shim: &Shim) {
-    LAST.set(shim.slot.caught().map(|exception| Thrown {
+    LAST_THROWN.set(shim.slot.caught().map(|exception| Thrown {
         exception,
         position: after - 1,
     }));
 }
 
 /// Returns the last exception that compiled code threw on this thread, if it is this one.
-pub fn last(exception: usize) -> Option<Thrown> {
-    LAST.get().filter(|t| t.exception == exception)
+pub fn last_thrown(exception: usize) -> Option<Thrown> {
+    LAST_THROWN.get().filter(|t| t.exception == exception)
 }
 
 /// Returns the uncaught exception that ends the program, if there is one. Called inside an abort.

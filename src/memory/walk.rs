@@ -159,7 +159,7 @@ static GENERATED: Registry<Generated> = Registry::new();
 /// The registration of generated code with this module and the C library's unwinder, undone when
 /// dropped.
 #[derive(Debug)]
-pub struct Known {
+pub struct UnwindRegistration {
     table: usize,
     _registration: Registration<Generated>,
 }
@@ -173,12 +173,12 @@ unsafe extern "C" {
 ///
 /// # Safety
 /// The table is well formed, describes only this code, and outlives the returned value.
-pub unsafe fn register(code: (usize, usize), table: (usize, usize)) -> Known {
+pub unsafe fn register(code: (usize, usize), table: (usize, usize)) -> UnwindRegistration {
     // SAFETY: the table is readable until the returned value is dropped, by contract.
     let frames = unsafe { std::slice::from_raw_parts(table.0 as *const u8, table.1) };
-    // SAFETY: the table is well formed by contract; dropping `Known` deregisters it.
+    // SAFETY: the table is well formed by contract; dropping `UnwindRegistration` deregisters it.
     unsafe { __register_frame(table.0 as *const c_void) };
-    Known {
+    UnwindRegistration {
         table: table.0,
         _registration: GENERATED.add(Generated {
             start: code.0,
@@ -188,7 +188,7 @@ pub unsafe fn register(code: (usize, usize), table: (usize, usize)) -> Known {
     }
 }
 
-impl Drop for Known {
+impl Drop for UnwindRegistration {
     fn drop(&mut self) {
         // SAFETY: registered when this value was made.
         unsafe { __deregister_frame(self.table as *const c_void) };
@@ -295,9 +295,9 @@ pub fn object(address: usize) -> std::ops::Range<usize> {
 
 /// Returns true if an address lies in the binary that contains this code. Does not use the linker's
 /// `etext`: functions may be moved behind it after linking. The first call allocates.
-pub fn is_ours(address: usize) -> bool {
+pub fn is_own_code(address: usize) -> bool {
     static OURS: OnceBox<std::ops::Range<usize>> = OnceBox::new();
-    let ours = OURS.get_or_init(|| Box::new(object(is_ours as *const () as usize)));
+    let ours = OURS.get_or_init(|| Box::new(object(is_own_code as *const () as usize)));
     ours.contains(&address)
 }
 

@@ -452,7 +452,7 @@ impl Process {
             serial: self.image.serial(),
         };
         run.act.catch_traps = true;
-        let in_hand = throws::in_hand(self.image.cpp());
+        let exception_snapshot = throws::exception_snapshot(self.image.cpp());
         let outer = RUN.replace(&raw mut run);
         let mut once = Some(|| f(self));
         // SAFETY: `run` and `once` outlive the activation. `f` runs guest code called through
@@ -471,7 +471,7 @@ impl Process {
         };
         RUN.set(outer);
         if matches!(exit, Exit::Jumped(_) | Exit::Trapped) {
-            in_hand.restore();
+            exception_snapshot.restore();
         }
         match exit {
             Exit::Returned(_) => Ok(None),

@@ -58,7 +58,7 @@ pub struct Placed {
 #[derive(Debug)]
 pub struct Code {
     /// The unwind table's registration, undone before the memory is released.
-    _frames: Option<walk::Known>,
+    _frames: Option<walk::UnwindRegistration>,
     memory: Memory,
     sections: Vec<Placed>,
     /// Start and length of the executable part, including jumps to far functions.

@@ -57,7 +57,7 @@ static MODE: AtomicU8 = AtomicU8::new(0);
 pub fn choose(mode: Mode) {
     MODE.store(mode as u8, Ordering::Release);
     if mode != Mode::Off {
-        image::keep_apart();
+        image::separate_large_variables();
     }
 }
 
@@ -167,7 +167,7 @@ pub fn register(contents: Contents) -> Option<Registration> {
     for &(start, size) in program.variables.values() {
         heap::add(start, size, heap::Kind::Variable);
     }
-    signals::set_absent_hook(residency::absent);
+    signals::set_restore_hook(residency::absent);
     hooks::set_elsewhere(offered);
     if mode() == Mode::Auto {
         preparation::begin(&program);
