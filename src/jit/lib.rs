@@ -21,7 +21,7 @@ use ompvm_llvm::native::{Bitcode, Function, Object, Request, Session, Variable};
 pub use ompvm_llvm::native::{CANNOT, Level, LoopEntry, Place, PlaceKind, Unit};
 use ompvm_memory::heap;
 use ompvm_memory::image::Image;
-use ompvm_memory::link::{Code, NEAR};
+use ompvm_memory::link::{LinkedCode, NEAR};
 use ompvm_memory::thread;
 use ompvm_memory::trampoline;
 use ompvm_support::builtins;
@@ -56,7 +56,7 @@ pub struct Compiled {
     stored: Option<String>,
     _registration: Option<Registration<map::Code>>,
     _announced: tools::Announced,
-    _code: Option<Code>,
+    _code: Option<LinkedCode>,
 }
 
 /// A program whose units are compiled, or loaded from a cache.
@@ -241,7 +241,7 @@ impl Program {
             image,
             instead: &self.instead,
         };
-        let code = Code::new(&object.bytes, &|name| outside.resolve(name, self.cell))?;
+        let code = LinkedCode::new(&object.bytes, &|name| outside.resolve(name, self.cell))?;
         let mut functions = Vec::with_capacity(object.functions.len());
         for (number, name) in &object.functions {
             functions.push((FuncId::new(*number), code.lookup(name)?));
@@ -327,7 +327,7 @@ fn request(
 }
 
 /// Reports an object to profilers and debuggers, if any is enabled.
-fn announce(module: &Module, object: &[u8], code: &Code, lines: &Lines) -> tools::Announced {
+fn announce(module: &Module, object: &[u8], code: &LinkedCode, lines: &Lines) -> tools::Announced {
     if !tools::listening() {
         return tools::Announced::default();
     }

@@ -10,7 +10,7 @@
 
 use hashbrown::HashMap;
 use ompvm_ir::{GlobalRef, Module};
-use ompvm_memory::link::{Code, Reserved};
+use ompvm_memory::link::{LinkedCode, PlacedObject};
 use ompvm_support::error::Error;
 use std::ffi::CString;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ pub struct Assembly {
     module: Arc<Module>,
     /// The names that `.symver` defines, with the symbol and the version that each refers to.
     versions: HashMap<Box<str>, (CString, CString)>,
-    reserved: Option<Reserved>,
+    reserved: Option<PlacedObject>,
     undefined: Vec<String>,
     symbols: HashMap<Box<str>, usize>,
-    code: Option<Code>,
+    code: Option<LinkedCode>,
     /// True to leave the code in memory when this is dropped.
     pub stays: bool,
 }
@@ -60,7 +60,7 @@ impl Assembly {
         if module.assembly.is_empty() {
             return Ok(None);
         }
-        let reserved = Reserved::new(&module.assembly).map_err(|why| fail(module, &why))?;
+        let reserved = PlacedObject::new(&module.assembly).map_err(|why| fail(module, &why))?;
         Ok(Some(Assembly {
             versions: versions(&module.module_asm),
             undefined: reserved.undefined().to_vec(),
@@ -117,7 +117,7 @@ impl Assembly {
 
     /// Returns the functions listed in sections whose names begin with `name` (`.init_array`).
     pub fn listed(&self, name: &str) -> Vec<usize> {
-        let sections = self.code.iter().flat_map(Code::sections);
+        let sections = self.code.iter().flat_map(LinkedCode::sections);
         let lists = sections.filter(|s| s.name.starts_with(name));
         lists
             .flat_map(|s| {

@@ -52,7 +52,7 @@ pub struct Loaded<'a> {
     /// The object file.
     pub object: &'a [u8],
     /// The linked sections.
-    pub code: &'a link::Code,
+    pub code: &'a link::LinkedCode,
     /// The functions.
     pub functions: &'a [Named<'a>],
     /// Source lines of the functions.

@@ -1,6 +1,6 @@
 //! Links an object file into this process, all of it in the low two gigabytes.
 //!
-//! [`Code::new`] places an ELF object's sections in one mapping, finds its symbols' values, applies
+//! [`LinkedCode::new`] places an ELF object's sections in one mapping, finds its symbols' values, applies
 //! its relocations ([`relocate`]) and registers its unwind tables. LLVM's linker does not serve:
 //! linking cached code must not start LLVM, an instance of LLVM's linker is slow and large, and code
 //! in low memory can use 32-bit absolute addresses. W^X holds: everything is written before anything
@@ -15,7 +15,7 @@ use crate::walk;
 use hashbrown::HashMap;
 use object::elf;
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym, SymbolTable};
-use relocate::{Place, Tables};
+use relocate::{Placement, Tables};
 use std::ffi::{CString, c_void};
 use std::ptr;
 
@@ -30,7 +30,7 @@ const PAGE: usize = 4096;
 
 /// The use of a section's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum SectionUse {
     /// Executed memory.
     Code,
     /// Read-only memory.
@@ -41,7 +41,7 @@ pub enum Kind {
 
 /// A loaded section of an object.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct LoadedSection {
     /// Its number in the object file.
     pub index: usize,
     /// Its name.
@@ -51,30 +51,33 @@ pub struct Placed {
     /// The length in bytes.
     pub len: usize,
     /// The use of the memory.
-    pub kind: Kind,
+    pub kind: SectionUse,
 }
 
 /// Linked code; its memory is released when this is dropped.
 #[derive(Debug)]
-pub struct Code {
+pub struct LinkedCode {
     /// The unwind table's registration, undone before the memory is released.
     _frames: Option<walk::UnwindRegistration>,
     memory: Memory,
-    sections: Vec<Placed>,
+    sections: Vec<LoadedSection>,
     /// Start and length of the executable part, including jumps to far functions.
     code: (usize, usize),
     /// Address and size of each function that is visible outside of the object.
     functions: HashMap<Box<str>, (usize, usize)>,
 }
 
-impl Code {
+impl LinkedCode {
     /// Links an object. `resolve` returns the values of its undefined symbols; the process is
     /// searched for symbols that `resolve` does not know.
     ///
     /// # Errors
     /// A defect of the object, the symbols that nothing defines, or exhausted low memory.
-    pub fn new(object: &[u8], resolve: &dyn Fn(&str) -> Option<usize>) -> Result<Code, String> {
-        Reserved::new(object)?.link(object, resolve)
+    pub fn new(
+        object: &[u8],
+        resolve: &dyn Fn(&str) -> Option<usize>,
+    ) -> Result<LinkedCode, String> {
+        PlacedObject::new(object)?.link(object, resolve)
     }
 
     /// Returns the address of a function of the object.
@@ -99,7 +102,7 @@ impl Code {
     }
 
     /// Returns the loaded sections, for describing the code to debuggers.
-    pub fn sections(&self) -> &[Placed] {
+    pub fn sections(&self) -> &[LoadedSection] {
         &self.sections
     }
 
@@ -133,7 +136,7 @@ impl Code {
 
 /// An object with memory: its symbols have addresses, but it is not linked.
 #[derive(Debug)]
-pub struct Reserved {
+pub struct PlacedObject {
     plan: Plan,
     layout: Layout,
     memory: Memory,
@@ -143,12 +146,12 @@ pub struct Reserved {
     undefined: Vec<String>,
 }
 
-impl Reserved {
+impl PlacedObject {
     /// Maps memory and places the object's sections in it.
     ///
     /// # Errors
     /// A defect of the object, or exhausted low memory.
-    pub fn new(object: &[u8]) -> Result<Reserved, String> {
+    pub fn new(object: &[u8]) -> Result<PlacedObject, String> {
         let bad = |e: object::Error| format!("the object cannot be read: {e}");
         let (sections, symbols) = tables_of(object)?;
         let mut plan = Plan::of(&sections)?;
@@ -177,7 +180,7 @@ impl Reserved {
                 }
             }
         }
-        Ok(Reserved {
+        Ok(PlacedObject {
             plan,
             layout,
             memory,
@@ -210,15 +213,15 @@ impl Reserved {
     /// searched for symbols that `resolve` does not know.
     ///
     /// # Errors
-    /// The same as for [`Code::new`].
+    /// The same as for [`LinkedCode::new`].
     pub fn link(
         self,
         object: &[u8],
         resolve: &dyn Fn(&str) -> Option<usize>,
-    ) -> Result<Code, String> {
+    ) -> Result<LinkedCode, String> {
         let bad = |e: object::Error| format!("the object cannot be read: {e}");
         let (sections, symbols) = tables_of(object)?;
-        let Reserved {
+        let PlacedObject {
             plan,
             layout,
             memory,
@@ -237,7 +240,7 @@ impl Reserved {
                 ptr::copy_nonoverlapping(bytes.as_ptr(), place.address as *mut u8, bytes.len())
             };
             let name = sections.section_name(LITTLE, section).map_err(bad)?;
-            placed.push(Placed {
+            placed.push(LoadedSection {
                 index: place.index,
                 name: String::from_utf8_lossy(name).into(),
                 address: place.address,
@@ -271,7 +274,7 @@ impl Reserved {
         // SAFETY: the table is complete, ends with a zero length (the layout leaves one after it),
         // and is deregistered before its memory is released.
         let known = frames.map(|s| unsafe { walk::register(code, (s.address, s.len)) });
-        Ok(Code {
+        Ok(LinkedCode {
             code,
             memory,
             sections: placed,
@@ -348,7 +351,7 @@ fn in_process(name: &str) -> Option<usize> {
 /// The sections that need memory.
 #[derive(Debug)]
 struct Plan {
-    places: Vec<Place>,
+    places: Vec<Placement>,
     /// For each section, one more than its position in `places`, or 0.
     index: Vec<u32>,
 }
@@ -379,16 +382,16 @@ impl Plan {
             if has(elf::SHF_TLS) {
                 return Err("the object has thread-local data of its own".into());
             }
-            places.push(Place {
+            places.push(Placement {
                 index: number,
                 offset: 0,
                 address: 0,
                 len,
                 align: (section.sh_addralign(LITTLE) as usize).max(1),
                 kind: match (has(elf::SHF_EXECINSTR), has(elf::SHF_WRITE)) {
-                    (true, _) => Kind::Code,
-                    (_, true) => Kind::Data,
-                    _ => Kind::Constant,
+                    (true, _) => SectionUse::Code,
+                    (_, true) => SectionUse::Data,
+                    _ => SectionUse::Constant,
                 },
             });
             index[number] = places.len() as u32;
@@ -396,35 +399,35 @@ impl Plan {
         Ok(Plan { places, index })
     }
 
-    fn place(&self, section: usize) -> Option<&Place> {
+    fn place(&self, section: usize) -> Option<&Placement> {
         let n = *self.index.get(section)?;
         self.places.get((n as usize).checked_sub(1)?)
     }
 
     /// Returns the place of the section that defines a symbol.
-    fn place_of(&self, section: elf::SymbolSection) -> Option<&Place> {
+    fn place_of(&self, section: elf::SymbolSection) -> Option<&Placement> {
         self.place(usize::from(section.index()?))
     }
 
     fn layout(&mut self, tables: &Tables) -> Layout {
         let mut end = 0usize;
-        let mut put = |kind: Kind, end: &mut usize| {
+        let mut put = |kind: SectionUse, end: &mut usize| {
             for place in self.places.iter_mut().filter(|p| p.kind == kind) {
                 place.offset = end.next_multiple_of(place.align);
                 // The zero length that ends an unwind table.
                 *end = place.offset + place.len + size_of::<u32>();
             }
         };
-        put(Kind::Code, &mut end);
+        put(SectionUse::Code, &mut end);
         let jumps = end.next_multiple_of(relocate::JUMP);
         let code = jumps + tables.jumps() * relocate::JUMP;
         end = code.next_multiple_of(PAGE);
         let constants = end;
-        put(Kind::Constant, &mut end);
+        put(SectionUse::Constant, &mut end);
         let cells = end.next_multiple_of(8);
         end = (cells + tables.cells() * 8).next_multiple_of(PAGE);
         let data = end;
-        put(Kind::Data, &mut end);
+        put(SectionUse::Data, &mut end);
         Layout {
             jumps,
             code,

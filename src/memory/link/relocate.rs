@@ -7,7 +7,7 @@
 //!
 //! Supports no thread-local relocations; an unknown relocation is an error that names its number.
 
-use super::{Header, Kind, LITTLE, Section};
+use super::{Header, LITTLE, Section, SectionUse};
 use object::elf;
 use object::read::elf::{SectionHeader, SectionTable, SymbolTable};
 
@@ -16,7 +16,7 @@ pub(super) const JUMP: usize = 8;
 
 /// The placement of a section in memory.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Placement {
     /// Index of the section in the object.
     pub index: usize,
     /// Offset in the mapping.
@@ -25,7 +25,7 @@ pub(super) struct Place {
     pub address: usize,
     pub len: usize,
     pub align: usize,
-    pub kind: Kind,
+    pub kind: SectionUse,
 }
 
 /// Start of the jumps and of the cells.
@@ -123,7 +123,7 @@ fn relocations<'d>(
 pub(super) fn apply(
     sections: &SectionTable<'_, Header>,
     object: &[u8],
-    places: &[Place],
+    places: &[Placement],
     values: &[usize],
     tables: &Tables,
     far: Far,

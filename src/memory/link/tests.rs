@@ -1,6 +1,6 @@
 //! Tests with hand-written objects: each relocation, near and far, and each error.
 
-use super::Code;
+use super::LinkedCode;
 
 /// A relocatable object with one code section and relocations against undefined symbols.
 struct Sketch {
@@ -75,8 +75,8 @@ impl Sketch {
         bytes
     }
 
-    fn link(&self, value: usize) -> Result<Code, String> {
-        Code::new(&self.bytes(), &|name| {
+    fn link(&self, value: usize) -> Result<LinkedCode, String> {
+        LinkedCode::new(&self.bytes(), &|name| {
             name.starts_with("ompvm.").then_some(value)
         })
     }
@@ -192,11 +192,11 @@ fn errors_name_their_cause() {
     let mut outside = object(1, "ompvm.a");
     outside.relocations[0].0 = 12;
     assert!(refused(outside).contains("outside of its section"));
-    assert!(Code::new(b"\x7fELF", &|_| None).is_err());
+    assert!(LinkedCode::new(b"\x7fELF", &|_| None).is_err());
     let good = object(1, "ompvm.a").bytes();
     for len in 0..good.len() {
         // A truncated object is refused or means the same; it never crashes.
-        let _ = Code::new(&good[..len], &|_| Some(NEAR));
+        let _ = LinkedCode::new(&good[..len], &|_| Some(NEAR));
     }
 }
 
@@ -207,7 +207,7 @@ fn debuggers_are_told_where_sections_are() {
         relocations: vec![],
     };
     let bytes = sketch.bytes();
-    let code = Code::new(&bytes, &|_| None).unwrap_or_else(|e| panic!("{e}"));
+    let code = LinkedCode::new(&bytes, &|_| None).unwrap_or_else(|e| panic!("{e}"));
     let described = code.described(&bytes).unwrap_or_else(|e| panic!("{e}"));
     let text = &code.sections()[0];
     assert_eq!((&*text.name, text.len), (".text", 8));
