@@ -7,7 +7,7 @@ use super::constant::ConstId;
 use super::debug::{LocId, ScopeId};
 use super::inst::{Inst, Operand, Value};
 use super::module::{Linkage, Module};
-use super::saved::Lazy;
+use super::serialized::Lazy;
 use super::types::{Type, TypeId};
 use cranelift_entity::{EntityRef, entity_impl};
 use serde::{Deserialize, Serialize};

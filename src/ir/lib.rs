@@ -12,10 +12,10 @@
 //! instruction in block order (void instructions occupy a number too), so a [`Value`] is an
 //! index into [`Body::insts`] after subtracting the number of parameters.
 
-pub mod assembly;
 pub mod constant;
 pub mod debug;
 pub mod function;
+pub mod inline_asm;
 pub mod inst;
 pub mod jump;
 pub mod layout;
@@ -23,7 +23,7 @@ pub mod module;
 pub mod names;
 mod print;
 mod print_inst;
-pub mod saved;
+pub mod serialized;
 pub mod types;
 pub mod visit;
 
@@ -40,5 +40,5 @@ pub use jump::{JUMP_BUFFER, JUMP_BUFFER_WORD};
 pub use module::{
     Alias, AliasId, Global, GlobalId, GlobalRef, IFunc, IFuncId, LineTables, Linkage, Module, Xtor,
 };
-pub use saved::Lazy;
+pub use serialized::Lazy;
 pub use types::{FloatKind, Type, TypeId, TypeTable};

@@ -6,7 +6,7 @@
 use super::constant::{Const, ConstId};
 use super::debug::DebugInfo;
 use super::function::{FuncId, Function, UnsafeMath};
-use super::saved::Lazy;
+use super::serialized::Lazy;
 use super::types::{TypeId, TypeTable};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use hashbrown::HashMap;

@@ -1,7 +1,7 @@
 //! The on-disk cache of compiled programs: the second run of a program neither parses nor compiles.
 //!
 //! A [`Cache`] is a folder with one subfolder per program, named by the hash of everything that the
-//! program's code depends on ([`key`]). The subfolder holds the module ([`ompvm_ir::saved`]), one
+//! program's code depends on ([`key`]). The subfolder holds the module ([`ompvm_ir::serialized`]), one
 //! object per compilation unit ([`Shelf`]), and profiles of earlier runs, a few kilobytes.
 //!
 //! Entries are plain files rather than a database: a file that is written under a temporary name

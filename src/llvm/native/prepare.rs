@@ -28,7 +28,7 @@ use inkwell::llvm_sys::{
     LLVMAttributeFunctionIndex, LLVMInlineAsmDialect, LLVMIntPredicate, LLVMLinkage, LLVMOpcode,
     LLVMTailCallKind, LLVMVisibility,
 };
-use ompvm_ir::assembly::{displaced, inputs, is_immediate};
+use ompvm_ir::inline_asm::{displaced, inputs, is_immediate};
 use ompvm_ir::{JUMP_BUFFER, JUMP_BUFFER_WORD};
 use std::ptr::null_mut;
 

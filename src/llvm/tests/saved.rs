@@ -1,7 +1,7 @@
 //! Tests that a saved and loaded module prints as the original.
 
 use super::*;
-use ompvm_ir::saved::{load, save};
+use ompvm_ir::serialized::{load, save};
 use ompvm_ir::visit::Uses;
 
 pub(super) const SYMBOLS: &str = r#"

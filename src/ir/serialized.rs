@@ -30,39 +30,39 @@ pub struct Lazy<T> {
     /// The value, if the part was not loaded or was changed since.
     value: Option<T>,
     decoded: OnceBox<T>,
-    saved: Option<Saved>,
+    encoded: Option<Encoded>,
 }
 
 /// The position of a part's bytes.
 #[derive(Clone)]
-struct Saved {
+struct Encoded {
     bytes: Arc<Vec<u8>>,
     start: u32,
     end: u32,
 }
 
 /// A type that can be a lazy part.
-pub trait Part: Default {
+pub trait LazyPart: Default {
     /// Decodes the part.
     ///
     /// # Errors The bytes do not have the form of the part.
     fn decode(bytes: &[u8]) -> Result<Self, postcard::Error>;
 }
 
-impl<T: Part> Lazy<T> {
-    fn lazily(saved: Saved) -> Self {
+impl<T: LazyPart> Lazy<T> {
+    fn lazily(encoded: Encoded) -> Self {
         Lazy {
             value: None,
             decoded: OnceBox::new(),
-            saved: Some(saved),
+            encoded: Some(encoded),
         }
     }
 
     fn decode(&self) -> T {
-        match &self.saved {
+        match &self.encoded {
             None => T::default(),
-            Some(saved) => {
-                let bytes = &saved.bytes[saved.start as usize..saved.end as usize];
+            Some(encoded) => {
+                let bytes = &encoded.bytes[encoded.start as usize..encoded.end as usize];
                 T::decode(bytes)
                     .unwrap_or_else(|e| ompvm_support::bug!("a saved module does not decode: {e}"))
             }
@@ -75,12 +75,12 @@ impl<T> From<T> for Lazy<T> {
         Lazy {
             value: Some(value),
             decoded: OnceBox::new(),
-            saved: None,
+            encoded: None,
         }
     }
 }
 
-impl<T: Part> Deref for Lazy<T> {
+impl<T: LazyPart> Deref for Lazy<T> {
     type Target = T;
     fn deref(&self) -> &T {
         match &self.value {
@@ -90,7 +90,7 @@ impl<T: Part> Deref for Lazy<T> {
     }
 }
 
-impl<T: Part> DerefMut for Lazy<T> {
+impl<T: LazyPart> DerefMut for Lazy<T> {
     fn deref_mut(&mut self) -> &mut T {
         if self.value.is_none() {
             self.value = Some(self.decode());
@@ -110,13 +110,13 @@ impl<T: fmt::Debug> fmt::Debug for Lazy<T> {
     }
 }
 
-impl Part for Body {
+impl LazyPart for Body {
     fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
         postcard::from_bytes(bytes)
     }
 }
 
-impl Part for DebugInfo {
+impl LazyPart for DebugInfo {
     fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
         let (files, scopes, locs): (Vec<File>, Vec<Scope>, Vec<Loc>) = postcard::from_bytes(bytes)?;
         Ok(DebugInfo {
@@ -130,7 +130,7 @@ impl Part for DebugInfo {
 /// The part that is decoded at once. The type parameters are the tables, which are borrowed for
 /// saving.
 #[derive(Serialize, Deserialize)]
-struct Head<Text, Types, Consts, Globals, Functions, Aliases, IFuncs> {
+struct Header<Text, Types, Consts, Globals, Functions, Aliases, IFuncs> {
     triple: Text,
     data_layout: Text,
     module_asm: Text,
@@ -149,7 +149,7 @@ struct Head<Text, Types, Consts, Globals, Functions, Aliases, IFuncs> {
     bodies: Vec<Option<u32>>,
 }
 
-type Saving<'m> = Head<
+type Saving<'m> = Header<
     &'m str,
     Vec<&'m Type>,
     Vec<&'m Const>,
@@ -159,7 +159,7 @@ type Saving<'m> = Head<
     Vec<&'m IFunc>,
 >;
 type Loaded =
-    Head<String, Vec<Type>, Vec<Const>, Vec<Global>, Vec<Function>, Vec<Alias>, Vec<IFunc>>;
+    Header<String, Vec<Type>, Vec<Const>, Vec<Global>, Vec<Function>, Vec<Alias>, Vec<IFunc>>;
 
 /// Serializes a module; `uses` are the symbols that linking it needs.
 ///
@@ -223,7 +223,7 @@ pub fn load(bytes: Vec<u8>) -> Option<Module> {
         let start = u32::try_from(at).ok()?;
         let end = start.checked_add(len).filter(|&end| end <= total)?;
         at = end as usize;
-        Some(Saved {
+        Some(Encoded {
             bytes: bytes.clone(),
             start,
             end,
@@ -250,7 +250,7 @@ pub fn load(bytes: Vec<u8>) -> Option<Module> {
         ifuncs: head.ifuncs.into_iter().collect(),
         ctors: head.ctors,
         dtors: head.dtors,
-        debug: Lazy::lazily(Saved {
+        debug: Lazy::lazily(Encoded {
             end: total,
             ..debug
         }),
