@@ -257,7 +257,7 @@ fn code_addresses_are_in_order_and_distinct() {
     };
     let ((f, body), (h, other)) = (function("f"), function("h"));
     let few = CodeAddresses::new(&module, false).unwrap();
-    assert_eq!(few.behind(f, body), None);
+    assert_eq!(few.return_addresses(f, body), None);
     assert_eq!(few.ranges().count(), 1);
     let addresses = CodeAddresses::new(&module, true).unwrap();
     let label = |n| addresses.label(f, BlockId::from_u32(n));
