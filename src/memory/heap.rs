@@ -472,8 +472,8 @@ mod tests {
 
     #[test]
     fn functions_of_another_allocator_get_no_wrapper() {
-        assert!(before("malloc", libc::malloc as *const () as usize).is_some());
-        assert_eq!(before("malloc", 0x1234), None);
-        assert_eq!(before("getpid", libc::getpid as *const () as usize), None);
+        assert!(wrapper_of("malloc", libc::malloc as *const () as usize).is_some());
+        assert_eq!(wrapper_of("malloc", 0x1234), None);
+        assert_eq!(wrapper_of("getpid", libc::getpid as *const () as usize), None);
     }
 }
