@@ -502,7 +502,11 @@ unsafe fn copy_arguments(
 }
 
 /// Returns the position at which an activation begins, or continues after an exception or a jump.
-extern "C-unwind" fn resume(act: &mut Activation, reason: ResumeReason, value: usize) -> ResumePoint {
+extern "C-unwind" fn resume(
+    act: &mut Activation,
+    reason: ResumeReason,
+    value: usize,
+) -> ResumePoint {
     if reason == ResumeReason::Begin {
         return lay_out_frames(act, value);
     }

@@ -306,9 +306,9 @@ unsafe extern "sysv64-unwind" fn run_compiled_loop(
         let mut out = [0u64; MAX_RESULT];
         let run: unsafe extern "C-unwind" fn(*mut u64, *mut u64, *const AtomicU32) -> u32 =
             std::mem::transmute(target);
-        let outer = std::mem::replace(&mut (*cx).away, regs);
+        let outer = std::mem::replace(&mut (*cx).native_call_frame, regs);
         let block = run(regs, out.as_mut_ptr(), &raw const point.exit_request);
-        (*thread::current_again()).away = outer;
+        (*thread::current_again()).native_call_frame = outer;
         if block != RETURNED {
             let ip = code.block(BlockId::from_u32(block));
             return Continuation {

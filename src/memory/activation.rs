@@ -36,13 +36,8 @@ pub struct Activation {
     /// The lowest address for slot 0 of a guest frame.
     pub limit: *mut u8,
     /// The interpreter's handler for calls that exhaust the thread's own stack; see
-<<<<<<< HEAD
-    /// [`ThreadState::further_stack`].
-    pub full_stack_handler: usize,
-=======
     /// [`ThreadState::overflow_stack`].
-    pub spill: usize,
->>>>>>> ac68164 (Name the stack on which calls continue the overflow stack)
+    pub full_stack_handler: usize,
     /// The callback that says where [`run_frames`] continues; set by [`run_frames`].
     pub(super) resume_callback: Option<ResumeCallback>,
     /// Bytes by which the stack pointer is to move down, if handlers return to a loop.

@@ -474,6 +474,9 @@ mod tests {
     fn functions_of_another_allocator_get_no_wrapper() {
         assert!(wrapper_of("malloc", libc::malloc as *const () as usize).is_some());
         assert_eq!(wrapper_of("malloc", 0x1234), None);
-        assert_eq!(wrapper_of("getpid", libc::getpid as *const () as usize), None);
+        assert_eq!(
+            wrapper_of("getpid", libc::getpid as *const () as usize),
+            None
+        );
     }
 }
