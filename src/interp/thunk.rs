@@ -54,7 +54,7 @@ pub(super) struct CompiledThunks {
     compiler: Option<Compiler>,
     compiled: HashMap<String, ThunkFn>,
     /// The linked code, which owns the thunks' memory.
-    code: Vec<Code>,
+    code: Vec<LinkedCode>,
     /// The cache entry of each live image that has one, by the image's serial number.
     shelves: HashMap<u64, Arc<Shelf>>,
 }
@@ -114,7 +114,7 @@ impl Thunks {
                 false => why,
             }
         })?;
-        let linked = Code::new(&object, &|name| resolve_symbol(name, image))?;
+        let linked = LinkedCode::new(&object, &|name| resolve_symbol(name, image))?;
         let address = linked.lookup(THUNK)?;
         // SAFETY: the text defines `THUNK` as a function of this type.
         let code = unsafe { std::mem::transmute::<usize, ThunkFn>(address) };
