@@ -232,7 +232,7 @@ impl Config {
     }
 }
 
-pub use ompvm_offload::devices::Choice as Devices;
+pub use ompvm_offload::devices::DeviceSelection as Devices;
 pub use ompvm_offload::outlined::Mode as Offload;
 
 /// Parses a device selection such as `emulated`, `emulated:2` or `host`.

@@ -88,7 +88,7 @@ fn offload_of_environment() -> offload::outlined::Mode {
 }
 
 /// Returns the device selection of the environment.
-fn devices_of_environment() -> offload::devices::Choice {
+fn devices_of_environment() -> offload::devices::DeviceSelection {
     let names = ["OMPVM_DEVICE", "OMP_DEFAULT_DEVICE"];
     let mut choices = names
         .into_iter()
@@ -122,7 +122,7 @@ impl Program {
         if config.offload_report {
             offload::report::enable();
         }
-        offload::devices::choose(config.devices.unwrap_or_else(devices_of_environment));
+        offload::devices::select(config.devices.unwrap_or_else(devices_of_environment));
         offload::outlined::choose(config.offload.unwrap_or_else(offload_of_environment));
         let linked = self.symbols(&config)?;
         // With a tool, code is compiled with other runtime entries, and is not worth caching.

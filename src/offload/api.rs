@@ -3,7 +3,7 @@
 //! The host counts as a device: its number is the number of available devices.
 
 use super::device::{Failure, Memory, Queue};
-use super::devices::{self, State};
+use super::devices::{self, DeviceState};
 use super::map::table::{Found, Life, Range};
 use super::{program, region};
 use parking_lot::Mutex;
@@ -14,7 +14,7 @@ use std::ptr::null_mut;
 /// The target of a device number.
 enum Who {
     Host,
-    Device(&'static State),
+    Device(&'static DeviceState),
     Nobody,
 }
 
@@ -113,7 +113,7 @@ pub unsafe extern "C-unwind" fn is_present(address: *const c_void, number: i32) 
 }
 
 /// Loads all programs, since variables of `declare target` are present from the start.
-fn load(state: &State) {
+fn load(state: &DeviceState) {
     // A failure is reported when a region is reached.
     let _ = state.load_all();
 }

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 /// Selects the devices of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum DeviceSelection {
     /// The GPUs of the machine.
     #[default]
     Hardware,
@@ -30,18 +30,18 @@ pub enum Choice {
 
 /// Suffix of a reference pointer: a device variable that points to a variable of the program
 /// (`declare target link`, or any under `unified_shared_memory`).
-const REFERENCE: &str = "_decl_tgt_ref_ptr";
+const REFERENCE_SUFFIX: &str = "_decl_tgt_ref_ptr";
 
 /// A program loaded on one device.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedProgram {
     image: Box<dyn Image>,
     kernels: Mutex<HashMap<usize, Kernel>>,
 }
 
 /// A device with its mapping table and loaded programs.
 #[derive(Debug)]
-pub struct State {
+pub struct DeviceState {
     /// Device number.
     pub number: i32,
     /// The device.
@@ -50,17 +50,17 @@ pub struct State {
     uid: CString,
     /// Mapped ranges.
     pub table: Mutex<Table>,
-    programs: RwLock<HashMap<u64, std::result::Result<Arc<Loaded>, Failure>>>,
-    out: AtomicBool,
+    programs: RwLock<HashMap<u64, std::result::Result<Arc<LoadedProgram>, Failure>>>,
+    disabled: AtomicBool,
 }
 
-static CHOICE: Mutex<Choice> = Mutex::new(Choice::Hardware);
-static DEVICES: OnceLock<Vec<State>> = OnceLock::new();
+static SELECTION: Mutex<DeviceSelection> = Mutex::new(DeviceSelection::Hardware);
+static DEVICES: OnceLock<Vec<DeviceState>> = OnceLock::new();
 
 /// Selects the devices and registers the device hooks of the runtime. Has no effect on the devices
 /// once they are discovered.
-pub fn choose(choice: Choice) {
-    *CHOICE.lock() = choice;
+pub fn select(selection: DeviceSelection) {
+    *SELECTION.lock() = selection;
     hooks::set_devices(&hooks::Devices {
         count: || count() as i32,
         uid: |number| get(number).map(|state| state.uid.as_c_str()),
@@ -68,28 +68,30 @@ pub fn choose(choice: Choice) {
 }
 
 /// Parses a device selection such as `emulated`, `emulated:2` or `host`.
-pub fn parse(text: &str) -> Option<Choice> {
+pub fn parse(text: &str) -> Option<DeviceSelection> {
     let text = text.trim().to_ascii_lowercase();
     match text.as_str() {
-        "host" | "none" => return Some(Choice::None),
-        "emulated" => return Some(Choice::Emulated(1)),
+        "host" | "none" => return Some(DeviceSelection::None),
+        "emulated" => return Some(DeviceSelection::Emulated(1)),
         _ => {}
     }
     let count: u32 = text.strip_prefix("emulated:")?.parse().ok()?;
-    (1..=64).contains(&count).then_some(Choice::Emulated(count))
+    (1..=64)
+        .contains(&count)
+        .then_some(DeviceSelection::Emulated(count))
 }
 
 /// Returns all devices and discovers them at the first call.
-pub fn all() -> &'static [State] {
+pub fn all() -> &'static [DeviceState] {
     DEVICES.get_or_init(|| {
         let mut list: Vec<Arc<dyn Device>> = Vec::new();
-        match *CHOICE.lock() {
-            Choice::None => {}
-            Choice::Hardware => match cuda::devices() {
+        match *SELECTION.lock() {
+            DeviceSelection::None => {}
+            DeviceSelection::Hardware => match cuda::devices() {
                 Ok(found) => list.extend(found),
                 Err(why) => eprintln!("ompvm: no GPU: {why}"),
             },
-            Choice::Emulated(count) => {
+            DeviceSelection::Emulated(count) => {
                 for n in 0..count {
                     match emulated::Device::new(n) {
                         Ok(device) => list.push(Arc::new(device)),
@@ -100,7 +102,7 @@ pub fn all() -> &'static [State] {
         }
         list.into_iter()
             .enumerate()
-            .map(|(n, device)| State::new(n as i32, device))
+            .map(|(n, device)| DeviceState::new(n as i32, device))
             .collect()
     })
 }
@@ -120,16 +122,16 @@ pub fn count() -> usize {
 
 /// Returns a device by its number. Returns `None` for the host, for invalid numbers, and for
 /// disabled devices.
-pub fn get(number: i32) -> Option<&'static State> {
+pub fn get(number: i32) -> Option<&'static DeviceState> {
     if count() == 0 {
         return None;
     }
     let state = all().get(usize::try_from(number).ok()?)?;
-    (!state.is_out()).then_some(state)
+    (!state.is_disabled()).then_some(state)
 }
 
 /// Unloads a program and removes its variables from the mapping tables.
-pub(super) fn forget(program: &Program) {
+pub(super) fn unload(program: &Program) {
     for state in DEVICES.get().into_iter().flatten() {
         state.programs.write().remove(&program.id);
         let mut table = state.table.lock();
@@ -141,29 +143,29 @@ pub(super) fn forget(program: &Program) {
     }
 }
 
-impl State {
-    fn new(number: i32, device: Arc<dyn Device>) -> State {
+impl DeviceState {
+    fn new(number: i32, device: Arc<dyn Device>) -> DeviceState {
         let uid = device.uid();
         let uid = uid.unwrap_or_else(|| format!("{number}: {}", device.name()));
-        State {
+        DeviceState {
             number,
             // An identifier with an interior zero byte is replaced by an empty one.
             uid: CString::new(uid).unwrap_or_default(),
             device,
             table: Mutex::default(),
             programs: RwLock::default(),
-            out: AtomicBool::new(false),
+            disabled: AtomicBool::new(false),
         }
     }
 
     /// Returns true if the device has failed.
-    pub fn is_out(&self) -> bool {
-        self.out.load(Ordering::Acquire)
+    pub fn is_disabled(&self) -> bool {
+        self.disabled.load(Ordering::Acquire)
     }
 
     /// Disables the device and copies mapped data back, as far as it can still be read.
-    pub fn take_out(&self) {
-        if self.out.swap(true, Ordering::AcqRel) {
+    pub fn disable(&self) {
+        if self.disabled.swap(true, Ordering::AcqRel) {
             return;
         }
         let table = self.table.lock();
@@ -198,7 +200,7 @@ impl State {
     ///
     /// # Errors
     /// The reason why it cannot be loaded; later calls return the same.
-    pub fn load(&self, program: &Program) -> Result<Arc<Loaded>> {
+    pub fn load(&self, program: &Program) -> Result<Arc<LoadedProgram>> {
         if let Some(known) = self.programs.read().get(&program.id) {
             return known.clone();
         }
@@ -206,12 +208,12 @@ impl State {
         if let Some(known) = programs.get(&program.id) {
             return known.clone();
         }
-        let fresh = self.make(program);
+        let fresh = self.load_uncached(program);
         programs.insert(program.id, fresh.clone());
         fresh
     }
 
-    fn make(&self, program: &Program) -> Result<Arc<Loaded>> {
+    fn load_uncached(&self, program: &Program) -> Result<Arc<LoadedProgram>> {
         let target = self.device.target();
         let unsupported = |reason: String| Failure::Unsupported {
             reason,
@@ -229,7 +231,7 @@ impl State {
             0 => fits
                 .iter()
                 .map(|i| i.arch.as_str())
-                .max_by_key(|a| (same(a), version(a))),
+                .max_by_key(|a| (same(a), architecture_number(a))),
             _ => Some(target.arch.as_str()),
         };
         let Some(arch) = arch else {
@@ -252,8 +254,8 @@ impl State {
                 continue;
             };
             let mut address = symbol.address;
-            let leads_to_host = entry.link || entry.name.ends_with(REFERENCE);
-            if leads_to_host && program::is_unified() {
+            let references_host = entry.link || entry.name.ends_with(REFERENCE_SUFFIX);
+            if references_host && program::is_unified() {
                 // The device's reference pointer receives the value of the host's pointer. SAFETY:
                 // the entry is a pointer variable of the program, which is never unmapped.
                 unsafe {
@@ -285,14 +287,14 @@ impl State {
             );
         }
         drop(table);
-        Ok(Arc::new(Loaded {
+        Ok(Arc::new(LoadedProgram {
             image,
             kernels: Mutex::default(),
         }))
     }
 }
 
-impl Loaded {
+impl LoadedProgram {
     /// Returns the kernel of an offload entry.
     ///
     /// # Errors
@@ -316,7 +318,7 @@ impl Loaded {
 }
 
 /// Returns the number in an architecture such as `sm_90`.
-fn version(arch: &str) -> u32 {
+fn architecture_number(arch: &str) -> u32 {
     let digits: String = arch.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(0)
 }

@@ -10,7 +10,7 @@
 //! `targetsync` as `target` only.
 
 use super::device::Queue;
-use super::devices::State;
+use super::devices::DeviceState;
 use super::region;
 use ompvm_kmpc::ident::Ident;
 use ompvm_kmpc::interop::Object as Described;
@@ -23,7 +23,7 @@ use std::ptr::{null, null_mut};
 #[derive(Debug)]
 struct Object {
     described: Described,
-    state: &'static State,
+    state: &'static DeviceState,
     queue: Queue,
 }
 

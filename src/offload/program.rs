@@ -170,7 +170,7 @@ impl Drop for Registration {
         if let Some(regions) = &mut *REGIONS.write() {
             regions.retain(|_, (p, _)| p.id != self.0.id);
         }
-        super::devices::forget(&self.0);
+        super::devices::unload(&self.0);
     }
 }
 

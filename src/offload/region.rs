@@ -5,7 +5,7 @@
 //! program with a report. So does every failure if `OMP_TARGET_OFFLOAD` is `mandatory`.
 
 use super::device::{Device, Failure, Kernel, Launch, Memory, Queue};
-use super::devices::{self, State};
+use super::devices::{self, DeviceState};
 use super::map::data::{Data, Traffic};
 use super::map::kind;
 use super::map::plan::{self, Arrays, Item};
@@ -100,7 +100,7 @@ impl From<String> for Elsewhere {
 ///
 /// # Errors
 /// The reason why the construct runs on the host.
-pub fn device_for(number: i64) -> std::result::Result<&'static State, Elsewhere> {
+pub fn device_for(number: i64) -> std::result::Result<&'static DeviceState, Elsewhere> {
     // SAFETY: the routine takes no arguments and reads a setting.
     let policy = unsafe { api::get_target_offload() };
     if policy == TargetOffload::Disabled as i32 {
@@ -157,7 +157,7 @@ pub fn end_with(failure: &Failure, what: &'static str) -> ! {
 }
 
 /// Handles a failure: ends the program, or returns the reason for running on the host.
-fn failed(site: Site, state: Option<&State>, failure: &Failure) -> Elsewhere {
+fn failed(site: Site, state: Option<&DeviceState>, failure: &Failure) -> Elsewhere {
     let device = state.map_or_else(|| "a device".to_owned(), |s| s.device.name());
     if let Failure::Fault(_) = failure {
         end(site, &format!("the program failed on {device}: {failure}"));
@@ -176,7 +176,7 @@ fn failed(site: Site, state: Option<&State>, failure: &Failure) -> Elsewhere {
     if matches!(failure, Failure::OutOfMemory { .. } | Failure::Lost(_))
         && let Some(state) = state
     {
-        state.take_out();
+        state.disable();
     }
     failure.to_string().into()
 }
@@ -209,7 +209,7 @@ fn on_host(site: Site, why: &Elsewhere) {
     }
 }
 
-fn note(site: Site, state: &State, traffic: Traffic, kernel: u64, launch: u64) {
+fn note(site: Site, state: &DeviceState, traffic: Traffic, kernel: u64, launch: u64) {
     if report::is_on() {
         let row = report::Row {
             runs: 1,
@@ -300,7 +300,7 @@ fn bounded(device: &dyn Device, (teams, threads): (u32, u32)) -> (u32, u32) {
 /// # Safety `arguments` must hold the arrays of the compiler, whose items must be live host memory.
 unsafe fn run(
     site: Site,
-    state: &State,
+    state: &DeviceState,
     kernel: &Kernel,
     arguments: &KernelArguments,
     (teams, threads): (u32, u32),
@@ -393,7 +393,7 @@ fn add(sum: &mut Traffic, more: Traffic) {
     sum.time += more.time;
 }
 
-fn free(state: &State, own: &[u64]) {
+fn free(state: &DeviceState, own: &[u64]) {
     for &address in own {
         // Freeing may fail only on a device that has failed, where nothing can be freed.
         let _ = state.device.free(address, Memory::Device);

@@ -11,7 +11,7 @@ use super::residency::{self, Objects, Traffic};
 use super::walk::{self, Frame, Walk};
 use super::{Plan, Region, slices};
 use crate::device::{Failure, Kernel, Launch, Memory, Queue};
-use crate::devices::State;
+use crate::devices::DeviceState;
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
 use ompvm_llvm::outlined::{Access, Expression, Origin, Passing, Phase};
@@ -109,7 +109,7 @@ const LOOSE: u64 = 64 << 20;
 pub(super) unsafe fn launch(
     region: &Region,
     plan: &Plan,
-    state: &'static State,
+    state: &'static DeviceState,
     start: &hooks::Region,
 ) -> Result<Done, Problem> {
     if !residency::usable() {
@@ -382,7 +382,7 @@ pub(super) unsafe fn moves(region: &Region, plan: &Plan, start: &hooks::Region) 
 /// Saves the contents of blocks that a kernel changes and that only the device has, if device
 /// memory survives failing kernels.
 fn snapshots(
-    state: &State,
+    state: &DeviceState,
     needs: &Needs,
     objects: &mut Objects,
 ) -> Result<Vec<(usize, u64, u64)>, Failure> {
@@ -409,7 +409,7 @@ fn snapshots(
     Ok(made)
 }
 
-fn free(state: &State, snapshots: &[(usize, u64, u64)]) {
+fn free(state: &DeviceState, snapshots: &[(usize, u64, u64)]) {
     for &(_, address, _) in snapshots {
         // Freeing may fail only on a device that has failed, where nothing can be freed.
         let _ = state.device.free(address, Memory::Device);
@@ -456,7 +456,7 @@ pub(super) fn read_carefully(address: usize, to: &mut [u8]) -> bool {
 
 /// Lays the pieces out in the frame, written ones first. Returns the frame's size and device
 /// address.
-fn frame(state: &State, needs: &mut Needs) -> Result<(usize, u64), Failure> {
+fn frame(state: &DeviceState, needs: &mut Needs) -> Result<(usize, u64), Failure> {
     merge(&mut needs.pieces);
     needs.pieces.sort_by_key(|p| !p.write);
     let mut size = 0usize;

@@ -25,7 +25,7 @@ mod slices;
 mod walk;
 
 use super::device::{Code, Failure, Image, Kernel};
-use super::devices::State;
+use super::devices::DeviceState;
 use super::{nvptx, report};
 use hashbrown::HashMap;
 pub use library::overrides;
@@ -269,7 +269,7 @@ impl Program {
     }
 
     /// Returns the kernels loaded on a device. The first call compiles and loads them.
-    fn load(&self, state: &State) -> Result<&Loaded, Failure> {
+    fn load(&self, state: &DeviceState) -> Result<&Loaded, Failure> {
         let loaded = self.loaded.get_or_init(|| {
             let Some(Ok(outlined)) = self.outlined.get() else {
                 return Err(Failure::Image("it has no kernels".into()));
@@ -371,7 +371,7 @@ unsafe fn attempt(region: &Region, start: &hooks::Region) -> Result<launch::Done
             match failure {
                 // The next attempt may find free memory or other data.
                 Failure::OutOfMemory { .. } => {}
-                Failure::Lost(_) => state.take_out(),
+                Failure::Lost(_) => state.disable(),
                 _ => *region.refused.lock() = Some(why.clone()),
             }
             Err(why)
@@ -406,7 +406,7 @@ fn note_host(start: &hooks::Region, why: &str) {
     }
 }
 
-fn note(start: &hooks::Region, state: &State, done: &launch::Done) {
+fn note(start: &hooks::Region, state: &DeviceState, done: &launch::Done) {
     if report::is_on() {
         let row = report::Row {
             runs: 1,

@@ -8,7 +8,7 @@
 use super::choice::{Choice, Ledger, Measured, SHORT};
 use super::{attempt, launch, note_host};
 use crate::device::{Memory, Queue};
-use crate::devices::State;
+use crate::devices::DeviceState;
 use ompvm_kmpc::{fork, hooks};
 use parking_lot::Mutex;
 use std::sync::OnceLock;
@@ -72,7 +72,7 @@ pub(super) fn copied(bytes: u64, nanoseconds: u64) {
 }
 
 /// Measures the bandwidth before a region's first copies.
-pub(super) fn probe(state: &State) {
+pub(super) fn probe(state: &DeviceState) {
     static DONE: AtomicBool = AtomicBool::new(false);
     if DONE.swap(true, Ordering::Relaxed) {
         return;

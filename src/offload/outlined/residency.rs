@@ -15,7 +15,7 @@
 
 use super::heap::{Block, PAGE};
 use crate::device::{Failure, Memory, Queue, Result};
-use crate::devices::State;
+use crate::devices::DeviceState;
 use ompvm_memory::internal_thread;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
@@ -40,7 +40,7 @@ pub(super) struct Object {
     pub start: usize,
     /// Size in bytes.
     pub size: usize,
-    state: &'static State,
+    state: &'static DeviceState,
     /// Device address.
     pub device: u64,
     /// True if the host has the current contents.
@@ -281,7 +281,7 @@ impl Objects {
     /// [`Failure::OutOfMemory`] if evicting all objects that are not in `used` does not suffice.
     pub fn on_device(
         &mut self,
-        state: &'static State,
+        state: &'static DeviceState,
         block: &Block,
         used: &[usize],
     ) -> Result<&mut Object> {
@@ -318,7 +318,7 @@ impl Objects {
     }
 
     /// Allocates device memory, evicting objects that are not in `used`.
-    fn room(&mut self, state: &State, size: usize, used: &[usize]) -> Result<u64> {
+    fn room(&mut self, state: &DeviceState, size: usize, used: &[usize]) -> Result<u64> {
         let device = &state.device;
         let mut answer = device.alloc(size as u64, 256, Memory::Device);
         while matches!(answer, Err(Failure::OutOfMemory { .. })) {

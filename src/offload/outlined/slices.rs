@@ -9,7 +9,7 @@
 //! `llvm::outlined::kernel` decides which arrays live there.
 
 use crate::device::{Device, Failure, Kernel, Memory};
-use crate::devices::State;
+use crate::devices::DeviceState;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
@@ -30,7 +30,7 @@ pub(super) struct Shape {
 
 /// Returns the shape of a launch for a trip count and a slice size in bytes.
 pub(super) fn shape(
-    state: &State,
+    state: &DeviceState,
     kernel: &Kernel,
     trips: u64,
     slice: u64,
@@ -83,7 +83,7 @@ fn bounded(warp: u32, usual: u32, threads: u32, trips: u64, most: u64) -> Option
 }
 
 /// Returns an arena of at least `size` bytes.
-fn reserve(state: &State, size: u64) -> Result<u64, Failure> {
+fn reserve(state: &DeviceState, size: u64) -> Result<u64, Failure> {
     let mut kept = KEPT.lock();
     let kept = kept.get_or_insert_default();
     if let Some(&(there, bytes)) = kept.get(&state.number)

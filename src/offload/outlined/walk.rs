@@ -34,7 +34,7 @@ pub(super) struct Frame<'a> {
 
 /// Inputs of the interpreter.
 pub(super) struct Walk<'a> {
-    pub state: &'static devices::State,
+    pub state: &'static devices::DeviceState,
     pub program: &'a Program,
     pub plan: &'a Plan,
     pub script: &'a Script,
