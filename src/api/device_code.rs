@@ -4,7 +4,7 @@ use super::module::Module;
 use ompvm_ir::Const;
 use ompvm_llvm::Input;
 use ompvm_llvm::outlined::{Outlined, Region, outline};
-use ompvm_offload::device::Code;
+use ompvm_offload::device;
 use ompvm_offload::{image, nvptx};
 use ompvm_support::error::Error;
 
@@ -113,7 +113,7 @@ impl Module {
             file: module.name.clone(),
             cause,
         };
-        let code = Code {
+        let code = device::DeviceCode {
             units,
             arch: format!("sm_{architecture}"),
             name: module.name.clone(),

@@ -2,7 +2,7 @@
 //!
 //! The host counts as a device: its number is the number of available devices.
 
-use super::device::{Failure, Memory, Queue};
+use super::device::{Failure, MemoryKind, Queue};
 use super::devices::{self, DeviceState};
 use super::map::table::{Found, Life, Range};
 use super::{program, region};
@@ -31,17 +31,17 @@ fn who(number: i32) -> Who {
 }
 
 /// Blocks that the routines allocated, with their kind of memory: freeing takes only the address.
-static BLOCKS: Mutex<BTreeMap<(i32, u64), Memory>> = Mutex::new(BTreeMap::new());
+static BLOCKS: Mutex<BTreeMap<(i32, u64), MemoryKind>> = Mutex::new(BTreeMap::new());
 
 /// Returns the kind of memory to allocate: shared memory if a program requires unified memory.
-fn shared(memory: Memory) -> Memory {
+fn shared(memory: MemoryKind) -> MemoryKind {
     match program::is_unified() {
-        true => Memory::Shared,
+        true => MemoryKind::Shared,
         false => memory,
     }
 }
 
-fn allocate(size: usize, number: i32, memory: Memory) -> *mut c_void {
+fn allocate(size: usize, number: i32, memory: MemoryKind) -> *mut c_void {
     if size == 0 {
         return null_mut();
     }
@@ -62,17 +62,17 @@ fn allocate(size: usize, number: i32, memory: Memory) -> *mut c_void {
 
 /// `omp_target_alloc`.
 pub unsafe extern "C-unwind" fn alloc(size: usize, number: i32) -> *mut c_void {
-    allocate(size, number, Memory::Device)
+    allocate(size, number, MemoryKind::Device)
 }
 
 /// `llvm_omp_target_alloc_host`.
 pub unsafe extern "C-unwind" fn alloc_host(size: usize, number: i32) -> *mut c_void {
-    allocate(size, number, Memory::Host)
+    allocate(size, number, MemoryKind::Host)
 }
 
 /// `llvm_omp_target_alloc_shared`.
 pub unsafe extern "C-unwind" fn alloc_shared(size: usize, number: i32) -> *mut c_void {
-    allocate(size, number, Memory::Shared)
+    allocate(size, number, MemoryKind::Shared)
 }
 
 /// `omp_target_free`, `llvm_omp_target_free_host`, `_shared`, `_device`.
@@ -87,7 +87,7 @@ pub unsafe extern "C-unwind" fn free(address: *mut c_void, number: i32) {
             let memory = BLOCKS.lock().remove(&(state.number, address as u64));
             let freed = state
                 .device
-                .free(address as u64, memory.unwrap_or(Memory::Device));
+                .free(address as u64, memory.unwrap_or(MemoryKind::Device));
             if let Err(failure) = freed {
                 eprintln!("ompvm: omp_target_free: {failure}");
             }
@@ -136,7 +136,7 @@ pub unsafe extern "C-unwind" fn is_accessible(
                 .next_back()
                 .is_some_and(|(&(n, start), &memory)| {
                     n == state.number
-                        && memory != Memory::Device
+                        && memory != MemoryKind::Device
                         && start as usize <= address as usize
                 });
             let all = shared || program::is_unified();

@@ -45,11 +45,11 @@ pub struct Limits {
     /// Size of its memory in bytes.
     pub memory: u64,
     /// Maximum number of threads in a block.
-    pub threads_per_block: u32,
+    pub max_block_threads: u32,
     /// Default number of blocks: enough to keep the device busy.
-    pub usual_blocks: u32,
+    pub default_blocks: u32,
     /// Default number of threads in a block.
-    pub usual_threads: u32,
+    pub default_threads: u32,
     /// Maximum number of blocks in a grid.
     pub blocks: u32,
     /// Number of threads in a warp.
@@ -60,7 +60,7 @@ pub struct Limits {
 
 /// Execution mode of a kernel, from its `<name>_kernel_environment`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum ExecutionMode {
     /// One thread of each block starts; the others wait for parallel regions. A block needs one
     /// warp more than the threads of its regions.
     Generic,
@@ -79,7 +79,7 @@ pub struct Kernel {
     /// Handle of the device: a launch needs no look-up.
     pub handle: u64,
     /// Execution mode.
-    pub mode: Mode,
+    pub mode: ExecutionMode,
     /// Minimum and maximum threads of a block; 0 or less means unbounded.
     pub threads: (i32, i32),
     /// Minimum and maximum blocks; 0 or less means unbounded.
@@ -92,9 +92,9 @@ pub struct Kernel {
     /// True if the number of blocks does not affect the results, so `num_teams` is only an upper
     /// bound.
     pub any_grid: bool,
-    /// Number of argument words on the emulated device, which pads [`Launch::args`] to it; GPUs
-    /// ignore the field.
-    pub args: u32,
+    /// Number of argument words, with the launch environment. The emulated device pads
+    /// [`Launch::args`] to it.
+    pub argument_words: u32,
 }
 
 /// Shape and arguments of a kernel launch.
@@ -190,7 +190,7 @@ pub type Result<T> = std::result::Result<T, Failure>;
 
 /// Placement of memory that the program allocates explicitly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
+pub enum MemoryKind {
     /// On the device only.
     Device,
     /// On the host, accessible to the device (`llvm_omp_target_alloc_host`).
@@ -202,7 +202,7 @@ pub enum Memory {
 /// Device code of a program. [`Device::load`] links the images of its translation units with each
 /// other and with the device runtime.
 #[derive(Clone, Debug)]
-pub struct Code {
+pub struct DeviceCode {
     /// Bitcode of each unit as the compiler emitted it.
     pub units: Vec<Vec<u8>>,
     /// Architecture that the units were compiled for.
@@ -213,8 +213,8 @@ pub struct Code {
     pub teams: u32,
 }
 
-/// Size in bytes of a staging buffer for [`Device::fetch`].
-pub const FETCHED: usize = 32 << 10;
+/// Size in bytes of a staging buffer for [`Device::fetch_staged`].
+pub const STAGING_BYTES: usize = 32 << 10;
 
 /// An accelerator.
 ///
@@ -240,22 +240,22 @@ pub trait Device: Send + Sync + Debug {
     ///
     /// # Errors
     /// [`Failure::OutOfMemory`]; [`Failure::Unsupported`] if the device lacks this kind of memory.
-    fn alloc(&self, size: u64, align: u64, memory: Memory) -> Result<u64>;
+    fn alloc(&self, size: u64, align: u64, memory: MemoryKind) -> Result<u64>;
 
     /// Allocates space for a section of host memory, after `padding` bytes that preserve its
     /// alignment. Returns the start of the padding, which [`Device::free`] takes.
     ///
     /// # Errors
     /// As for [`Device::alloc`].
-    fn alloc_behind(&self, padding: u64, size: u64, align: u64) -> Result<u64> {
-        self.alloc(padding + size, align, Memory::Device)
+    fn alloc_padded(&self, padding: u64, size: u64, align: u64) -> Result<u64> {
+        self.alloc(padding + size, align, MemoryKind::Device)
     }
 
     /// Frees memory from [`Device::alloc`]. All queued operations that use it must be complete.
     ///
     /// # Errors
     /// [`Failure::Fault`] if the address is not that of an allocation.
-    fn free(&self, address: u64, memory: Memory) -> Result<()>;
+    fn free(&self, address: u64, memory: MemoryKind) -> Result<()>;
 
     /// Copies from the host to the device.
     ///
@@ -307,7 +307,7 @@ pub trait Device: Send + Sync + Debug {
     ///
     /// # Errors
     /// [`Failure::Image`] for a damaged image; [`Failure::Unsupported`] with the reason.
-    fn load(&self, code: &Code) -> Result<Box<dyn Image>>;
+    fn load(&self, code: &DeviceCode) -> Result<Box<dyn Image>>;
 
     /// Launches a kernel.
     ///
@@ -316,41 +316,41 @@ pub trait Device: Send + Sync + Debug {
     /// failure to launch; later ones appear at the next synchronization.
     fn launch(&self, queue: Queue, kernel: &Kernel, launch: &Launch<'_>) -> Result<()>;
 
-    /// Launches a kernel on [`Queue::SYNC`] without waiting; [`Device::finish`] waits for it.
+    /// Launches a kernel on [`Queue::SYNC`] without waiting; [`Device::await_launch`] waits for it.
     ///
     /// # Errors
     /// A failure to launch.
-    fn begin(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
+    fn launch_async(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
         self.launch(Queue::SYNC, kernel, launch)
     }
 
-    /// Waits for the [`Device::begin`] and [`Device::fetch`] calls of this thread.
+    /// Waits for the [`Device::launch_async`] and [`Device::fetch_staged`] calls of this thread.
     ///
     /// # Errors
     /// Every failure of the kernel.
-    fn finish(&self, _kernel: &Kernel) -> Result<()> {
+    fn await_launch(&self, _kernel: &Kernel) -> Result<()> {
         Ok(())
     }
 
-    /// Lends a staging buffer of [`FETCHED`] bytes for [`Device::fetch`]. Returns `None` on devices
+    /// Lends a staging buffer of [`STAGING_BYTES`] bytes for [`Device::fetch_staged`]. Returns `None` on devices
     /// where staging has no benefit.
-    fn lend(&self) -> Option<NonNull<u8>> {
+    fn lend_staging(&self) -> Option<NonNull<u8>> {
         None
     }
 
-    /// Returns a buffer of [`Device::lend`] to the device.
-    fn take_back(&self, _buffer: NonNull<u8>) {}
+    /// Returns a buffer of [`Device::lend_staging`] to the device.
+    fn return_staging(&self, _buffer: NonNull<u8>) {}
 
-    /// Copies from the device to a buffer of [`Device::lend`], behind the kernel that was begun.
-    /// The bytes are valid after [`Device::finish`].
+    /// Copies from the device to a buffer of [`Device::lend_staging`], behind the kernel that was begun.
+    /// The bytes are valid after [`Device::await_launch`].
     ///
     /// # Safety
     /// `to` and `len` must lie within such a buffer, which must not be returned before
-    /// [`Device::finish`].
+    /// [`Device::await_launch`].
     ///
     /// # Errors
     /// As for [`Device::upload`].
-    unsafe fn fetch(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
+    unsafe fn fetch_staged(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
         // SAFETY: by this function's contract, `len` bytes at `to` lie within a lent buffer.
         unsafe { self.download(Queue::SYNC, to, from, len) }
     }
@@ -368,7 +368,7 @@ pub trait Device: Send + Sync + Debug {
     ///
     /// # Errors
     /// Failures of the queue's operations.
-    fn synchronise(&self, queue: Queue) -> Result<()>;
+    fn synchronize(&self, queue: Queue) -> Result<()>;
 
     /// Returns true if all operations of a queue are complete.
     ///
@@ -398,23 +398,23 @@ pub trait Device: Send + Sync + Debug {
     /// Returns the number of blocks and threads of a launch, from the program's request (0: none)
     /// and the trip count (0: unknown).
     fn shape(&self, kernel: &Kernel, teams: u32, threads: u32, trip: u64) -> (u32, u32) {
-        usual_shape(&self.limits(), kernel, teams, threads, trip)
+        default_shape(&self.limits(), kernel, teams, threads, trip)
     }
 
     /// Returns true if kernels can access all host memory by host addresses
     /// (`unified_shared_memory`).
-    fn reaches_host(&self) -> bool {
+    fn accesses_host_memory(&self) -> bool {
         false
     }
 
     /// Returns the foreign runtime's objects for a queue, for `interop` constructs. Returns `None`
     /// if the device has no foreign runtime.
-    fn foreign(&self, _queue: Queue) -> Option<Foreign> {
+    fn foreign_handles(&self, _queue: Queue) -> Option<Foreign> {
         None
     }
 
     /// Returns true if device memory keeps its contents when a kernel fails.
-    fn survives(&self) -> bool {
+    fn survives_faults(&self) -> bool {
         false
     }
 
@@ -437,7 +437,7 @@ pub trait Image: Send + Sync + Debug {
 }
 
 /// Returns the default launch shape, from the limits of the device and the bounds of the kernel.
-pub fn usual_shape(
+pub fn default_shape(
     limits: &Limits,
     kernel: &Kernel,
     teams: u32,
@@ -452,28 +452,28 @@ pub fn usual_shape(
         };
         value.max(least.max(1) as u32)
     };
-    let extra = if kernel.mode == Mode::Generic {
+    let extra = if kernel.mode == ExecutionMode::Generic {
         limits.warp
     } else {
         0
     };
     let asked = if threads == 0 {
-        limits.usual_threads
+        limits.default_threads
     } else {
         threads
     };
     // The environment's bounds count the extra warp.
-    let threads = bound(asked.saturating_add(extra), kernel.threads).min(limits.threads_per_block);
+    let threads = bound(asked.saturating_add(extra), kernel.threads).min(limits.max_block_threads);
     let per_block = match kernel.mode {
-        Mode::Spmd => u64::from(threads),
+        ExecutionMode::Spmd => u64::from(threads),
         // One block executes each iteration of `distribute`.
         _ => 1,
     };
     let blocks = match (teams, trip) {
-        (0, 0) => limits.usual_blocks,
+        (0, 0) => limits.default_blocks,
         (0, trip) => u32::try_from(trip.div_ceil(per_block))
             .unwrap_or(u32::MAX)
-            .min(limits.usual_blocks),
+            .min(limits.default_blocks),
         (teams, _) => teams,
     };
     let blocks = bound(blocks, kernel.teams).min(limits.blocks);
@@ -486,15 +486,15 @@ mod tests {
 
     const LIMITS: Limits = Limits {
         memory: 1 << 30,
-        threads_per_block: 1024,
-        usual_blocks: 264,
-        usual_threads: 128,
+        max_block_threads: 1024,
+        default_blocks: 264,
+        default_threads: 128,
         blocks: 65535,
         warp: 32,
         dynamic_shared: 48 << 10,
     };
 
-    fn kernel(mode: Mode, threads: (i32, i32), teams: (i32, i32)) -> Kernel {
+    fn kernel(mode: ExecutionMode, threads: (i32, i32), teams: (i32, i32)) -> Kernel {
         Kernel {
             handle: 0,
             mode,
@@ -503,19 +503,19 @@ mod tests {
             reduction_size: 0,
             reduction_length: 0,
             any_grid: false,
-            args: 0,
+            argument_words: 0,
         }
     }
 
     #[test]
     fn offload_shape_follows_trip_count_and_bounds() {
-        let spmd = kernel(Mode::Spmd, (1, 128), (-1, -1));
-        assert_eq!(usual_shape(&LIMITS, &spmd, 0, 0, 1000), (8, 128));
-        assert_eq!(usual_shape(&LIMITS, &spmd, 3, 64, 1000), (3, 64));
-        assert_eq!(usual_shape(&LIMITS, &spmd, 0, 0, 0), (264, 128));
-        let generic = kernel(Mode::Generic, (1, 0), (1, 1));
-        assert_eq!(usual_shape(&LIMITS, &generic, 0, 0, 0), (1, 160));
-        assert_eq!(usual_shape(&LIMITS, &generic, 0, 2000, 7), (1, 1024));
+        let spmd = kernel(ExecutionMode::Spmd, (1, 128), (-1, -1));
+        assert_eq!(default_shape(&LIMITS, &spmd, 0, 0, 1000), (8, 128));
+        assert_eq!(default_shape(&LIMITS, &spmd, 3, 64, 1000), (3, 64));
+        assert_eq!(default_shape(&LIMITS, &spmd, 0, 0, 0), (264, 128));
+        let generic = kernel(ExecutionMode::Generic, (1, 0), (1, 1));
+        assert_eq!(default_shape(&LIMITS, &generic, 0, 0, 0), (1, 160));
+        assert_eq!(default_shape(&LIMITS, &generic, 0, 2000, 7), (1, 1024));
     }
 
     #[test]

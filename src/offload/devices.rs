@@ -114,7 +114,7 @@ pub fn count() -> usize {
         return 0;
     }
     let all = all();
-    if program::is_unified() && !all.iter().all(|s| s.device.reaches_host()) {
+    if program::is_unified() && !all.iter().all(|s| s.device.accesses_host_memory()) {
         return 0;
     }
     all.len()
@@ -241,7 +241,7 @@ impl DeviceState {
             )));
         };
         let units = fits.iter().filter(|i| i.arch == arch);
-        let code = super::device::Code {
+        let code = super::device::DeviceCode {
             units: units.map(|i| i.bytes.clone()).collect(),
             arch: arch.to_owned(),
             name: program.name.clone(),

@@ -48,7 +48,7 @@ pub unsafe extern "C-unwind" fn init(
 ) {
     let made = region::device_for(device.into()).ok().and_then(|state| {
         let queue = state.device.queue().ok()?;
-        match state.device.foreign(queue) {
+        match state.device.foreign_handles(queue) {
             Some(foreign) => Some(Box::new(Object {
                 described: Described {
                     device: state.number,
@@ -116,7 +116,7 @@ pub unsafe extern "C-unwind" fn destroy(
 impl Object {
     /// Waits for its queue. A failure of the program's work in it ends the program.
     fn settle(&self) {
-        if let Err(failure) = self.state.device.synchronise(self.queue) {
+        if let Err(failure) = self.state.device.synchronize(self.queue) {
             region::end_with(&failure, "interop construct");
         }
     }

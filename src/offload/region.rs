@@ -4,7 +4,7 @@
 //! that cannot run on a device falls back to the host. A fault of the program on a device ends the
 //! program with a report. So does every failure if `OMP_TARGET_OFFLOAD` is `mandatory`.
 
-use super::device::{Device, Failure, Kernel, Launch, Memory, Queue};
+use super::device::{Device, Failure, Kernel, Launch, MemoryKind, Queue};
 use super::devices::{self, DeviceState};
 use super::map::data::{Data, Traffic};
 use super::map::kind;
@@ -289,7 +289,7 @@ fn bounded(device: &dyn Device, (teams, threads): (u32, u32)) -> (u32, u32) {
     let settings = settings();
     let limit = match settings.teams_thread_limit {
         0 => 0,
-        limit => limit.min(device.limits().usual_threads),
+        limit => limit.min(device.limits().default_threads),
     };
     let given = |value: u32, otherwise: u32| if value == 0 { otherwise } else { value };
     (given(teams, settings.num_teams), given(threads, limit))
@@ -352,16 +352,16 @@ unsafe fn run(
         args: &words,
     };
     let started = Instant::now();
-    device.begin(kernel, &launch)?;
+    device.launch_async(kernel, &launch)?;
     // Small results are copied behind the kernel, so a single wait suffices.
     let back = items.iter().any(|i| i.is(kind::FROM) && !i.is_private());
-    let buffer = if back { device.lend() } else { None };
+    let buffer = if back { device.lend_staging() } else { None };
     let early = buffer.map(|buffer| {
         let mut table = state.table.lock();
         // SAFETY: the buffer is returned only after `finish` and `leave`.
         unsafe { Data::new(device, &mut table, Queue::SYNC).fetch(&items, buffer.as_ptr()) }
     });
-    let finished = device.finish(kernel);
+    let finished = device.await_launch(kernel);
     let kernel_time = started.elapsed().as_nanos() as u64;
     let early = early.transpose().map(Option::unwrap_or_default);
     let left = finished.and(early).and_then(|early| {
@@ -373,7 +373,7 @@ unsafe fn run(
         Ok(())
     });
     if let Some(buffer) = buffer {
-        device.take_back(buffer);
+        device.return_staging(buffer);
     }
     left?;
     free(state, &own);
@@ -396,7 +396,7 @@ fn add(sum: &mut Traffic, more: Traffic) {
 fn free(state: &DeviceState, own: &[u64]) {
     for &address in own {
         // Freeing may fail only on a device that has failed, where nothing can be freed.
-        let _ = state.device.free(address, Memory::Device);
+        let _ = state.device.free(address, MemoryKind::Device);
     }
 }
 
@@ -429,7 +429,9 @@ unsafe fn kernel_words(
             continue;
         }
         if is(kind::PRIVATE) {
-            let copy = data.device.alloc(size.max(1) as u64, 64, Memory::Device)?;
+            let copy = data
+                .device
+                .alloc(size.max(1) as u64, 64, MemoryKind::Device)?;
             own.push(copy);
             if is(kind::TO) && size > 0 {
                 // SAFETY: a private item is a variable of the program with `size` bytes.

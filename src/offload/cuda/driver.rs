@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null;
 
 /// Result of every function: 0 or an error code.
-pub(super) type Code = c_int;
+pub(super) type CuResult = c_int;
 /// Ordinal of a device.
 pub(super) type DeviceNumber = c_int;
 /// Device address.
@@ -35,7 +35,7 @@ macro_rules! driver {
         /// The functions of the CUDA driver.
         #[derive(Debug)]
         pub(super) struct Driver {
-            $(pub $name: unsafe extern "C" fn($($arg),*) -> Code,)*
+            $(pub $name: unsafe extern "C" fn($($arg),*) -> CuResult,)*
             // The library is never unloaded, because the driver has threads of its own.
             _library: std::mem::ManuallyDrop<libloading::Library>,
         }
@@ -67,7 +67,7 @@ driver! {
     memory = "cuDeviceTotalMem_v2" (*mut usize, DeviceNumber);
     retain_context = "cuDevicePrimaryCtxRetain" (*mut Context, DeviceNumber);
     set_context = "cuCtxSetCurrent" (Context);
-    synchronise = "cuCtxSynchronize" ();
+    synchronize = "cuCtxSynchronize" ();
     alloc = "cuMemAlloc_v2" (*mut Address, usize);
     free = "cuMemFree_v2" (Address);
     alloc_host = "cuMemHostAlloc" (*mut *mut c_void, usize, c_uint);
@@ -100,8 +100,8 @@ driver! {
                                    *mut c_int, *mut *mut c_void);
     link_complete = "cuLinkComplete" (Link, *mut *mut c_void, *mut usize);
     drop_link = "cuLinkDestroy" (Link);
-    error_name = "cuGetErrorName" (Code, *mut *const c_char);
-    error_text = "cuGetErrorString" (Code, *mut *const c_char);
+    error_name = "cuGetErrorName" (CuResult, *mut *const c_char);
+    error_text = "cuGetErrorString" (CuResult, *mut *const c_char);
 }
 
 /// Device attributes (`CUdevice_attribute`).
@@ -173,8 +173,8 @@ impl Driver {
     }
 
     /// Returns the driver's description of an error code.
-    pub(super) fn text(&self, code: Code) -> String {
-        let word = |ask: unsafe extern "C" fn(Code, *mut *const c_char) -> Code| {
+    pub(super) fn text(&self, code: CuResult) -> String {
+        let word = |ask: unsafe extern "C" fn(CuResult, *mut *const c_char) -> CuResult| {
             let mut text = null();
             // SAFETY: the driver returns a string that lives as long as the driver.
             unsafe {
@@ -191,7 +191,7 @@ impl Driver {
     }
 
     /// Converts an error code to a failure; `doing` names the operation.
-    pub(super) fn failure(&self, code: Code, doing: &str, size: u64) -> Failure {
+    pub(super) fn failure(&self, code: CuResult, doing: &str, size: u64) -> Failure {
         let fault = |what: &str| {
             Failure::Fault(Box::new(Fault {
                 what: format!("{what}, found while {doing}"),
@@ -227,7 +227,7 @@ impl Driver {
 }
 
 /// Returns true if the context is unusable after this error code.
-pub(super) fn is_final(code: Code) -> bool {
+pub(super) fn is_sticky(code: CuResult) -> bool {
     matches!(
         code,
         46 | 214 | 201 | 700 | 702 | 709 | 710 | 714..=719 | 999

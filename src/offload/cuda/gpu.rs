@@ -1,13 +1,13 @@
 //! An NVIDIA GPU as an offload device.
 
-use super::driver::{self, Address, Code as DriverCode, Context, Driver, Function, attribute};
+use super::driver::{self, Address, Context, CuResult, Driver, Function, attribute};
 use super::image::{self, Entry};
 use super::memory::Pool;
 use super::queue::{Environment, Queues};
 use super::staging::Staging;
 use crate::device::{
-    Code, Device, Event, Failure, Foreign, Image, Kernel, Launch, Limits, Memory, Mode, Queue,
-    Result, Target, usual_shape,
+    Device, DeviceCode, Event, ExecutionMode, Failure, Foreign, Image, Kernel, Launch, Limits,
+    MemoryKind, Queue, Result, Target, default_shape,
 };
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Default threads of a block, which compilers assume, too.
-const USUAL_THREADS: u32 = 128;
+const DEFAULT_THREADS: u32 = 128;
 /// Maximum grid size as a multiple of the blocks that run at once. Larger trip counts give each
 /// thread several iterations.
 const WAVES: u32 = 32;
@@ -41,7 +41,7 @@ pub struct Gpu {
     /// Ordinal of the device in the driver.
     device: i32,
     /// True if kernels can access pageable host memory.
-    reaches_host: bool,
+    accesses_host_memory: bool,
     pool: Pool,
     queues: Queues,
     staging: Staging,
@@ -57,8 +57,8 @@ thread_local! {
 impl Gpu {
     /// Retains the device's primary context and queries its attributes.
     pub(super) fn open(driver: &Arc<Driver>, number: i32) -> std::result::Result<Gpu, String> {
-        let failed = |code: DriverCode| format!("GPU {number}: {}", driver.text(code));
-        let check = |code: DriverCode| if code == 0 { Ok(()) } else { Err(failed(code)) };
+        let failed = |code: CuResult| format!("GPU {number}: {}", driver.text(code));
+        let check = |code: CuResult| if code == 0 { Ok(()) } else { Err(failed(code)) };
         let mut device = 0;
         let mut name = [0; 256];
         let mut total = 0;
@@ -90,9 +90,9 @@ impl Gpu {
         let multiprocessor_threads = ask(attribute::MULTIPROCESSOR_THREADS)?;
         let limits = Limits {
             memory: total as u64,
-            threads_per_block: ask(attribute::BLOCK_THREADS)?,
-            usual_blocks: multiprocessors * (multiprocessor_threads / USUAL_THREADS),
-            usual_threads: USUAL_THREADS,
+            max_block_threads: ask(attribute::BLOCK_THREADS)?,
+            default_blocks: multiprocessors * (multiprocessor_threads / DEFAULT_THREADS),
+            default_threads: DEFAULT_THREADS,
             blocks: ask(attribute::GRID_BLOCKS)?,
             warp: ask(attribute::WARP)?,
             dynamic_shared: ask(attribute::DYNAMIC_SHARED)?,
@@ -108,7 +108,7 @@ impl Gpu {
             multiprocessor_threads,
             multiprocessor_registers: ask(attribute::MULTIPROCESSOR_REGISTERS)?,
             device,
-            reaches_host: ask(attribute::PAGEABLE_MEMORY)? != 0,
+            accesses_host_memory: ask(attribute::PAGEABLE_MEMORY)? != 0,
             pool: Pool::default(),
             queues: Queues::default(),
             staging: Staging::default(),
@@ -132,11 +132,11 @@ impl Gpu {
     }
 
     /// Converts a result code of the driver.
-    pub(super) fn check(&self, code: DriverCode, doing: &str, size: u64) -> Result<()> {
+    pub(super) fn check(&self, code: CuResult, doing: &str, size: u64) -> Result<()> {
         if code == 0 {
             return Ok(());
         }
-        if driver::is_final(code) {
+        if driver::is_sticky(code) {
             self.dead.store(true, Ordering::Relaxed);
         }
         Err(self.driver.failure(code, doing, size))
@@ -213,12 +213,12 @@ impl Device for Gpu {
         self.limits
     }
 
-    fn alloc(&self, size: u64, align: u64, memory: Memory) -> Result<u64> {
+    fn alloc(&self, size: u64, align: u64, memory: MemoryKind) -> Result<u64> {
         self.enter()?;
         self.pool.alloc(self, size, align, memory)
     }
 
-    fn free(&self, address: u64, memory: Memory) -> Result<()> {
+    fn free(&self, address: u64, memory: MemoryKind) -> Result<()> {
         self.enter()?;
         self.pool.free(self, address, memory)
     }
@@ -262,7 +262,7 @@ impl Device for Gpu {
         self.settle(queue, "filling memory of the device")
     }
 
-    fn load(&self, code: &Code) -> Result<Box<dyn Image>> {
+    fn load(&self, code: &DeviceCode) -> Result<Box<dyn Image>> {
         self.enter()?;
         image::load(self, code)
     }
@@ -272,27 +272,27 @@ impl Device for Gpu {
         self.settle(queue, &entry(kernel).doing)
     }
 
-    fn begin(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
+    fn launch_async(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
         self.enqueue(Queue::SYNC, kernel, launch)
     }
 
-    fn finish(&self, kernel: &Kernel) -> Result<()> {
+    fn await_launch(&self, kernel: &Kernel) -> Result<()> {
         self.settle(Queue::SYNC, &entry(kernel).doing)
     }
 
-    fn lend(&self) -> Option<NonNull<u8>> {
+    fn lend_staging(&self) -> Option<NonNull<u8>> {
         self.enter().ok()?;
         self.staging.lend(self)
     }
 
-    fn take_back(&self, buffer: NonNull<u8>) {
+    fn return_staging(&self, buffer: NonNull<u8>) {
         self.staging.take_back(buffer);
     }
 
-    unsafe fn fetch(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
+    unsafe fn fetch_staged(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
         self.enter()?;
         let stream = self.queues.stream(self, Queue::SYNC)?;
-        // SAFETY: by `Device::fetch`'s contract, `to` lies in a lent buffer; the driver checks the
+        // SAFETY: by `Device::fetch_staged`'s contract, `to` lies in a lent buffer; the driver checks the
         // device address.
         let code = unsafe { (self.driver.download)(to.cast(), from, len, stream) };
         self.check(code, "copying from the device", len as u64)
@@ -307,11 +307,11 @@ impl Device for Gpu {
         self.queues.give_back(queue);
     }
 
-    fn synchronise(&self, queue: Queue) -> Result<()> {
+    fn synchronize(&self, queue: Queue) -> Result<()> {
         self.enter()?;
         let code = if queue == Queue::SYNC {
             // SAFETY: `enter` made the context current.
-            unsafe { (self.driver.synchronise)() }
+            unsafe { (self.driver.synchronize)() }
         } else {
             let stream = self.queues.stream(self, queue)?;
             // SAFETY: the stream belongs to this device and is never destroyed.
@@ -353,23 +353,27 @@ impl Device for Gpu {
     }
 
     fn shape(&self, kernel: &Kernel, teams: u32, threads: u32, trip: u64) -> (u32, u32) {
-        let (usual, block) = usual_shape(&self.limits, kernel, teams, threads, trip);
+        let (usual, block) = default_shape(&self.limits, kernel, teams, threads, trip);
         let entry = entry(kernel);
         let block = match kernel.mode {
             // The compiler's bounds exclude the extra warp, and the device runtime uses all other
             // threads of the block for parallel regions.
-            Mode::Generic => {
+            ExecutionMode::Generic => {
                 let most = u32::try_from(kernel.threads.1).ok().filter(|&n| n > 0);
-                let asked = if threads == 0 { USUAL_THREADS } else { threads };
+                let asked = if threads == 0 {
+                    DEFAULT_THREADS
+                } else {
+                    threads
+                };
                 let workers = most.map_or(asked, |most| asked.min(most)).max(1);
                 (workers + self.limits.warp)
                     .min(entry.threads)
-                    .min(self.limits.threads_per_block)
+                    .min(self.limits.max_block_threads)
             }
             _ => block.min(entry.threads),
         };
         let asked = teams != 0 || kernel.teams.1 > 0;
-        if kernel.mode != Mode::Spmd || entry.refused.is_some() || trip == 0 {
+        if kernel.mode != ExecutionMode::Spmd || entry.refused.is_some() || trip == 0 {
             return (usual, block);
         }
         if asked && !kernel.any_grid {
@@ -390,11 +394,11 @@ impl Device for Gpu {
         (blocks.max(1), block)
     }
 
-    fn reaches_host(&self) -> bool {
-        self.reaches_host
+    fn accesses_host_memory(&self) -> bool {
+        self.accesses_host_memory
     }
 
-    fn foreign(&self, queue: Queue) -> Option<Foreign> {
+    fn foreign_handles(&self, queue: Queue) -> Option<Foreign> {
         self.enter().ok()?;
         Some(Foreign {
             runtime: CUDA,
@@ -502,18 +506,18 @@ impl Gpu {
     }
 
     /// Allocates memory from the driver.
-    pub(super) fn raw_alloc(&self, size: u64, memory: Memory) -> Result<Address> {
+    pub(super) fn raw_alloc(&self, size: u64, memory: MemoryKind) -> Result<Address> {
         let mut address = 0;
         let mut host = null_mut();
         // SAFETY: the result pointers are valid.
         let code = unsafe {
             match memory {
-                Memory::Device => (self.driver.alloc)(&mut address, size as usize),
-                Memory::Host => {
+                MemoryKind::Device => (self.driver.alloc)(&mut address, size as usize),
+                MemoryKind::Host => {
                     let flags = driver::PORTABLE | driver::MAPPED;
                     (self.driver.alloc_host)(&mut host, size as usize, flags)
                 }
-                Memory::Shared => {
+                MemoryKind::Shared => {
                     (self.driver.alloc_managed)(&mut address, size as usize, driver::GLOBAL)
                 }
             }
@@ -523,12 +527,12 @@ impl Gpu {
     }
 
     /// Frees memory of [`Gpu::raw_alloc`] in the driver.
-    pub(super) fn raw_free(&self, address: Address, memory: Memory) -> Result<()> {
+    pub(super) fn raw_free(&self, address: Address, memory: MemoryKind) -> Result<()> {
         // SAFETY: the pool passes addresses of `raw_alloc` with the same kind of memory.
         let code = unsafe {
             match memory {
-                Memory::Host => (self.driver.free_host)(address as *mut c_void),
-                Memory::Device | Memory::Shared => (self.driver.free)(address),
+                MemoryKind::Host => (self.driver.free_host)(address as *mut c_void),
+                MemoryKind::Device | MemoryKind::Shared => (self.driver.free)(address),
             }
         };
         self.check(code, "giving back memory of the device", 0)

@@ -3,7 +3,7 @@
 use super::driver::{self, Function, Link, Module};
 use super::gpu::Gpu;
 use super::registers::{self, Needs};
-use crate::device::{Code, Failure, Image, Kernel, Mode, Result, Symbol};
+use crate::device::{DeviceCode, ExecutionMode, Failure, Image, Kernel, Result, Symbol};
 use crate::nvptx;
 use hashbrown::HashMap;
 use ompvm_llvm::nvptx::{Kernel as Known, Lowered};
@@ -35,7 +35,7 @@ struct Loaded {
 }
 
 /// Compiles and loads code, and looks up its kernels.
-pub(super) fn load(gpu: &Gpu, code: &Code) -> Result<Box<dyn Image>> {
+pub(super) fn load(gpu: &Gpu, code: &DeviceCode) -> Result<Box<dyn Image>> {
     let compiled = nvptx::compile(code, gpu.architecture())?;
     let lowered = &compiled.lowered;
     let module = (!lowered.ptx.is_empty())
@@ -205,17 +205,17 @@ fn kernel(known: &Known, entry: &'static Entry) -> Kernel {
     Kernel {
         handle: std::ptr::from_ref(entry) as u64,
         mode: match environment.map(|e| e.mode) {
-            None => Mode::Bare,
-            Some(1) => Mode::Generic,
-            Some(3) => Mode::GenericSpmd,
-            Some(_) => Mode::Spmd,
+            None => ExecutionMode::Bare,
+            Some(1) => ExecutionMode::Generic,
+            Some(3) => ExecutionMode::GenericSpmd,
+            Some(_) => ExecutionMode::Spmd,
         },
         threads: environment.map_or((0, 0), |e| e.threads),
         teams: environment.map_or((0, 0), |e| e.teams),
         reduction_size: environment.map_or(0, |e| e.reduction_size),
         reduction_length: environment.map_or(0, |e| e.reduction_length),
         any_grid: known.any_grid,
-        args: known.parameters.saturating_sub(1) * 8,
+        argument_words: known.parameters,
     }
 }
 

@@ -5,7 +5,7 @@
 //! to the driver when the device runs out of memory.
 
 use super::gpu::Gpu;
-use crate::device::{Failure, Fault, Memory, Result};
+use crate::device::{Failure, Fault, MemoryKind, Result};
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ struct Piece {
     /// Address that the driver returned.
     start: u64,
     size: u64,
-    memory: Memory,
+    memory: MemoryKind,
 }
 
 /// The memory allocator of one GPU.
@@ -40,7 +40,13 @@ struct Piece {
 pub(super) struct Pool(Mutex<Pieces>);
 
 impl Pool {
-    pub(super) fn alloc(&self, gpu: &Gpu, size: u64, align: u64, memory: Memory) -> Result<u64> {
+    pub(super) fn alloc(
+        &self,
+        gpu: &Gpu,
+        size: u64,
+        align: u64,
+        memory: MemoryKind,
+    ) -> Result<u64> {
         let extra = if align > ALIGN { align } else { 0 };
         let rounded = size
             .max(1)
@@ -49,7 +55,7 @@ impl Pool {
         let Some(rounded) = rounded else {
             return Err(Failure::OutOfMemory { size });
         };
-        let kept = (memory == Memory::Device)
+        let kept = (memory == MemoryKind::Device)
             .then(|| self.0.lock().take(rounded))
             .flatten();
         let start = match kept {
@@ -79,14 +85,14 @@ impl Pool {
         Ok(address)
     }
 
-    pub(super) fn free(&self, gpu: &Gpu, address: u64, memory: Memory) -> Result<()> {
+    pub(super) fn free(&self, gpu: &Gpu, address: u64, memory: MemoryKind) -> Result<()> {
         let piece = {
             let mut pieces = self.0.lock();
             match pieces.used.get(&address) {
                 Some(piece) if piece.memory == memory => {
                     let piece = *piece;
                     pieces.used.remove(&address);
-                    if memory == Memory::Device && pieces.keep(piece) {
+                    if memory == MemoryKind::Device && pieces.keep(piece) {
                         return Ok(());
                     }
                     piece
@@ -119,7 +125,7 @@ impl Pool {
         };
         let any = !kept.is_empty();
         for start in kept.into_values().flatten() {
-            gpu.raw_free(start, Memory::Device)?;
+            gpu.raw_free(start, MemoryKind::Device)?;
         }
         Ok(any)
     }

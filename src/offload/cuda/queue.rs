@@ -6,7 +6,7 @@
 
 use super::driver::{self, Event as DriverEvent, Stream};
 use super::gpu::Gpu;
-use crate::device::{Event, Memory, Queue, Result};
+use crate::device::{Event, MemoryKind, Queue, Result};
 use parking_lot::{Mutex, RwLock};
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -94,10 +94,10 @@ impl Queues {
         let code = unsafe { (gpu.driver.await_stream)(lane.stream) };
         gpu.check(code, "waiting for the device", 0)?;
         if let Some((old, _)) = environment.take() {
-            gpu.raw_free(old, Memory::Device)?;
+            gpu.raw_free(old, MemoryKind::Device)?;
         }
         let size = size.next_power_of_two().max(1 << 16);
-        let address = gpu.raw_alloc(HEAD + size, Memory::Device)?;
+        let address = gpu.raw_alloc(HEAD + size, MemoryKind::Device)?;
         let head = [0_u64, address + HEAD];
         // SAFETY: the allocation is large enough; `head` lives until the stream is synchronized.
         let code = unsafe {

@@ -8,7 +8,7 @@
 
 use super::driver::{self, Event, Stream};
 use super::gpu::Gpu;
-use crate::device::{FETCHED, Failure, Memory, Result};
+use crate::device::{Failure, MemoryKind, Result, STAGING_BYTES};
 use ompvm_memory::internal_thread;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ unsafe impl Send for Small {}
 pub(super) struct Staging {
     /// Idle pairs of buffers.
     buffers: Mutex<Vec<[Buffer; 2]>>,
-    /// Idle pinned buffers of [`FETCHED`] bytes.
+    /// Idle pinned buffers of [`STAGING_BYTES`] bytes.
     small: Mutex<Vec<Small>>,
     /// Start and length of each pinned range.
     pinned: Mutex<BTreeMap<usize, usize>>,
@@ -149,13 +149,13 @@ impl Staging {
         self.in_pieces(gpu, len, issue, finish)
     }
 
-    /// Lends a pinned buffer of [`FETCHED`] bytes. Returns `None` if the driver has no pinned
+    /// Lends a pinned buffer of [`STAGING_BYTES`] bytes. Returns `None` if the driver has no pinned
     /// memory left.
     pub(super) fn lend(&self, gpu: &Gpu) -> Option<NonNull<u8>> {
         if let Some(Small(buffer)) = self.small.lock().pop() {
             return Some(buffer);
         }
-        let memory = gpu.raw_alloc(FETCHED as u64, Memory::Host).ok()?;
+        let memory = gpu.raw_alloc(STAGING_BYTES as u64, MemoryKind::Host).ok()?;
         NonNull::new(memory as *mut u8)
     }
 
@@ -217,7 +217,7 @@ impl Staging {
             return Ok(buffers);
         }
         let fresh = || {
-            let memory = gpu.raw_alloc(PIECE as u64, Memory::Host)? as *mut u8;
+            let memory = gpu.raw_alloc(PIECE as u64, MemoryKind::Host)? as *mut u8;
             let mut event = Event(null_mut());
             // SAFETY: the result pointer is valid.
             let code = unsafe { (gpu.driver.event)(&mut event, driver::NO_TIMING) };

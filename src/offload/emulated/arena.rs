@@ -107,7 +107,7 @@ impl Arena {
     /// # Errors
     /// [`Failure::OutOfMemory`].
     pub fn alloc(&self, size: u64, align: u64) -> Result<u64> {
-        self.alloc_behind(0, size, align)
+        self.alloc_padded(0, size, align)
     }
 
     /// Allocates a block after `padding` bytes that preserve its alignment, and returns the start
@@ -115,7 +115,7 @@ impl Arena {
     ///
     /// # Errors
     /// [`Failure::OutOfMemory`].
-    pub fn alloc_behind(&self, padding: u64, size: u64, align: u64) -> Result<u64> {
+    pub fn alloc_padded(&self, padding: u64, size: u64, align: u64) -> Result<u64> {
         let align = align.max(16);
         let size = size.saturating_add(padding);
         let full = Failure::OutOfMemory { size };
@@ -365,7 +365,7 @@ mod tests {
         let arena = Arena::new(0, 1 << 20).unwrap();
         for padding in [0, 1, 4, 7, 8, 12, 16, 61] {
             for size in [1, 3, 8, 20] {
-                let a = arena.alloc_behind(padding, size, 64).unwrap();
+                let a = arena.alloc_padded(padding, size, 64).unwrap();
                 assert_eq!(a % 64, 0);
                 let section = a + padding;
                 assert!(arena.translate(section, size).is_some());

@@ -116,11 +116,11 @@ fn bytes(text: &str) -> Option<u64> {
 
 /// Resolves symbols while an image is compiled.
 #[derive(Debug)]
-struct Making {
+struct ImageResolver {
     arena: Arc<Arena>,
 }
 
-impl World for Making {
+impl World for ImageResolver {
     fn variable(&self, name: &str, size: u64, align: u64) -> std::result::Result<u64, String> {
         self.arena
             .alloc(size, align)
@@ -138,14 +138,14 @@ impl World for Making {
 
 /// A loaded image.
 #[derive(Debug)]
-struct Code_ {
+struct EmulatedImage {
     emulated: Mutex<Emulated>,
     variables: HashMap<String, Symbol>,
     kernels: HashMap<String, Kernel>,
     refused: HashMap<String, Failure>,
 }
 
-impl Image for Code_ {
+impl Image for EmulatedImage {
     fn symbol(&self, name: &str) -> Option<Symbol> {
         if let Some(symbol) = self.variables.get(name) {
             return Some(*symbol);
@@ -171,17 +171,17 @@ fn failure(refusal: Refusal) -> Failure {
     }
 }
 
-/// Decodes the kernel environment, which the compiler emits; see [`Mode`].
+/// Decodes the kernel environment, which the compiler emits; see [`ExecutionMode`].
 pub(super) fn environment(handle: u64, args: u32, bytes: Option<&[u8]>) -> Kernel {
     let mut kernel = Kernel {
         handle,
-        mode: Mode::Bare,
+        mode: ExecutionMode::Bare,
         threads: (0, 0),
         teams: (0, 0),
         reduction_size: 0,
         reduction_length: 0,
         any_grid: false,
-        args,
+        argument_words: args,
     };
     let Some(bytes) = bytes.filter(|b| b.len() >= 28) else {
         return kernel;
@@ -189,10 +189,10 @@ pub(super) fn environment(handle: u64, args: u32, bytes: Option<&[u8]>) -> Kerne
     let word =
         |at: usize| i32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     kernel.mode = match bytes[2] {
-        1 => Mode::Generic,
-        2 => Mode::Spmd,
-        3 => Mode::GenericSpmd,
-        _ => Mode::Bare,
+        1 => ExecutionMode::Generic,
+        2 => ExecutionMode::Spmd,
+        3 => ExecutionMode::GenericSpmd,
+        _ => ExecutionMode::Bare,
     };
     kernel.threads = (word(4), word(8));
     kernel.teams = (word(12), word(16));
@@ -216,17 +216,17 @@ impl super::device::Device for Device {
     fn limits(&self) -> Limits {
         Limits {
             memory: self.arena.capacity(),
-            threads_per_block: 1024,
-            usual_blocks: 16,
-            usual_threads: 64,
+            max_block_threads: 1024,
+            default_blocks: 16,
+            default_threads: 64,
             blocks: 65_535,
             warp: block::WARP,
             dynamic_shared: 48 << 10,
         }
     }
 
-    fn alloc(&self, size: u64, align: u64, memory: Memory) -> Result<u64> {
-        if memory == Memory::Device {
+    fn alloc(&self, size: u64, align: u64, memory: MemoryKind) -> Result<u64> {
+        if memory == MemoryKind::Device {
             return self.arena.alloc(size, align);
         }
         let mut at = std::ptr::null_mut();
@@ -241,12 +241,12 @@ impl super::device::Device for Device {
         Ok(at as u64)
     }
 
-    fn alloc_behind(&self, padding: u64, size: u64, align: u64) -> Result<u64> {
-        self.arena.alloc_behind(padding, size, align)
+    fn alloc_padded(&self, padding: u64, size: u64, align: u64) -> Result<u64> {
+        self.arena.alloc_padded(padding, size, align)
     }
 
-    fn free(&self, address: u64, memory: Memory) -> Result<()> {
-        if memory == Memory::Device {
+    fn free(&self, address: u64, memory: MemoryKind) -> Result<()> {
+        if memory == MemoryKind::Device {
             return self.arena.free(address);
         }
         if HOST_MEMORY.write().remove(&address).is_some() {
@@ -292,7 +292,7 @@ impl super::device::Device for Device {
         Ok(())
     }
 
-    fn load(&self, code: &Code) -> Result<Box<dyn Image>> {
+    fn load(&self, code: &DeviceCode) -> Result<Box<dyn Image>> {
         let mut inputs: Vec<Input> = Vec::new();
         for (n, bytes) in code.units.iter().enumerate() {
             inputs.push(Input {
@@ -304,10 +304,10 @@ impl super::device::Device for Device {
             name: "device runtime".into(),
             bytes: ompvm_llvm::device::RUNTIME.to_vec(),
         });
-        let making = Arc::new(Making {
+        let resolver = Arc::new(ImageResolver {
             arena: self.arena.clone(),
         });
-        let made = emulate::emulate(inputs, making).map_err(failure)?;
+        let made = emulate::emulate(inputs, resolver).map_err(failure)?;
         let places = Arc::new(made.places.clone());
         let functions = Arc::new(made.functions.clone());
         let mut variables = HashMap::new();
@@ -376,7 +376,7 @@ impl super::device::Device for Device {
             };
             self.launch(Queue::SYNC, constructors, &once)?;
         }
-        Ok(Box::new(Code_ {
+        Ok(Box::new(EmulatedImage {
             emulated: Mutex::new(made),
             variables,
             kernels,
@@ -389,7 +389,7 @@ impl super::device::Device for Device {
             return Err(Failure::Image("the kernel is not loaded".into()));
         };
         let mut args = launch.args.to_vec();
-        args.resize(kernel.args as usize, 0);
+        args.resize(kernel.argument_words as usize, 0);
         let mut own = Vec::new();
         if kernel.reduction_size > 0 && args.first() == Some(&0) {
             // The device runtime keeps a record for each team.
@@ -447,7 +447,7 @@ impl super::device::Device for Device {
 
     fn release(&self, _: Queue) {}
 
-    fn synchronise(&self, _: Queue) -> Result<()> {
+    fn synchronize(&self, _: Queue) -> Result<()> {
         Ok(())
     }
 
@@ -463,11 +463,11 @@ impl super::device::Device for Device {
         Ok(())
     }
 
-    fn survives(&self) -> bool {
+    fn survives_faults(&self) -> bool {
         true
     }
 
-    fn reaches_host(&self) -> bool {
+    fn accesses_host_memory(&self) -> bool {
         true
     }
 

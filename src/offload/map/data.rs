@@ -7,7 +7,7 @@
 use super::kind;
 use super::plan::Item;
 use super::table::{Attached, Found, Life, Range, Table};
-use crate::device::{Device, FETCHED, Failure, Fault, Memory, Queue, Result};
+use crate::device::{Device, Failure, Fault, MemoryKind, Queue, Result, STAGING_BYTES};
 use crate::{outlined, program};
 
 /// Data transfer statistics of a construct.
@@ -68,11 +68,11 @@ impl<'a> Data<'a> {
     }
 
     /// Starts copying the items that [`Data::leave`] would copy back now, as far as they fit into a
-    /// buffer of [`FETCHED`] bytes. Does not leave the items: another thread's constructs may
+    /// buffer of [`STAGING_BYTES`] bytes. Does not leave the items: another thread's constructs may
     /// intervene.
     ///
     /// # Safety
-    /// `buffer` must come from [`Device::lend`] and stay lent until the device has finished and the
+    /// `buffer` must come from [`Device::lend_staging`] and stay lent until the device has finished and the
     /// items are left.
     ///
     /// # Errors
@@ -93,22 +93,22 @@ impl<'a> Data<'a> {
             };
             let last = range.is_last(item.is(kind::HOLD), item.is(kind::DELETE));
             let wanted = last || item.is(kind::ALWAYS);
-            if !wanted || size == 0 || !range.attached.is_empty() || size > FETCHED - used {
+            if !wanted || size == 0 || !range.attached.is_empty() || size > STAGING_BYTES - used {
                 continue;
             }
             let from = range.device + (item.begin - start) as u64;
-            // SAFETY: `used + size` is at most `FETCHED`; the buffer is lent by this function's
+            // SAFETY: `used + size` is at most `STAGING_BYTES`; the buffer is lent by this function's
             // contract.
             unsafe {
                 let to = buffer.add(used);
-                self.device.fetch(to, from, size)?;
+                self.device.fetch_staged(to, from, size)?;
                 early.push(Early {
                     begin: item.begin,
                     size,
                     buffer: to,
                 });
             }
-            used += size.next_multiple_of(16).min(FETCHED - used);
+            used += size.next_multiple_of(16).min(STAGING_BYTES - used);
         }
         Ok(early)
     }
@@ -254,7 +254,7 @@ impl<'a> Data<'a> {
         if size == 0 {
             return Ok(None);
         }
-        let allocation = self.device.alloc_behind(padding as u64, size as u64, 64)?;
+        let allocation = self.device.alloc_padded(padding as u64, size as u64, 64)?;
         let device = allocation + padding as u64;
         self.table.insert(
             begin,
@@ -375,7 +375,7 @@ impl<'a> Data<'a> {
             self.device
                 .download(self.queue, begin as *mut u8, device, size)?;
             if !inside.is_empty() {
-                self.device.synchronise(self.queue)?;
+                self.device.synchronize(self.queue)?;
                 for a in inside {
                     *(a.slot as *mut u64) = a.host;
                 }
@@ -405,13 +405,13 @@ impl<'a> Data<'a> {
         // Pending copies must complete before their device memory is freed. Copies on `SYNC`
         // already have.
         if !over.is_empty() && self.queue != Queue::SYNC {
-            self.device.synchronise(self.queue)?;
+            self.device.synchronize(self.queue)?;
         }
         for start in over {
             if let Some(range) = self.table.remove(start)
                 && let Some(allocation) = range.allocation
             {
-                self.device.free(allocation, Memory::Device)?;
+                self.device.free(allocation, MemoryKind::Device)?;
             }
         }
         Ok(())
@@ -584,7 +584,7 @@ impl<'a> Data<'a> {
                 && let Some(allocation) = range.allocation
             {
                 // Freeing may fail only on a device that has failed, where nothing can be freed.
-                let _ = self.device.free(allocation, Memory::Device);
+                let _ = self.device.free(allocation, MemoryKind::Device);
             }
         }
     }

@@ -8,7 +8,7 @@
 
 mod library;
 
-use crate::device::{Code, Failure, Result};
+use crate::device::{DeviceCode, Failure, Result};
 use ompvm_llvm::Input;
 use ompvm_llvm::cache::{Cache, Shelf};
 use ompvm_llvm::nvptx::{Lowered, Request, lower};
@@ -59,7 +59,7 @@ fn entry(architecture: u32) -> String {
 ///
 /// # Errors
 /// [`Failure::Image`] for damaged images.
-pub fn compile(code: &Code, architecture: u32) -> Result<Compiled> {
+pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
     let mathematics = library::find();
     let digest = library::digest(&mathematics);
     let parts = code.units.iter().map(Vec::as_slice);

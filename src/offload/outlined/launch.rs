@@ -10,7 +10,7 @@ use super::heap;
 use super::residency::{self, Objects, Traffic};
 use super::walk::{self, Frame, Walk};
 use super::{Plan, Region, slices};
-use crate::device::{Failure, Kernel, Launch, Memory, Queue};
+use crate::device::{Failure, Kernel, Launch, MemoryKind, Queue};
 use crate::devices::DeviceState;
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
@@ -387,7 +387,7 @@ fn snapshots(
     objects: &mut Objects,
 ) -> Result<Vec<(usize, u64, u64)>, Failure> {
     let mut made = Vec::new();
-    if !state.device.survives() {
+    if !state.device.survives_faults() {
         return Ok(made);
     }
     for resident in needs.residents.iter().filter(|r| r.write) {
@@ -396,7 +396,7 @@ fn snapshots(
             continue;
         };
         let size = object.size as u64;
-        let copy = state.device.alloc(size, 256, Memory::Device);
+        let copy = state.device.alloc(size, 256, MemoryKind::Device);
         let done = copy.and_then(|copy| {
             made.push((start, copy, size));
             state.device.copy(Queue::SYNC, copy, object.device, size)
@@ -412,7 +412,7 @@ fn snapshots(
 fn free(state: &DeviceState, snapshots: &[(usize, u64, u64)]) {
     for &(_, address, _) in snapshots {
         // Freeing may fail only on a device that has failed, where nothing can be freed.
-        let _ = state.device.free(address, Memory::Device);
+        let _ = state.device.free(address, MemoryKind::Device);
     }
 }
 
@@ -476,11 +476,11 @@ fn frame(state: &DeviceState, needs: &mut Needs) -> Result<(usize, u64), Failure
     if known.1 < size {
         let fresh = size.next_power_of_two().max(4096);
         if known.1 > 0 {
-            state.device.free(known.0, Memory::Device)?;
+            state.device.free(known.0, MemoryKind::Device)?;
             *known = (0, 0);
         }
         *known = (
-            state.device.alloc(fresh as u64, 256, Memory::Device)?,
+            state.device.alloc(fresh as u64, 256, MemoryKind::Device)?,
             fresh,
         );
     }

@@ -24,7 +24,7 @@ mod residency;
 mod slices;
 mod walk;
 
-use super::device::{Code, Failure, Image, Kernel};
+use super::device::{DeviceCode, Failure, Image, Kernel};
 use super::devices::DeviceState;
 use super::{nvptx, report};
 use hashbrown::HashMap;
@@ -274,7 +274,7 @@ impl Program {
             let Some(Ok(outlined)) = self.outlined.get() else {
                 return Err(Failure::Image("it has no kernels".into()));
             };
-            let code = Code {
+            let code = DeviceCode {
                 units: vec![outlined.unit.clone()],
                 arch: "sm_70".into(),
                 name: format!("the regions of {}", self.name),

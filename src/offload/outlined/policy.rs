@@ -7,7 +7,7 @@
 
 use super::choice::{Choice, Ledger, Measured, SHORT};
 use super::{attempt, launch, note_host};
-use crate::device::{Memory, Queue};
+use crate::device::{MemoryKind, Queue};
 use crate::devices::DeviceState;
 use ompvm_kmpc::{fork, hooks};
 use parking_lot::Mutex;
@@ -77,7 +77,7 @@ pub(super) fn probe(state: &DeviceState) {
     if DONE.swap(true, Ordering::Relaxed) {
         return;
     }
-    let Ok(there) = state.device.alloc(PROBE as u64, 256, Memory::Device) else {
+    let Ok(there) = state.device.alloc(PROBE as u64, 256, MemoryKind::Device) else {
         return;
     };
     let bytes = vec![1; PROBE];
@@ -96,7 +96,7 @@ pub(super) fn probe(state: &DeviceState) {
         }
     }
     // A failure only leaks the memory.
-    let _ = state.device.free(there, Memory::Device);
+    let _ = state.device.free(there, MemoryKind::Device);
 }
 
 /// Returns the number of processors of the host.

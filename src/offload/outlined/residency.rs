@@ -14,7 +14,7 @@
 //! Objects are copied as a whole, and only one device is used.
 
 use super::heap::{Block, PAGE};
-use crate::device::{Failure, Memory, Queue, Result};
+use crate::device::{Failure, MemoryKind, Queue, Result};
 use crate::devices::DeviceState;
 use ompvm_memory::internal_thread;
 use parking_lot::{Mutex, MutexGuard};
@@ -250,7 +250,7 @@ impl Object {
     fn discard(mut self) {
         self.set(Pages::Free);
         // Freeing may fail only on a device that has failed, where nothing can be freed.
-        let _ = self.state.device.free(self.device, Memory::Device);
+        let _ = self.state.device.free(self.device, MemoryKind::Device);
     }
 }
 
@@ -320,12 +320,12 @@ impl Objects {
     /// Allocates device memory, evicting objects that are not in `used`.
     fn room(&mut self, state: &DeviceState, size: usize, used: &[usize]) -> Result<u64> {
         let device = &state.device;
-        let mut answer = device.alloc(size as u64, 256, Memory::Device);
+        let mut answer = device.alloc(size as u64, 256, MemoryKind::Device);
         while matches!(answer, Err(Failure::OutOfMemory { .. })) {
             let idle = self.list.keys().copied().find(|s| !used.contains(s));
             let Some(idle) = idle else { break };
             self.release(idle);
-            answer = device.alloc(size as u64, 256, Memory::Device);
+            answer = device.alloc(size as u64, 256, MemoryKind::Device);
         }
         answer
     }

@@ -8,7 +8,7 @@
 //!
 //! `llvm::outlined::kernel` decides which arrays live there.
 
-use crate::device::{Device, Failure, Kernel, Memory};
+use crate::device::{Device, Failure, Kernel, MemoryKind};
 use crate::devices::DeviceState;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
@@ -47,7 +47,7 @@ pub(super) fn shape(
     let mut most = device.limits().memory / PART / slice;
     loop {
         let limits = device.limits();
-        let (blocks, threads) = bounded(limits.warp, limits.usual_blocks, threads, trips, most)
+        let (blocks, threads) = bounded(limits.warp, limits.default_blocks, threads, trips, most)
             .ok_or(Failure::OutOfMemory { size: slice })?;
         let count = u64::from(blocks) * u64::from(threads);
         match reserve(state, count * slice) {
@@ -92,9 +92,9 @@ fn reserve(state: &DeviceState, size: u64) -> Result<u64, Failure> {
         return Ok(there);
     }
     if let Some((there, _)) = kept.remove(&state.number) {
-        state.device.free(there, Memory::Device)?;
+        state.device.free(there, MemoryKind::Device)?;
     }
-    let there = state.device.alloc(size, 256, Memory::Device)?;
+    let there = state.device.alloc(size, 256, MemoryKind::Device)?;
     kept.insert(state.number, (there, size));
     Ok(there)
 }
@@ -105,7 +105,7 @@ pub(super) fn release(number: i32, device: &dyn Device) -> bool {
     let Some((there, _)) = kept.get_or_insert_default().remove(&number) else {
         return false;
     };
-    device.free(there, Memory::Device).is_ok()
+    device.free(there, MemoryKind::Device).is_ok()
 }
 
 #[cfg(test)]

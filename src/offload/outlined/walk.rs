@@ -121,7 +121,13 @@ pub(super) unsafe fn run(walk: Walk<'_>, start: &hooks::Region) -> Result<Traffi
     let mut ended = state.steps();
     // Kernels must not run on after this function returns, even on failure.
     if let Some(last) = state.last {
-        ended = ended.and(state.walk.state.device.finish(&state.walk.kernels[last]));
+        ended = ended.and(
+            state
+                .walk
+                .state
+                .device
+                .await_launch(&state.walk.kernels[last]),
+        );
     }
     ended.and_then(|()| state.gather())?;
     Ok(state.walk.traffic)
@@ -422,7 +428,7 @@ impl State<'_> {
             shared: 0,
             args: &words,
         };
-        device.begin(kernel, &launch)?;
+        device.launch_async(kernel, &launch)?;
         self.last = Some(phase);
         for piece in added {
             self.absent[piece] = true;
