@@ -4,7 +4,7 @@
 
 use super::device::{Failure, MemoryKind, Queue};
 use super::devices::{self, DeviceState};
-use super::map::table::{Found, Life, Range};
+use super::map::table::{Lifetime, Lookup, MappedRange};
 use super::{program, region};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -106,7 +106,7 @@ pub unsafe extern "C-unwind" fn is_present(address: *const c_void, number: i32) 
         Who::Device(state) => {
             load(state);
             let found = state.table.lock().find(address as usize, 0);
-            i32::from(matches!(found, Found::Within(_)))
+            i32::from(matches!(found, Lookup::Contained(_)))
         }
         Who::Nobody => 0,
     }
@@ -177,19 +177,19 @@ pub unsafe extern "C-unwind" fn associate(
     let there = device as u64 + offset as u64;
     let mut table = state.table.lock();
     match table.find(host as usize, size) {
-        Found::Within(start) => {
+        Lookup::Contained(start) => {
             let same = table.get(start).is_some_and(|r| {
-                r.life == Life::Associated && r.device + (host as u64 - start as u64) == there
+                r.life == Lifetime::Associated && r.device + (host as u64 - start as u64) == there
             });
             if same { 0 } else { INVALID }
         }
-        Found::Across(_) => INVALID,
-        Found::Nothing => {
-            let range = Range {
+        Lookup::Partial(_) => INVALID,
+        Lookup::Unmapped => {
+            let range = MappedRange {
                 size,
                 device: there,
                 allocation: None,
-                life: Life::Associated,
+                life: Lifetime::Associated,
                 count: 1,
                 held: 0,
                 attached: Vec::new(),
@@ -208,7 +208,7 @@ pub unsafe extern "C-unwind" fn disassociate(host: *const c_void, number: i32) -
     let mut table = state.table.lock();
     let associated = table
         .get(host as usize)
-        .is_some_and(|r| r.life == Life::Associated);
+        .is_some_and(|r| r.life == Lifetime::Associated);
     if !associated {
         return libc::EINVAL;
     }

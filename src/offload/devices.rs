@@ -5,7 +5,7 @@
 //! back, and its regions run on the host.
 
 use super::device::{Device, Failure, Image, Kernel, Queue, Result};
-use super::map::table::{Life, Range, Table};
+use super::map::table::{Lifetime, MappedRange, MappingTable};
 use super::program::{self, Program, requires};
 use super::{cuda, emulated};
 use hashbrown::HashMap;
@@ -49,7 +49,7 @@ pub struct DeviceState {
     /// Result of `omp_get_uid_from_device`.
     uid: CString,
     /// Mapped ranges.
-    pub table: Mutex<Table>,
+    pub table: Mutex<MappingTable>,
     programs: RwLock<HashMap<u64, std::result::Result<Arc<LoadedProgram>, Failure>>>,
     disabled: AtomicBool,
 }
@@ -275,11 +275,11 @@ impl DeviceState {
             }
             table.insert(
                 entry.address,
-                Range {
+                MappedRange {
                     size: entry.size as usize,
                     device: address,
                     allocation: None,
-                    life: Life::Program,
+                    life: Lifetime::Program,
                     count: 1,
                     held: 0,
                     attached: Vec::new(),

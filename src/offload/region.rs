@@ -6,10 +6,10 @@
 
 use super::device::{Device, Failure, Kernel, Launch, MemoryKind, Queue};
 use super::devices::{self, DeviceState};
-use super::map::data::{Data, Traffic};
-use super::map::kind;
-use super::map::plan::{self, Arrays, Item};
-use super::map::table::Table;
+use super::map::data::{DataConstruct, Traffic};
+use super::map::map_type;
+use super::map::plan::{self, MapArrays, MapItem};
+use super::map::table::MappingTable;
 use super::{program, report};
 use ompvm_kmpc::icv::{TargetOffload, settings};
 use ompvm_kmpc::ident::{self, Ident};
@@ -28,7 +28,7 @@ pub struct KernelArguments {
     bases: *mut usize,
     begins: *const usize,
     sizes: *const i64,
-    kinds: *const u64,
+    map_types: *const u64,
     names: *const c_void,
     mappers: *const usize,
     trip: u64,
@@ -306,12 +306,12 @@ unsafe fn run(
     (teams, threads): (u32, u32),
 ) -> super::device::Result<()> {
     let since = Instant::now();
-    let arrays = Arrays {
+    let arrays = MapArrays {
         count: arguments.count as usize,
         bases: arguments.bases,
         begins: arguments.begins,
         sizes: arguments.sizes,
-        kinds: arguments.kinds,
+        map_types: arguments.map_types,
         mappers: arguments.mappers,
     };
     let device = &*state.device;
@@ -323,7 +323,7 @@ unsafe fn run(
     let mut own = Vec::new();
     {
         let mut table = state.table.lock();
-        let mut data = Data::new(device, &mut table, Queue::SYNC);
+        let mut data = DataConstruct::new(device, &mut table, Queue::SYNC);
         // SAFETY: by this function's contract, the items are live host memory.
         let entered = unsafe {
             data.enter(&items, arrays.bases)
@@ -354,19 +354,23 @@ unsafe fn run(
     let started = Instant::now();
     device.launch_async(kernel, &launch)?;
     // Small results are copied behind the kernel, so a single wait suffices.
-    let back = items.iter().any(|i| i.is(kind::FROM) && !i.is_private());
+    let back = items
+        .iter()
+        .any(|i| i.is(map_type::FROM) && !i.is_private());
     let buffer = if back { device.lend_staging() } else { None };
-    let early = buffer.map(|buffer| {
+    let staged = buffer.map(|buffer| {
         let mut table = state.table.lock();
         // SAFETY: the buffer is returned only after `finish` and `leave`.
-        unsafe { Data::new(device, &mut table, Queue::SYNC).fetch(&items, buffer.as_ptr()) }
+        unsafe {
+            DataConstruct::new(device, &mut table, Queue::SYNC).fetch(&items, buffer.as_ptr())
+        }
     });
     let finished = device.await_launch(kernel);
     let kernel_time = started.elapsed().as_nanos() as u64;
-    let early = early.transpose().map(Option::unwrap_or_default);
-    let left = finished.and(early).and_then(|early| {
+    let staged = staged.transpose().map(Option::unwrap_or_default);
+    let left = finished.and(staged).and_then(|staged| {
         let mut table = state.table.lock();
-        let mut data = Data::new(device, &mut table, Queue::SYNC).with(early);
+        let mut data = DataConstruct::new(device, &mut table, Queue::SYNC).with_staged(staged);
         // SAFETY: by this function's contract, the items are live host memory.
         unsafe { data.leave(&items)? };
         add(&mut traffic, data.traffic);
@@ -405,35 +409,35 @@ fn free(state: &DeviceState, own: &[u64]) {
 ///
 /// # Safety `arrays` must be those of the compiler.
 unsafe fn kernel_words(
-    arrays: &Arrays,
-    data: &mut Data<'_>,
+    arrays: &MapArrays,
+    data: &mut DataConstruct<'_>,
     words: &mut Vec<u64>,
     own: &mut Vec<u64>,
 ) -> super::device::Result<()> {
     for n in 0..arrays.count {
         // SAFETY: by this function's contract, the arrays have `count` elements.
-        let (kind, mut base, begin, size) = unsafe {
+        let (map_type, mut base, begin, size) = unsafe {
             (
-                *arrays.kinds.add(n),
+                *arrays.map_types.add(n),
                 *arrays.bases.add(n),
                 *arrays.begins.add(n),
                 usize::try_from(*arrays.sizes.add(n)).unwrap_or(0),
             )
         };
-        let is = |bit: u64| kind & bit != 0;
-        if !is(kind::TARGET_PARAM) {
+        let is = |bit: u64| map_type & bit != 0;
+        if !is(map_type::TARGET_PARAM) {
             continue;
         }
-        if is(kind::LITERAL) {
+        if is(map_type::LITERAL) {
             words.push(base as u64);
             continue;
         }
-        if is(kind::PRIVATE) {
+        if is(map_type::PRIVATE) {
             let copy = data
                 .device
                 .alloc(size.max(1) as u64, 64, MemoryKind::Device)?;
             own.push(copy);
-            if is(kind::TO) && size > 0 {
+            if is(map_type::TO) && size > 0 {
                 // SAFETY: a private item is a variable of the program with `size` bytes.
                 unsafe {
                     data.device
@@ -444,14 +448,14 @@ unsafe fn kernel_words(
             words.push(copy.wrapping_sub((begin as u64).wrapping_sub(base as u64)));
             continue;
         }
-        if is(kind::PTR_AND_OBJ) {
+        if is(map_type::PTR_AND_OBJ) {
             // SAFETY: the base of a `PTR_AND_OBJ` item is the address of a pointer.
             base = unsafe { *(base as *const usize) };
         }
         let delta = (begin as u64).wrapping_sub(base as u64);
         let there = data
             .table
-            .translate(begin, if is(kind::IMPLICIT) { 0 } else { size });
+            .translate(begin, if is(map_type::IMPLICIT) { 0 } else { size });
         words.push(match there.or_else(|| data.table.translate(begin, 0)) {
             Some(device) => device.wrapping_sub(delta),
             // The range is not mapped: the pointer keeps its value (OpenMP 5.2, section 5.8.6).
@@ -469,7 +473,13 @@ enum Step {
     Update,
 }
 
-unsafe fn data(ident: *const Ident, what: &'static str, device: i64, arrays: Arrays, step: Step) {
+unsafe fn data(
+    ident: *const Ident,
+    what: &'static str,
+    device: i64,
+    arrays: MapArrays,
+    step: Step,
+) {
     let site = Site::new(ident, what);
     let state = match device_for(device) {
         Ok(state) => state,
@@ -487,9 +497,9 @@ unsafe fn data(ident: *const Ident, what: &'static str, device: i64, arrays: Arr
         return;
     }
     // SAFETY: the ABI passes arrays of `count` elements.
-    let items: Vec<Item> = unsafe { plan::items(&arrays) };
-    let mut table: parking_lot::MutexGuard<'_, Table> = state.table.lock();
-    let mut data = Data::new(&*state.device, &mut table, Queue::SYNC);
+    let items: Vec<MapItem> = unsafe { plan::items(&arrays) };
+    let mut table: parking_lot::MutexGuard<'_, MappingTable> = state.table.lock();
+    let mut data = DataConstruct::new(&*state.device, &mut table, Queue::SYNC);
     // SAFETY: the items are live host memory: the program maps them.
     let done = unsafe {
         match step {
@@ -530,16 +540,16 @@ macro_rules! steps {
                 bases: *mut c_void,
                 begins: *mut c_void,
                 sizes: *mut c_void,
-                kinds: *mut c_void,
+                map_types: *mut c_void,
                 _names: *mut c_void,
                 mappers: *mut c_void,
             ) {
-                let arrays = Arrays {
+                let arrays = MapArrays {
                     count: count.max(0) as usize,
                     bases: bases.cast(),
                     begins: begins.cast(),
                     sizes: sizes.cast(),
-                    kinds: kinds.cast(),
+                    map_types: map_types.cast(),
                     mappers: mappers.cast(),
                 };
                 // SAFETY: the arguments are those of the compiler's call, unchanged.
@@ -554,7 +564,7 @@ macro_rules! steps {
                 bases: *mut c_void,
                 begins: *mut c_void,
                 sizes: *mut c_void,
-                kinds: *mut c_void,
+                map_types: *mut c_void,
                 names: *mut c_void,
                 mappers: *mut c_void,
                 _dependences: i32,
@@ -563,7 +573,7 @@ macro_rules! steps {
                 _other_list: *mut c_void,
             ) {
                 // SAFETY: the arguments are those of the compiler's call, unchanged.
-                unsafe { $name(ident, device, count, bases, begins, sizes, kinds, names, mappers) };
+                unsafe { $name(ident, device, count, bases, begins, sizes, map_types, names, mappers) };
             }
 
             #[doc = concat!($doc, " Emitted by compilers before version 12.")]
@@ -573,12 +583,12 @@ macro_rules! steps {
                 bases: *mut c_void,
                 begins: *mut c_void,
                 sizes: *mut c_void,
-                kinds: *mut c_void,
+                map_types: *mut c_void,
             ) {
                 let none = std::ptr::null_mut();
                 // SAFETY: the arguments are those of the compiler's call; the arrays that it lacks
                 // are null.
-                unsafe { $name(std::ptr::null(), device, count, bases, begins, sizes, kinds, none, none) };
+                unsafe { $name(std::ptr::null(), device, count, bases, begins, sizes, map_types, none, none) };
             }
 
             #[doc = concat!($doc, " Emitted by compilers before version 12.")]
@@ -588,14 +598,14 @@ macro_rules! steps {
                 bases: *mut c_void,
                 begins: *mut c_void,
                 sizes: *mut c_void,
-                kinds: *mut c_void,
+                map_types: *mut c_void,
                 _dependences: i32,
                 _list: *mut c_void,
                 _others: i32,
                 _other_list: *mut c_void,
             ) {
                 // SAFETY: the arguments are those of the compiler's call, unchanged.
-                unsafe { $old(device, count, bases, begins, sizes, kinds) };
+                unsafe { $old(device, count, bases, begins, sizes, map_types) };
             }
         )*
     };

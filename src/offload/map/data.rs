@@ -4,9 +4,9 @@
 //! all other items of the construct are mapped. Where the specification leaves a choice, this
 //! follows LLVM's runtime, which programs are written against.
 
-use super::kind;
-use super::plan::Item;
-use super::table::{Attached, Found, Life, Range, Table};
+use super::map_type;
+use super::plan::MapItem;
+use super::table::{Attached, Lifetime, Lookup, MappedRange, MappingTable};
 use crate::device::{Device, Failure, Fault, MemoryKind, Queue, Result, STAGING_BYTES};
 use crate::{outlined, program};
 
@@ -22,30 +22,30 @@ pub struct Traffic {
 }
 
 /// The data operations of one construct on a device.
-pub struct Data<'a> {
+pub struct DataConstruct<'a> {
     /// The device.
     pub device: &'a dyn Device,
     /// Mapping table of the device, locked.
-    pub table: &'a mut Table,
+    pub table: &'a mut MappingTable,
     /// Queue of the copies.
     pub queue: Queue,
     /// Data transferred so far.
     pub traffic: Traffic,
     /// Start addresses of the ranges that this construct mapped.
-    fresh: Vec<usize>,
+    new_ranges: Vec<usize>,
     /// Items that were copied to a staging buffer already.
-    early: Vec<Early>,
+    staged: Vec<StagedItem>,
 }
 
 /// An item that was copied to a staging buffer behind the kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Early {
+pub struct StagedItem {
     begin: usize,
     size: usize,
     buffer: *const u8,
 }
 
-fn wrong<T>(what: String) -> Result<T> {
+fn mapping_fault<T>(what: String) -> Result<T> {
     Err(Failure::Fault(Box::new(Fault {
         what,
         place: None,
@@ -54,20 +54,24 @@ fn wrong<T>(what: String) -> Result<T> {
     })))
 }
 
-impl<'a> Data<'a> {
+impl<'a> DataConstruct<'a> {
     /// Creates the data operations of a construct.
-    pub fn new(device: &'a dyn Device, table: &'a mut Table, queue: Queue) -> Data<'a> {
-        Data {
+    pub fn new(
+        device: &'a dyn Device,
+        table: &'a mut MappingTable,
+        queue: Queue,
+    ) -> DataConstruct<'a> {
+        DataConstruct {
             device,
             table,
             queue,
             traffic: Traffic::default(),
-            fresh: Vec::new(),
-            early: Vec::new(),
+            new_ranges: Vec::new(),
+            staged: Vec::new(),
         }
     }
 
-    /// Starts copying the items that [`Data::leave`] would copy back now, as far as they fit into a
+    /// Starts copying the items that [`DataConstruct::leave`] would copy back now, as far as they fit into a
     /// buffer of [`STAGING_BYTES`] bytes. Does not leave the items: another thread's constructs may
     /// intervene.
     ///
@@ -77,22 +81,22 @@ impl<'a> Data<'a> {
     ///
     /// # Errors
     /// Failures of the device.
-    pub unsafe fn fetch(&mut self, items: &[Item], buffer: *mut u8) -> Result<Vec<Early>> {
-        let mut early = Vec::new();
+    pub unsafe fn fetch(&mut self, items: &[MapItem], buffer: *mut u8) -> Result<Vec<StagedItem>> {
+        let mut staged = Vec::new();
         let mut used = 0;
         for item in items.iter().rev() {
-            if item.is_private() || item.is(kind::ATTACH) || !item.is(kind::FROM) {
+            if item.is_private() || item.is(map_type::ATTACH) || !item.is(map_type::FROM) {
                 continue;
             }
             let size = usize::try_from(item.size).unwrap_or(0);
-            let Found::Within(start) = self.table.find(item.begin, size) else {
+            let Lookup::Contained(start) = self.table.find(item.begin, size) else {
                 continue;
             };
             let Some(range) = self.table.get(start) else {
                 continue;
             };
-            let last = range.is_last(item.is(kind::HOLD), item.is(kind::DELETE));
-            let wanted = last || item.is(kind::ALWAYS);
+            let last = range.is_last(item.is(map_type::HOLD), item.is(map_type::DELETE));
+            let wanted = last || item.is(map_type::ALWAYS);
             if !wanted || size == 0 || !range.attached.is_empty() || size > STAGING_BYTES - used {
                 continue;
             }
@@ -102,7 +106,7 @@ impl<'a> Data<'a> {
             unsafe {
                 let to = buffer.add(used);
                 self.device.fetch_staged(to, from, size)?;
-                early.push(Early {
+                staged.push(StagedItem {
                     begin: item.begin,
                     size,
                     buffer: to,
@@ -110,12 +114,12 @@ impl<'a> Data<'a> {
             }
             used += size.next_multiple_of(16).min(STAGING_BYTES - used);
         }
-        Ok(early)
+        Ok(staged)
     }
 
-    /// Makes [`Data::leave`] take fetched items from the staging buffer.
-    pub fn with(mut self, early: Vec<Early>) -> Data<'a> {
-        self.early = early;
+    /// Makes [`DataConstruct::leave`] take fetched items from the staging buffer.
+    pub fn with_staged(mut self, staged: Vec<StagedItem>) -> DataConstruct<'a> {
+        self.staged = staged;
         self
     }
 
@@ -127,24 +131,24 @@ impl<'a> Data<'a> {
     ///
     /// # Errors
     /// Failures of the device; a [`Failure::Fault`] if the specification forbids the mapping.
-    pub unsafe fn enter(&mut self, items: &[Item], bases: *mut usize) -> Result<()> {
+    pub unsafe fn enter(&mut self, items: &[MapItem], bases: *mut usize) -> Result<()> {
         for (n, item) in items.iter().enumerate() {
-            if item.is_private() || item.is(kind::ATTACH) {
+            if item.is_private() || item.is(map_type::ATTACH) {
                 continue;
             }
             // SAFETY: by this function's contract, the item is live host memory.
-            unsafe { self.enter_one(item, items.get(n + 1), n, bases)? };
+            unsafe { self.enter_item(item, items.get(n + 1), n, bases)? };
         }
         for item in items
             .iter()
-            .filter(|i| i.is(kind::ATTACH) && !i.is_private())
+            .filter(|i| i.is(map_type::ATTACH) && !i.is_private())
         {
             let (slot, pointee) = (item.base, item.begin);
-            let fresh = |address| match self.table.find(address, 0) {
-                Found::Within(start) => self.fresh.contains(&start),
+            let new_ranges = |address| match self.table.find(address, 0) {
+                Lookup::Contained(start) => self.new_ranges.contains(&start),
                 _ => false,
             };
-            if item.is(kind::ALWAYS) || fresh(slot) || fresh(pointee) {
+            if item.is(map_type::ALWAYS) || new_ranges(slot) || new_ranges(pointee) {
                 // SAFETY: the slot is a pointer variable of the program.
                 unsafe { self.attach(slot, pointee)? };
             }
@@ -152,25 +156,26 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
-    unsafe fn enter_one(
+    unsafe fn enter_item(
         &mut self,
-        item: &Item,
-        next: Option<&Item>,
+        item: &MapItem,
+        next: Option<&MapItem>,
         number: usize,
         bases: *mut usize,
     ) -> Result<()> {
         let mut counts = !item.is_member() && !item.first_of_mapper;
         let mut base = item.base;
         let mut slot = None;
-        if item.is(kind::PTR_AND_OBJ) {
+        if item.is(map_type::PTR_AND_OBJ) {
             // SAFETY: `enter`'s contract: the base is the address of a live pointer.
-            unsafe { self.place(item.base, 8, item, (counts, false), 0)? };
+            unsafe { self.map_range(item.base, 8, item, (counts, false), 0)? };
             slot = Some(item.base);
             // SAFETY: the base of a `PTR_AND_OBJ` item is the address of a pointer.
             base = unsafe { *(item.base as *const usize) };
             counts = !item.first_of_mapper;
         }
-        let parent = next.is_some_and(|n| n.kind >> 48 == number as u64 + 1) && !item.is_member();
+        let parent =
+            next.is_some_and(|n| n.map_type >> 48 == number as u64 + 1) && !item.is_member();
         // The first member of a structure preserves the alignment of the whole structure.
         let padding = if parent {
             item.begin % 64
@@ -179,8 +184,8 @@ impl<'a> Data<'a> {
         };
         let size = usize::try_from(item.size).unwrap_or(0);
         // SAFETY: `enter`'s contract: the item is live host memory.
-        let device = unsafe { self.place(item.begin, size, item, (counts, true), padding)? };
-        if item.is(kind::RETURN_PARAM)
+        let device = unsafe { self.map_range(item.begin, size, item, (counts, true), padding)? };
+        if item.is(map_type::RETURN_PARAM)
             && let Some(index) = item.index
             && let Some(device) = device
         {
@@ -201,27 +206,27 @@ impl<'a> Data<'a> {
     /// not mapped, and for one that the device accesses in host memory.
     ///
     /// # Safety `size` bytes at `begin` must be readable if the item is copied.
-    unsafe fn place(
+    unsafe fn map_range(
         &mut self,
         begin: usize,
         size: usize,
-        item: &Item,
+        item: &MapItem,
         (counts, copies): (bool, bool),
         padding: usize,
     ) -> Result<Option<u64>> {
-        let held = item.is(kind::HOLD);
-        let copies = copies && item.is(kind::TO);
+        let held = item.is(map_type::HOLD);
+        let copies = copies && item.is(map_type::TO);
         let start = match self.table.find(begin, size) {
-            Found::Within(start) => Some(start),
-            Found::Across(start) if item.is(kind::IMPLICIT) => Some(start),
-            Found::Across(start) => {
+            Lookup::Contained(start) => Some(start),
+            Lookup::Partial(start) if item.is(map_type::IMPLICIT) => Some(start),
+            Lookup::Partial(start) => {
                 let len = self.table.get(start).map_or(0, |r| r.size);
-                return wrong(format!(
+                return mapping_fault(format!(
                     "{size} bytes at {begin:#x} are to be mapped, but {len} bytes at {start:#x}, a \
                      part of them, are mapped already"
                 ));
             }
-            Found::Nothing => None,
+            Lookup::Unmapped => None,
         };
         if let Some(start) = start {
             let Some(range) = self.table.get(start) else {
@@ -233,8 +238,8 @@ impl<'a> Data<'a> {
             let offset = (begin as u64).wrapping_sub(start as u64);
             let device = range.device.wrapping_add(offset);
             // Members of a structure that this construct allocated are copied one by one.
-            let member = item.is_member() && self.fresh.contains(&start);
-            if copies && size > 0 && (item.is(kind::ALWAYS) || member) {
+            let member = item.is_member() && self.new_ranges.contains(&start);
+            if copies && size > 0 && (item.is(map_type::ALWAYS) || member) {
                 // SAFETY: by this function's contract, the range is readable.
                 unsafe { self.upload(device, begin, size)? };
                 self.reattach(start, begin, size)?;
@@ -243,11 +248,11 @@ impl<'a> Data<'a> {
             return Ok(device);
         }
         // With unified memory the device uses the host's copy, except for `close` maps.
-        if program::is_unified() && !item.is(kind::CLOSE) {
+        if program::is_unified() && !item.is(map_type::CLOSE) {
             return Ok(None);
         }
-        if item.is(kind::PRESENT) {
-            return wrong(format!(
+        if item.is(map_type::PRESENT) {
+            return mapping_fault(format!(
                 "{size} bytes at {begin:#x} are not mapped, but the `present` modifier asks for that"
             ));
         }
@@ -258,17 +263,17 @@ impl<'a> Data<'a> {
         let device = allocation + padding as u64;
         self.table.insert(
             begin,
-            Range {
+            MappedRange {
                 size,
                 device,
                 allocation: Some(allocation),
-                life: Life::Counted,
+                life: Lifetime::Counted,
                 count: u64::from(!held),
                 held: u64::from(held),
                 attached: Vec::new(),
             },
         );
-        self.fresh.push(begin);
+        self.new_ranges.push(begin);
         if copies {
             // SAFETY: by this function's contract, the range is readable.
             unsafe { self.upload(device, begin, size)? };
@@ -280,7 +285,7 @@ impl<'a> Data<'a> {
     ///
     /// # Safety `slot` must be the address of a pointer of the program.
     unsafe fn attach(&mut self, slot: usize, pointee: usize) -> Result<()> {
-        let Found::Within(start) = self.table.find(slot, 8) else {
+        let Lookup::Contained(start) = self.table.find(slot, 8) else {
             return Ok(());
         };
         let Some(target) = self.table.translate(pointee, 0) else {
@@ -292,15 +297,15 @@ impl<'a> Data<'a> {
         let Some(range) = self.table.get(start) else {
             return Ok(());
         };
-        let fresh = Attached {
+        let new_ranges = Attached {
             slot,
             host,
             device: value,
         };
         let at = range.device + (slot - start) as u64;
         match range.attached.iter_mut().find(|a| a.slot == slot) {
-            Some(known) => *known = fresh,
-            None => range.attached.push(fresh),
+            Some(known) => *known = new_ranges,
+            None => range.attached.push(new_ranges),
         }
         self.write_word(at, value)
     }
@@ -361,12 +366,12 @@ impl<'a> Data<'a> {
             .collect();
         let since = std::time::Instant::now();
         outlined::touch(begin, size, true);
-        let early = self.early.iter();
-        let early = early.copied().find(|e| e.begin == begin && e.size == size);
-        if let (Some(early), true) = (early, inside.is_empty()) {
+        let staged = self.staged.iter();
+        let staged = staged.copied().find(|e| e.begin == begin && e.size == size);
+        if let (Some(staged), true) = (staged, inside.is_empty()) {
             // SAFETY: `begin` is writable by this function's contract; the staged item has `size`
             // bytes.
-            unsafe { std::ptr::copy_nonoverlapping(early.buffer, begin as *mut u8, size) };
+            unsafe { std::ptr::copy_nonoverlapping(staged.buffer, begin as *mut u8, size) };
             self.traffic.from += size as u64;
             return Ok(());
         }
@@ -389,25 +394,25 @@ impl<'a> Data<'a> {
     /// Leaves the items of a construct.
     ///
     /// # Safety
-    /// As for [`Data::enter`]; items that are copied back must be writable.
+    /// As for [`DataConstruct::enter`]; items that are copied back must be writable.
     ///
     /// # Errors
-    /// As for [`Data::enter`].
-    pub unsafe fn leave(&mut self, items: &[Item]) -> Result<()> {
-        let mut over = Vec::new();
+    /// As for [`DataConstruct::enter`].
+    pub unsafe fn leave(&mut self, items: &[MapItem]) -> Result<()> {
+        let mut ended = Vec::new();
         for item in items.iter().rev() {
-            if item.is_private() || item.is(kind::ATTACH) {
+            if item.is_private() || item.is(map_type::ATTACH) {
                 continue;
             }
             // SAFETY: by this function's contract, the item is live and writable.
-            unsafe { self.leave_one(item, &mut over)? };
+            unsafe { self.leave_item(item, &mut ended)? };
         }
         // Pending copies must complete before their device memory is freed. Copies on `SYNC`
         // already have.
-        if !over.is_empty() && self.queue != Queue::SYNC {
+        if !ended.is_empty() && self.queue != Queue::SYNC {
             self.device.synchronize(self.queue)?;
         }
-        for start in over {
+        for start in ended {
             if let Some(range) = self.table.remove(start)
                 && let Some(allocation) = range.allocation
             {
@@ -417,36 +422,36 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
-    /// Leaves one item and appends the start of its range to `over` if the mapping ends.
+    /// Leaves one item and appends the start of its range to `ended` if the mapping ends.
     ///
-    /// # Safety As for [`Data::leave`].
-    unsafe fn leave_one(&mut self, item: &Item, over: &mut Vec<usize>) -> Result<()> {
+    /// # Safety As for [`DataConstruct::leave`].
+    unsafe fn leave_item(&mut self, item: &MapItem, ended: &mut Vec<usize>) -> Result<()> {
         let size = usize::try_from(item.size).unwrap_or(0);
         let start = match self.table.find(item.begin, size) {
-            Found::Within(start) => start,
-            Found::Across(start) if item.is(kind::IMPLICIT) => start,
-            _ if item.is(kind::PRESENT) && !program::is_unified() => {
-                return wrong(format!(
+            Lookup::Contained(start) => start,
+            Lookup::Partial(start) if item.is(map_type::IMPLICIT) => start,
+            _ if item.is(map_type::PRESENT) && !program::is_unified() => {
+                return mapping_fault(format!(
                     "{size} bytes at {:#x} are not mapped, but the `present` modifier asks for that",
                     item.begin
                 ));
             }
             _ => return Ok(()),
         };
-        let counts = (!item.is_member() || item.is(kind::PTR_AND_OBJ)) && !item.first_of_mapper;
-        let (held, delete) = (item.is(kind::HOLD), item.is(kind::DELETE));
+        let counts = (!item.is_member() || item.is(map_type::PTR_AND_OBJ)) && !item.first_of_mapper;
+        let (held, delete) = (item.is(map_type::HOLD), item.is(map_type::DELETE));
         let Some(range) = self.table.get(start) else {
             return Ok(());
         };
         let last = range.is_last(held, delete);
-        if counts && !over.contains(&start) {
+        if counts && !ended.contains(&start) {
             range.leave(held, delete);
             if last {
-                over.push(start);
+                ended.push(start);
             }
         }
         let end = start + range.size;
-        if item.is(kind::FROM) && (last || item.is(kind::ALWAYS)) && size > 0 {
+        if item.is(map_type::FROM) && (last || item.is(map_type::ALWAYS)) && size > 0 {
             let from = item.begin.max(start);
             let to = (item.begin + size).min(end);
             // SAFETY: by `leave`'s contract, the range is writable.
@@ -458,26 +463,27 @@ impl<'a> Data<'a> {
     /// Updates the items of a `target update`.
     ///
     /// # Safety
-    /// As for [`Data::leave`].
+    /// As for [`DataConstruct::leave`].
     ///
     /// # Errors
-    /// As for [`Data::enter`].
-    pub unsafe fn update(&mut self, items: &[Item]) -> Result<()> {
+    /// As for [`DataConstruct::enter`].
+    pub unsafe fn update(&mut self, items: &[MapItem]) -> Result<()> {
         for item in items {
-            if item.is_private() || item.is(kind::ATTACH) {
+            if item.is_private() || item.is(map_type::ATTACH) {
                 continue;
             }
             // SAFETY: by this function's contract; a non-contiguous item points to `size`
             // dimensions.
             unsafe {
-                if item.is(kind::NON_CONTIGUOUS) {
+                if item.is(map_type::NON_CONTIGUOUS) {
                     // clang 22 passes the size in bytes instead if it is known at run time only.
                     const MOST: i64 = 32;
                     if !(1..=MOST).contains(&item.size) {
                         return Err(Failure::Unsupported {
-                            reason: "an update of a section with gaps whose length the compiler \
+                            reason:
+                                "an update of a section with_staged gaps whose length the compiler \
                                      does not know: it passes no number of dimensions"
-                                .into(),
+                                    .into(),
                             place: None,
                         });
                     }
@@ -496,11 +502,11 @@ impl<'a> Data<'a> {
 
     /// Updates one contiguous range.
     ///
-    /// # Safety As for [`Data::update`].
-    unsafe fn update_piece(&mut self, item: &Item, begin: usize, size: usize) -> Result<()> {
-        let Found::Within(start) = self.table.find(begin, size) else {
-            if item.is(kind::PRESENT) && !program::is_unified() {
-                return wrong(format!(
+    /// # Safety As for [`DataConstruct::update`].
+    unsafe fn update_piece(&mut self, item: &MapItem, begin: usize, size: usize) -> Result<()> {
+        let Lookup::Contained(start) = self.table.find(begin, size) else {
+            if item.is(map_type::PRESENT) && !program::is_unified() {
+                return mapping_fault(format!(
                     "{size} bytes at {begin:#x} are not mapped, but the `present` modifier asks for \
                      that"
                 ));
@@ -512,10 +518,10 @@ impl<'a> Data<'a> {
         }
         // SAFETY: by `update`'s contract, the range is readable and writable.
         unsafe {
-            if item.is(kind::FROM) {
+            if item.is(map_type::FROM) {
                 self.download(start, begin, size)?;
             }
-            if item.is(kind::TO)
+            if item.is(map_type::TO)
                 && let Some(device) = self.table.translate(begin, size)
             {
                 self.upload(device, begin, size)?;
@@ -532,8 +538,13 @@ impl<'a> Data<'a> {
     /// still counts elements of the array. Their size is known for the innermost dimension only,
     /// from the one after it, which is the element itself.
     ///
-    /// # Safety As for [`Data::update`].
-    unsafe fn update_dims(&mut self, item: &Item, dims: &[Dimension], base: usize) -> Result<()> {
+    /// # Safety As for [`DataConstruct::update`].
+    unsafe fn update_dims(
+        &mut self,
+        item: &MapItem,
+        dims: &[Dimension],
+        base: usize,
+    ) -> Result<()> {
         let mut begin = base;
         for (n, dim) in dims.iter().enumerate() {
             let unit = match dims.get(n + 1) {
@@ -556,10 +567,10 @@ impl<'a> Data<'a> {
 
     /// Updates a piece of `piece` bytes for each index of all dimensions.
     ///
-    /// # Safety As for [`Data::update`].
+    /// # Safety As for [`DataConstruct::update`].
     unsafe fn update_pieces(
         &mut self,
-        item: &Item,
+        item: &MapItem,
         dims: &[Dimension],
         begin: usize,
         piece: usize,
@@ -579,7 +590,7 @@ impl<'a> Data<'a> {
 
     /// Unmaps the ranges that this construct mapped, without copying, after a failure.
     pub fn undo(&mut self) {
-        for start in std::mem::take(&mut self.fresh) {
+        for start in std::mem::take(&mut self.new_ranges) {
             if let Some(range) = self.table.remove(start)
                 && let Some(allocation) = range.allocation
             {

@@ -9,7 +9,7 @@ pub mod plan;
 pub mod table;
 
 /// Map-type flags of an item. Compilers emit them.
-pub mod kind {
+pub mod map_type {
     /// Copied to the device.
     pub const TO: u64 = 1;
     /// Copied from the device.

@@ -4,46 +4,46 @@
 //! object; these may have mappers themselves. All mappers are called here, before any look-up, so
 //! no code of the program runs while a mapping table is locked.
 
-use super::kind;
+use super::map_type;
 use std::ffi::c_void;
 
 /// One item of a map clause.
 #[derive(Clone, Copy, Debug)]
-pub struct Item {
+pub struct MapItem {
     /// Base address that the kernel argument refers to, or the pointer's address.
     pub base: usize,
     /// Address of the first byte.
     pub begin: usize,
     /// Size in bytes.
     pub size: i64,
-    /// Map-type flags; see [`kind`].
-    pub kind: u64,
+    /// Map-type flags; see [`map_type`].
+    pub map_type: u64,
     /// True for the first component that a mapper pushes.
     pub first_of_mapper: bool,
     /// Index in the compiler's arrays; `None` for components that mappers push.
     pub index: Option<usize>,
 }
 
-impl Item {
+impl MapItem {
     /// Returns true if all of the bits are set.
     pub fn is(&self, bits: u64) -> bool {
-        self.kind & bits == bits
+        self.map_type & bits == bits
     }
 
     /// Returns true for a member of another item.
     pub fn is_member(&self) -> bool {
-        self.kind & kind::MEMBER_OF != 0
+        self.map_type & map_type::MEMBER_OF != 0
     }
 
     /// Returns true for items that are not mapped.
     pub fn is_private(&self) -> bool {
-        self.kind & (kind::LITERAL | kind::PRIVATE) != 0
+        self.map_type & (map_type::LITERAL | map_type::PRIVATE) != 0
     }
 }
 
 /// The arrays that describe the items of a construct.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrays {
+pub struct MapArrays {
     /// Number of items.
     pub count: usize,
     /// Base addresses.
@@ -53,7 +53,7 @@ pub struct Arrays {
     /// Sizes in bytes.
     pub sizes: *const i64,
     /// Map-type flags.
-    pub kinds: *const u64,
+    pub map_types: *const u64,
     /// Mapper functions; the array may be null, as may its elements.
     pub mappers: *const usize,
 }
@@ -63,26 +63,26 @@ type Mapper = unsafe extern "C-unwind" fn(
     base: usize,
     begin: usize,
     size: i64,
-    kind: u64,
+    map_type: u64,
     name: *const c_void,
 );
 
 /// The list that a mapper pushes its components to.
 #[derive(Default)]
-struct Components(Vec<Component>);
+struct MapperComponents(Vec<MapperComponent>);
 
 #[derive(Clone, Copy)]
-struct Component {
+struct MapperComponent {
     base: usize,
     begin: usize,
     size: i64,
-    kind: u64,
+    map_type: u64,
 }
 
 /// `__tgt_mapper_num_components`.
 pub unsafe extern "C-unwind" fn count(handle: *mut c_void) -> i64 {
-    // SAFETY: mappers pass the handle that `items` gave them, a `Components`.
-    unsafe { &*handle.cast::<Components>() }.0.len() as i64
+    // SAFETY: mappers pass the handle that `items` gave them, a `MapperComponents`.
+    unsafe { &*handle.cast::<MapperComponents>() }.0.len() as i64
 }
 
 /// `__tgt_push_mapper_component`.
@@ -91,17 +91,17 @@ pub unsafe extern "C-unwind" fn push(
     base: usize,
     begin: usize,
     size: i64,
-    kind: u64,
+    map_type: u64,
     _name: *const c_void,
 ) {
-    // SAFETY: mappers pass the handle that `items` gave them, a `Components`.
-    unsafe { &mut *handle.cast::<Components>() }
+    // SAFETY: mappers pass the handle that `items` gave them, a `MapperComponents`.
+    unsafe { &mut *handle.cast::<MapperComponents>() }
         .0
-        .push(Component {
+        .push(MapperComponent {
             base,
             begin,
             size,
-            kind,
+            map_type,
         });
 }
 
@@ -109,17 +109,17 @@ pub unsafe extern "C-unwind" fn push(
 ///
 /// # Safety
 /// The arrays must have `count` elements, as compilers make them.
-pub unsafe fn items(arrays: &Arrays) -> Vec<Item> {
+pub unsafe fn items(arrays: &MapArrays) -> Vec<MapItem> {
     let mut list = Vec::with_capacity(arrays.count);
     for n in 0..arrays.count {
         // SAFETY: by this function's contract; `n` is below `count`. Non-null mappers are functions
         // of this type.
         unsafe {
-            let item = Item {
+            let item = MapItem {
                 base: *arrays.bases.add(n),
                 begin: *arrays.begins.add(n),
                 size: *arrays.sizes.add(n),
-                kind: *arrays.kinds.add(n),
+                map_type: *arrays.map_types.add(n),
                 first_of_mapper: false,
                 index: Some(n),
             };
@@ -132,22 +132,22 @@ pub unsafe fn items(arrays: &Arrays) -> Vec<Item> {
                 list.push(item);
                 continue;
             }
-            let mut components = Components::default();
+            let mut components = MapperComponents::default();
             let call = std::mem::transmute::<usize, Mapper>(mapper);
             call(
                 (&raw mut components).cast(),
                 item.base,
                 item.begin,
                 item.size,
-                item.kind,
+                item.map_type,
                 std::ptr::null(),
             );
             for (m, c) in components.0.into_iter().enumerate() {
-                list.push(Item {
+                list.push(MapItem {
                     base: c.base,
                     begin: c.begin,
                     size: c.size,
-                    kind: c.kind,
+                    map_type: c.map_type,
                     first_of_mapper: m == 0,
                     index: None,
                 });

@@ -20,7 +20,7 @@ pub struct Attached {
 
 /// Lifetime of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Life {
+pub enum Lifetime {
     /// Mapped while a reference count is not zero.
     Counted,
     /// Mapped for the whole run: a variable of `declare target`.
@@ -31,7 +31,7 @@ pub enum Life {
 
 /// A mapped range.
 #[derive(Clone, Debug)]
-pub struct Range {
+pub struct MappedRange {
     /// Size in bytes.
     pub size: usize,
     /// Device address of the first byte.
@@ -39,7 +39,7 @@ pub struct Range {
     /// Device allocation to free with the range.
     pub allocation: Option<u64>,
     /// Lifetime.
-    pub life: Life,
+    pub life: Lifetime,
     /// Reference count of ordinary constructs.
     pub count: u64,
     /// Reference count of constructs with `ompx_hold`.
@@ -48,7 +48,7 @@ pub struct Range {
     pub attached: Vec<Attached>,
 }
 
-impl Range {
+impl MappedRange {
     /// Returns true if the next [`leave`](Range::leave) with these arguments ends the mapping.
     pub fn is_last(&self, held: bool, delete: bool) -> bool {
         let (own, other) = if held {
@@ -56,12 +56,12 @@ impl Range {
         } else {
             (self.count, self.held)
         };
-        self.life == Life::Counted && other == 0 && (delete || own <= 1)
+        self.life == Lifetime::Counted && other == 0 && (delete || own <= 1)
     }
 
     /// Increments the reference count.
     pub fn enter(&mut self, held: bool) {
-        if self.life == Life::Counted {
+        if self.life == Lifetime::Counted {
             *(if held {
                 &mut self.held
             } else {
@@ -72,7 +72,7 @@ impl Range {
 
     /// Decrements the reference count; `delete` sets it to zero.
     pub fn leave(&mut self, held: bool, delete: bool) {
-        if self.life == Life::Counted {
+        if self.life == Lifetime::Counted {
             let count = if held {
                 &mut self.held
             } else {
@@ -85,53 +85,53 @@ impl Range {
 
 /// Result of a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Lookup {
     /// Start of a range that contains all bytes.
-    Within(usize),
+    Contained(usize),
     /// Start of a range that contains some of the bytes.
-    Across(usize),
+    Partial(usize),
     /// No overlap.
-    Nothing,
+    Unmapped,
 }
 
 /// The mapped ranges of a device, by host address.
 #[derive(Debug, Default)]
-pub struct Table {
-    ranges: BTreeMap<usize, Range>,
+pub struct MappingTable {
+    ranges: BTreeMap<usize, MappedRange>,
 }
 
-impl Table {
+impl MappingTable {
     /// Looks up the range that contains `size` bytes at `begin`, or for `size` 0 the byte at
     /// `begin`.
-    pub fn find(&self, begin: usize, size: usize) -> Found {
+    pub fn find(&self, begin: usize, size: usize) -> Lookup {
         let before = self.ranges.range(..=begin).next_back();
         if let Some((&start, range)) = before {
             let end = start + range.size;
             if begin < end && begin + size <= end || begin == start && size == range.size {
-                return Found::Within(start);
+                return Lookup::Contained(start);
             }
             if begin < end {
-                return Found::Across(start);
+                return Lookup::Partial(start);
             }
         }
         match self.ranges.range(begin..begin + size).next() {
-            Some((&start, _)) if size > 0 => Found::Across(start),
-            _ => Found::Nothing,
+            Some((&start, _)) if size > 0 => Lookup::Partial(start),
+            _ => Lookup::Unmapped,
         }
     }
 
     /// Returns the range that begins at `start`.
-    pub fn get(&mut self, start: usize) -> Option<&mut Range> {
+    pub fn get(&mut self, start: usize) -> Option<&mut MappedRange> {
         self.ranges.get_mut(&start)
     }
 
     /// Inserts a range, which must not overlap others.
-    pub fn insert(&mut self, start: usize, range: Range) {
+    pub fn insert(&mut self, start: usize, range: MappedRange) {
         self.ranges.insert(start, range);
     }
 
     /// Removes a range.
-    pub fn remove(&mut self, start: usize) -> Option<Range> {
+    pub fn remove(&mut self, start: usize) -> Option<MappedRange> {
         self.ranges.remove(&start)
     }
 
@@ -139,7 +139,7 @@ impl Table {
     /// all.
     pub fn translate(&self, address: usize, size: usize) -> Option<u64> {
         match self.find(address, size) {
-            Found::Within(start) => {
+            Lookup::Contained(start) => {
                 let range = self.ranges.get(&start)?;
                 Some(range.device + (address - start) as u64)
             }
@@ -148,7 +148,7 @@ impl Table {
     }
 
     /// Iterates over all ranges by host address.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &Range)> {
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &MappedRange)> {
         self.ranges.iter().map(|(&start, range)| (start, range))
     }
 }
@@ -157,12 +157,12 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn range(size: usize, device: u64) -> Range {
-        Range {
+    fn range(size: usize, device: u64) -> MappedRange {
+        MappedRange {
             size,
             device,
             allocation: None,
-            life: Life::Counted,
+            life: Lifetime::Counted,
             count: 1,
             held: 0,
             attached: Vec::new(),
@@ -171,16 +171,16 @@ mod tests {
 
     #[test]
     fn offload_table_finds_what_overlaps() {
-        let mut table = Table::default();
+        let mut table = MappingTable::default();
         table.insert(100, range(10, 0x1000));
-        assert_eq!(table.find(100, 10), Found::Within(100));
-        assert_eq!(table.find(105, 5), Found::Within(100));
-        assert_eq!(table.find(105, 6), Found::Across(100));
-        assert_eq!(table.find(90, 11), Found::Across(100));
-        assert_eq!(table.find(90, 10), Found::Nothing);
-        assert_eq!(table.find(110, 1), Found::Nothing);
-        assert_eq!(table.find(104, 0), Found::Within(100));
-        assert_eq!(table.find(110, 0), Found::Nothing);
+        assert_eq!(table.find(100, 10), Lookup::Contained(100));
+        assert_eq!(table.find(105, 5), Lookup::Contained(100));
+        assert_eq!(table.find(105, 6), Lookup::Partial(100));
+        assert_eq!(table.find(90, 11), Lookup::Partial(100));
+        assert_eq!(table.find(90, 10), Lookup::Unmapped);
+        assert_eq!(table.find(110, 1), Lookup::Unmapped);
+        assert_eq!(table.find(104, 0), Lookup::Contained(100));
+        assert_eq!(table.find(110, 0), Lookup::Unmapped);
         assert_eq!(table.translate(103, 4), Some(0x1003));
     }
 
@@ -195,7 +195,7 @@ mod tests {
         r.leave(true, false);
         r.leave(false, true);
         assert_eq!((r.count, r.held), (0, 0));
-        r.life = Life::Program;
+        r.life = Lifetime::Program;
         assert!(!r.is_last(false, true));
     }
 }
