@@ -71,7 +71,7 @@ pub unsafe extern "C-unwind" fn init(
 }
 
 /// `__tgt_interop_use`.
-pub unsafe extern "C-unwind" fn usage(
+pub unsafe extern "C-unwind" fn use_object(
     ident: *const Ident,
     thread: i32,
     object: *mut c_void,
@@ -85,7 +85,7 @@ pub unsafe extern "C-unwind" fn usage(
     unsafe {
         await_all(ident, thread, count, list);
         if let Some(object) = (*object.cast::<*mut Object>()).as_ref() {
-            object.settle();
+            object.await_queue();
         }
     }
 }
@@ -103,7 +103,7 @@ pub unsafe extern "C-unwind" fn destroy(
     // SAFETY: the compiler passes the same arguments as to `usage`. The object came from
     // `Box::into_raw` and is freed once, since its variable is set to null.
     unsafe {
-        usage(ident, thread, object, device, count, list, nowait);
+        use_object(ident, thread, object, device, count, list, nowait);
         let slot = object.cast::<*mut Object>();
         if !(*slot).is_null() {
             let object = Box::from_raw(*slot);
@@ -115,9 +115,9 @@ pub unsafe extern "C-unwind" fn destroy(
 
 impl Object {
     /// Waits for its queue. A failure of the program's work in it ends the program.
-    fn settle(&self) {
+    fn await_queue(&self) {
         if let Err(failure) = self.state.device.synchronize(self.queue) {
-            region::end_with(&failure, "interop construct");
+            region::abort_with_failure(&failure, "interop construct");
         }
     }
 }

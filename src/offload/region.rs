@@ -2,7 +2,7 @@
 //!
 //! The result of a region's entry tells the program whether to run its host version, so a region
 //! that cannot run on a device falls back to the host. A fault of the program on a device ends the
-//! program with a report. So does every failure if `OMP_TARGET_OFFLOAD` is `mandatory`.
+//! program with a report. So does every failure if `OMP_TARGET_OFFLOAD` is `is_mandatory`.
 
 use super::device::{Device, Failure, Kernel, Launch, MemoryKind, Queue};
 use super::devices::{self, DeviceState};
@@ -39,26 +39,26 @@ pub struct KernelArguments {
 }
 
 /// Result of `__tgt_target_kernel`: the region did not run on a device.
-const ON_HOST: i32 = -1;
+const RUN_ON_HOST: i32 = -1;
 /// Result of `__tgt_target_kernel`: the region has run.
-const DONE: i32 = 0;
+const COMPLETED: i32 = 0;
 
 /// Source location of a construct, for messages.
 #[derive(Clone, Copy, Debug)]
-pub struct Site {
+pub struct ConstructSite {
     ident: *const Ident,
-    what: &'static str,
+    name: &'static str,
     /// Host address of the region's entry, which gives a location if `ident` has none (flang); 0
     /// for other constructs.
     region: usize,
 }
 
-impl Site {
+impl ConstructSite {
     /// Describes a construct other than a region.
-    pub fn new(ident: *const Ident, what: &'static str) -> Site {
-        Site {
+    pub fn new(ident: *const Ident, name: &'static str) -> ConstructSite {
+        ConstructSite {
             ident,
-            what,
+            name,
             region: 0,
         }
     }
@@ -68,31 +68,31 @@ impl Site {
         let place = unsafe { ident::describe(self.ident) };
         place
             .or_else(|| program::place(self.region))
-            .unwrap_or_else(|| format!("a {}, place unknown", self.what))
+            .unwrap_or_else(|| format!("a {}, place unknown", self.name))
     }
 }
 
 /// Reason why a construct does not run on a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Elsewhere {
+pub enum HostReason {
     /// The program asks for the host: `device(omp_get_initial_device())`.
-    Asked,
+    Requested,
     /// Any other reason, in words.
-    Because(String),
+    Other(String),
 }
 
-impl fmt::Display for Elsewhere {
+impl fmt::Display for HostReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Elsewhere::Asked => f.write_str("the program asks for the host"),
-            Elsewhere::Because(why) => f.write_str(why),
+            HostReason::Requested => f.write_str("the program asks for the host"),
+            HostReason::Other(why) => f.write_str(why),
         }
     }
 }
 
-impl From<String> for Elsewhere {
-    fn from(why: String) -> Elsewhere {
-        Elsewhere::Because(why)
+impl From<String> for HostReason {
+    fn from(why: String) -> HostReason {
+        HostReason::Other(why)
     }
 }
 
@@ -100,7 +100,7 @@ impl From<String> for Elsewhere {
 ///
 /// # Errors
 /// The reason why the construct runs on the host.
-pub fn device_for(number: i64) -> std::result::Result<&'static DeviceState, Elsewhere> {
+pub fn device_for(number: i64) -> std::result::Result<&'static DeviceState, HostReason> {
     // SAFETY: the routine takes no arguments and reads a setting.
     let policy = unsafe { api::get_target_offload() };
     if policy == TargetOffload::Disabled as i32 {
@@ -117,10 +117,10 @@ pub fn device_for(number: i64) -> std::result::Result<&'static DeviceState, Else
         None if devices::all().is_empty() => Err("there is no device".to_owned().into()),
         None if devices::count() == 0 => Err(format!(
             "no device has what the program requires: {}",
-            lacking(super::program::required())
+            missing_requirement(super::program::required())
         )
         .into()),
-        None if number as usize == devices::all().len() => Err(Elsewhere::Asked),
+        None if number as usize == devices::all().len() => Err(HostReason::Requested),
         None if devices::all().get(number as usize).is_some() => {
             Err(format!("device {number} has failed before").into())
         }
@@ -129,7 +129,7 @@ pub fn device_for(number: i64) -> std::result::Result<&'static DeviceState, Else
 }
 
 /// Names the requirement that no device fulfills.
-fn lacking(required: u64) -> &'static str {
+fn missing_requirement(required: u64) -> &'static str {
     use super::program::requires;
     if required & requires::UNIFIED_SHARED_MEMORY != 0 {
         "unified_shared_memory"
@@ -138,39 +138,50 @@ fn lacking(required: u64) -> &'static str {
     }
 }
 
-fn mandatory() -> bool {
+fn is_mandatory() -> bool {
     // SAFETY: the routine takes no arguments and reads a setting.
     (unsafe { api::get_target_offload() }) == TargetOffload::Mandatory as i32
 }
 
 /// Reports an error on a device and ends the program.
-fn end(site: Site, what: &str) -> ! {
+fn abort_with_report(site: ConstructSite, message: &str) -> ! {
     // SAFETY: null flushes every stream, so earlier output of the program precedes the report.
     unsafe { libc::fflush(std::ptr::null_mut()) };
-    eprintln!("ompvm: {what}\n  in the {} at {}", site.what, site.place());
+    eprintln!(
+        "ompvm: {message}\n  in the {} at {}",
+        site.name,
+        site.place()
+    );
     ompvm_memory::signals::raise_trap(ompvm_support::error::TrapKind::Device, std::ptr::null())
 }
 
 /// Ends the program with a failure of its own work on a device.
-pub fn end_with(failure: &Failure, what: &'static str) -> ! {
-    end(Site::new(std::ptr::null(), what), &failure.to_string())
+pub fn abort_with_failure(failure: &Failure, what: &'static str) -> ! {
+    abort_with_report(
+        ConstructSite::new(std::ptr::null(), what),
+        &failure.to_string(),
+    )
 }
 
 /// Handles a failure: ends the program, or returns the reason for running on the host.
-fn failed(site: Site, state: Option<&DeviceState>, failure: &Failure) -> Elsewhere {
+fn handle_failure(
+    site: ConstructSite,
+    state: Option<&DeviceState>,
+    failure: &Failure,
+) -> HostReason {
     let device = state.map_or_else(|| "a device".to_owned(), |s| s.device.name());
     if let Failure::Fault(_) = failure {
-        end(site, &format!("the program failed on {device}: {failure}"));
+        abort_with_report(site, &format!("the program failed on {device}: {failure}"));
     }
-    if mandatory() {
+    if is_mandatory() {
         let whose = state.map_or_else(String::new, |s| format!("{}: ", s.device.name()));
-        end(
+        abort_with_report(
             site,
             &format!("{whose}{failure}, and OMP_TARGET_OFFLOAD is `mandatory`"),
         );
     }
     if let Failure::Image(_) = failure {
-        tell_once(&failure.to_string());
+        report_once(&failure.to_string());
     }
     // Other failures concern one program's code only, so the device stays enabled.
     if matches!(failure, Failure::OutOfMemory { .. } | Failure::Lost(_))
@@ -182,7 +193,7 @@ fn failed(site: Site, state: Option<&DeviceState>, failure: &Failure) -> Elsewhe
 }
 
 /// Reports a damaged image once. Users would not look for it in the offload report.
-fn tell_once(what: &str) {
+fn report_once(what: &str) {
     static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let mut told = TOLD.lock();
     if !told.iter().any(|t| t == what) {
@@ -192,9 +203,9 @@ fn tell_once(what: &str) {
 }
 
 /// Records that a construct runs on the host, or ends the program if offloading is mandatory.
-fn on_host(site: Site, why: &Elsewhere) {
-    if mandatory() && *why != Elsewhere::Asked {
-        end(
+fn record_host_run(site: ConstructSite, why: &HostReason) {
+    if is_mandatory() && *why != HostReason::Requested {
+        abort_with_report(
             site,
             &format!("OMP_TARGET_OFFLOAD is `mandatory`, but {why}"),
         );
@@ -209,7 +220,13 @@ fn on_host(site: Site, why: &Elsewhere) {
     }
 }
 
-fn note(site: Site, state: &DeviceState, traffic: Traffic, kernel: u64, launch: u64) {
+fn record_device_run(
+    site: ConstructSite,
+    state: &DeviceState,
+    traffic: Traffic,
+    kernel: u64,
+    launch: u64,
+) {
     if report::is_on() {
         let row = report::Row {
             runs: 1,
@@ -225,7 +242,7 @@ fn note(site: Site, state: &DeviceState, traffic: Traffic, kernel: u64, launch: 
 }
 
 /// `__tgt_target_kernel`.
-pub unsafe extern "C-unwind" fn kernel(
+pub unsafe extern "C-unwind" fn target_kernel(
     ident: *const Ident,
     device: i64,
     teams: i32,
@@ -233,34 +250,34 @@ pub unsafe extern "C-unwind" fn kernel(
     region: *mut c_void,
     arguments: *mut c_void,
 ) -> i32 {
-    let site = Site {
+    let site = ConstructSite {
         region: region as usize,
-        ..Site::new(ident, "target region")
+        ..ConstructSite::new(ident, "target region")
     };
     let state = match device_for(device) {
         Ok(state) => state,
         Err(why) => {
-            on_host(site, &why);
-            return ON_HOST;
+            record_host_run(site, &why);
+            return RUN_ON_HOST;
         }
     };
     // SAFETY: the ABI passes a `KernelArguments` that is live during the call.
     let arguments = unsafe { &*arguments.cast::<KernelArguments>() };
     let Some((program, entry)) = program::find(region as usize) else {
-        on_host(
+        record_host_run(
             site,
             &"the program has no device code for it".to_owned().into(),
         );
-        return ON_HOST;
+        return RUN_ON_HOST;
     };
     let loaded = state.load_all().and_then(|()| state.load(&program));
     let kernel = loaded.and_then(|l| l.kernel(&program, entry));
     let kernel = match kernel {
         Ok(kernel) => kernel,
         Err(failure) => {
-            let why = failed(site, None, &failure);
-            on_host(site, &why);
-            return ON_HOST;
+            let why = handle_failure(site, None, &failure);
+            record_host_run(site, &why);
+            return RUN_ON_HOST;
         }
     };
     // 0 means unspecified. A region without `teams` passes -1, which means one team.
@@ -272,20 +289,20 @@ pub unsafe extern "C-unwind" fn kernel(
         first(arguments.teams[0], teams),
         first(arguments.threads[0], threads),
     );
-    let shape = bounded(&*state.device, shape);
+    let shape = apply_limits(&*state.device, shape);
     // SAFETY: the arrays of `arguments` are those that the compiler passed.
-    match unsafe { run(site, state, &kernel, arguments, shape) } {
-        Ok(()) => DONE,
+    match unsafe { run_kernel(site, state, &kernel, arguments, shape) } {
+        Ok(()) => COMPLETED,
         Err(failure) => {
-            let why = failed(site, Some(state), &failure);
-            on_host(site, &why);
-            ON_HOST
+            let why = handle_failure(site, Some(state), &failure);
+            record_host_run(site, &why);
+            RUN_ON_HOST
         }
     }
 }
 
 /// Applies `OMP_NUM_TEAMS` and `OMP_TEAMS_THREAD_LIMIT` to what the program leaves unspecified.
-fn bounded(device: &dyn Device, (teams, threads): (u32, u32)) -> (u32, u32) {
+fn apply_limits(device: &dyn Device, (teams, threads): (u32, u32)) -> (u32, u32) {
     let settings = settings();
     let limit = match settings.teams_thread_limit {
         0 => 0,
@@ -298,8 +315,8 @@ fn bounded(device: &dyn Device, (teams, threads): (u32, u32)) -> (u32, u32) {
 /// Maps the data of a region, launches its kernel, and unmaps the data.
 ///
 /// # Safety `arguments` must hold the arrays of the compiler, whose items must be live host memory.
-unsafe fn run(
-    site: Site,
+unsafe fn run_kernel(
+    site: ConstructSite,
     state: &DeviceState,
     kernel: &Kernel,
     arguments: &KernelArguments,
@@ -320,21 +337,21 @@ unsafe fn run(
     let mut traffic = Traffic::default();
     let mut words = Vec::with_capacity(arrays.count + 1);
     words.push(0);
-    let mut own = Vec::new();
+    let mut private_copies = Vec::new();
     {
         let mut table = state.table.lock();
         let mut data = DataConstruct::new(device, &mut table, Queue::SYNC);
         // SAFETY: by this function's contract, the items are live host memory.
         let entered = unsafe {
             data.enter(&items, arrays.bases)
-                .and_then(|()| kernel_words(&arrays, &mut data, &mut words, &mut own))
+                .and_then(|()| kernel_words(&arrays, &mut data, &mut words, &mut private_copies))
         };
         if let Err(failure) = entered {
             data.undo();
-            free(state, &own);
+            free_private_copies(state, &private_copies);
             return Err(failure);
         }
-        add(&mut traffic, data.traffic);
+        add_traffic(&mut traffic, data.traffic);
     }
     let (blocks, threads) = device.shape(kernel, teams, threads, arguments.trip);
     let launch = Launch {
@@ -373,17 +390,17 @@ unsafe fn run(
         let mut data = DataConstruct::new(device, &mut table, Queue::SYNC).with_staged(staged);
         // SAFETY: by this function's contract, the items are live host memory.
         unsafe { data.leave(&items)? };
-        add(&mut traffic, data.traffic);
+        add_traffic(&mut traffic, data.traffic);
         Ok(())
     });
     if let Some(buffer) = buffer {
         device.return_staging(buffer);
     }
     left?;
-    free(state, &own);
+    free_private_copies(state, &private_copies);
     let whole = since.elapsed().as_nanos() as u64;
     let rest = whole.saturating_sub(kernel_time + traffic.time);
-    note(site, state, traffic, kernel_time, rest);
+    record_device_run(site, state, traffic, kernel_time, rest);
     Ok(())
 }
 
@@ -391,14 +408,14 @@ fn dimension(n: u32) -> u32 {
     if n as i32 > 0 { n } else { 1 }
 }
 
-fn add(sum: &mut Traffic, more: Traffic) {
+fn add_traffic(sum: &mut Traffic, more: Traffic) {
     sum.to += more.to;
     sum.from += more.from;
     sum.time += more.time;
 }
 
-fn free(state: &DeviceState, own: &[u64]) {
-    for &address in own {
+fn free_private_copies(state: &DeviceState, private_copies: &[u64]) {
+    for &address in private_copies {
         // Freeing may fail only on a device that has failed, where nothing can be freed.
         let _ = state.device.free(address, MemoryKind::Device);
     }
@@ -412,7 +429,7 @@ unsafe fn kernel_words(
     arrays: &MapArrays,
     data: &mut DataConstruct<'_>,
     words: &mut Vec<u64>,
-    own: &mut Vec<u64>,
+    private_copies: &mut Vec<u64>,
 ) -> super::device::Result<()> {
     for n in 0..arrays.count {
         // SAFETY: by this function's contract, the arrays have `count` elements.
@@ -436,7 +453,7 @@ unsafe fn kernel_words(
             let copy = data
                 .device
                 .alloc(size.max(1) as u64, 64, MemoryKind::Device)?;
-            own.push(copy);
+            private_copies.push(copy);
             if is(map_type::TO) && size > 0 {
                 // SAFETY: a private item is a variable of the program with `size` bytes.
                 unsafe {
@@ -467,33 +484,33 @@ unsafe fn kernel_words(
 
 /// Operation of a data construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum DataOperation {
     Enter,
     Leave,
     Update,
 }
 
-unsafe fn data(
+unsafe fn data_construct(
     ident: *const Ident,
-    what: &'static str,
+    name: &'static str,
     device: i64,
     arrays: MapArrays,
-    step: Step,
+    operation: DataOperation,
 ) {
-    let site = Site::new(ident, what);
+    let site = ConstructSite::new(ident, name);
     let state = match device_for(device) {
         Ok(state) => state,
         Err(why) => {
-            if mandatory() {
-                on_host(site, &why);
+            if is_mandatory() {
+                record_host_run(site, &why);
             }
             return;
         }
     };
     if let Err(failure) = state.load_all() {
         // All regions run on the host, so no data is mapped.
-        let why = failed(site, None, &failure);
-        on_host(site, &why);
+        let why = handle_failure(site, None, &failure);
+        record_host_run(site, &why);
         return;
     }
     // SAFETY: the ABI passes arrays of `count` elements.
@@ -502,34 +519,34 @@ unsafe fn data(
     let mut data = DataConstruct::new(&*state.device, &mut table, Queue::SYNC);
     // SAFETY: the items are live host memory: the program maps them.
     let done = unsafe {
-        match step {
-            Step::Enter => data.enter(&items, arrays.bases),
-            Step::Leave => data.leave(&items),
-            Step::Update => data.update(&items),
+        match operation {
+            DataOperation::Enter => data.enter(&items, arrays.bases),
+            DataOperation::Leave => data.leave(&items),
+            DataOperation::Update => data.update(&items),
         }
     };
     let traffic = data.traffic;
     match done {
         Ok(()) => {
             drop(table);
-            note(site, state, traffic, 0, 0);
+            record_device_run(site, state, traffic, 0, 0);
         }
         Err(failure) => {
-            if step == Step::Enter {
+            if operation == DataOperation::Enter {
                 data.undo();
             }
             drop(table);
             // Skipping a copy would leave stale data, so the program ends.
-            if step != Step::Enter && matches!(failure, Failure::Unsupported { .. }) {
-                end(site, &failure.to_string());
+            if operation != DataOperation::Enter && matches!(failure, Failure::Unsupported { .. }) {
+                abort_with_report(site, &failure.to_string());
             }
-            let why = failed(site, Some(state), &failure);
-            on_host(site, &why);
+            let why = handle_failure(site, Some(state), &failure);
+            record_host_run(site, &why);
         }
     }
 }
 
-macro_rules! steps {
+macro_rules! data_entries {
     ($($doc:literal $name:ident, $nowait:ident, $old:ident, $old_nowait:ident = $what:literal, $step:expr;)*) => {
         $(
             #[doc = $doc]
@@ -553,7 +570,7 @@ macro_rules! steps {
                     mappers: mappers.cast(),
                 };
                 // SAFETY: the arguments are those of the compiler's call, unchanged.
-                unsafe { data(ident, $what, device, arrays, $step) };
+                unsafe { data_construct(ident, $what, device, arrays, $step) };
             }
 
             #[doc = concat!($doc, " The task around it waits, where there is one.")]
@@ -611,13 +628,13 @@ macro_rules! steps {
     };
 }
 
-steps! {
+data_entries! {
     "`__tgt_target_data_begin_mapper`."
-        enter, enter_nowait, enter_old, enter_nowait_old = "target data construct", Step::Enter;
+        enter, enter_nowait, enter_old, enter_nowait_old = "target data construct", DataOperation::Enter;
     "`__tgt_target_data_end_mapper`."
-        leave, leave_nowait, leave_old, leave_nowait_old = "target data construct", Step::Leave;
+        leave, leave_nowait, leave_old, leave_nowait_old = "target data construct", DataOperation::Leave;
     "`__tgt_target_data_update_mapper`."
-        update, update_nowait, update_old, update_nowait_old = "target update construct", Step::Update;
+        update, update_nowait, update_old, update_nowait_old = "target update construct", DataOperation::Update;
 }
 
 /// `__tgt_target_nowait_query`: reports completion, since regions run synchronously.
@@ -635,7 +652,7 @@ pub unsafe extern "C-unwind" fn register_requires(_bits: i64) {}
 pub unsafe extern "C-unwind" fn register_library(_library: *mut c_void) {}
 
 /// `__tgt_init_all_rtls`, `__tgt_rtl_init`: do nothing; devices are discovered on first use.
-pub unsafe extern "C-unwind" fn nothing() {}
+pub unsafe extern "C-unwind" fn no_op() {}
 
 /// Waits for the dependences of an asynchronous routine.
 ///

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 ompvm_kmpc::runtime_entries! {
     supported {
         // Regions and data constructs.
-        "__tgt_target_kernel" (ident, i64, i32, i32, ptr, ptr) -> i32 = region::kernel, "13.8";
+        "__tgt_target_kernel" (ident, i64, i32, i32, ptr, ptr) -> i32 = region::target_kernel, "13.8";
         "__tgt_target_data_begin_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = region::enter, "13.5";
         "__tgt_target_data_end_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = region::leave, "13.5";
         "__tgt_target_data_update_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = region::update, "13.9";
@@ -31,14 +31,14 @@ ompvm_kmpc::runtime_entries! {
         "__tgt_register_requires" (i64) = region::register_requires, "8.2";
         "__tgt_register_lib" (ptr) = region::register_library, "libomptarget";
         "__tgt_unregister_lib" (ptr) = region::register_library, "libomptarget";
-        "__tgt_init_all_rtls" () = region::nothing, "libomptarget";
-        "__tgt_rtl_init" () = region::nothing, "libomptarget";
-        "__tgt_rtl_deinit" () = region::nothing, "libomptarget";
+        "__tgt_init_all_rtls" () = region::no_op, "libomptarget";
+        "__tgt_rtl_init" () = region::no_op, "libomptarget";
+        "__tgt_rtl_deinit" () = region::no_op, "libomptarget";
         "__tgt_set_info_flag" (u32) = memory::set_info, "libomptarget";
         "__tgt_print_device_info" (i64) -> i32 = memory::print_info, "libomptarget";
         // Foreign runtimes; `kmpc::interop` answers queries of their objects.
         "__tgt_interop_init" (ident, i32, ptr, i32, i32, i32, ptr, i32) = interop::init, "14.1";
-        "__tgt_interop_use" (ident, i32, ptr, i32, i32, ptr, i32) = interop::usage, "14.1";
+        "__tgt_interop_use" (ident, i32, ptr, i32, i32, ptr, i32) = interop::use_object, "14.1";
         "__tgt_interop_destroy" (ident, i32, ptr, i32, i32, ptr, i32) = interop::destroy, "14.1";
         // Device memory routines.
         "omp_target_alloc" (usize, i32) -> ptr = memory::alloc, "18.8.1";
