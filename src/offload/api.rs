@@ -12,21 +12,21 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 /// The target of a device number.
-enum Who {
+enum Endpoint {
     Host,
     Device(&'static DeviceState),
-    Nobody,
+    Invalid,
 }
 
-fn who(number: i32) -> Who {
+fn endpoint(number: i32) -> Endpoint {
     if number == devices::count() as i32 || number == -1 {
-        return Who::Host;
+        return Endpoint::Host;
     }
     match devices::get(number) {
-        Some(state) => Who::Device(state),
+        Some(state) => Endpoint::Device(state),
         // The data of a disabled device is on the host.
-        None if usize::try_from(number).is_ok_and(|n| n < devices::count()) => Who::Host,
-        None => Who::Nobody,
+        None if usize::try_from(number).is_ok_and(|n| n < devices::count()) => Endpoint::Host,
+        None => Endpoint::Invalid,
     }
 }
 
@@ -34,7 +34,7 @@ fn who(number: i32) -> Who {
 static BLOCKS: Mutex<BTreeMap<(i32, u64), MemoryKind>> = Mutex::new(BTreeMap::new());
 
 /// Returns the kind of memory to allocate: shared memory if a program requires unified memory.
-fn shared(memory: MemoryKind) -> MemoryKind {
+fn memory_kind(memory: MemoryKind) -> MemoryKind {
     match program::is_unified() {
         true => MemoryKind::Shared,
         false => memory,
@@ -45,18 +45,18 @@ fn allocate(size: usize, number: i32, memory: MemoryKind) -> *mut c_void {
     if size == 0 {
         return null_mut();
     }
-    match who(number) {
+    match endpoint(number) {
         // SAFETY: `malloc` has no preconditions.
-        Who::Host => unsafe { libc::malloc(size) },
-        Who::Device(state) => match state.device.alloc(size as u64, 64, shared(memory)) {
+        Endpoint::Host => unsafe { libc::malloc(size) },
+        Endpoint::Device(state) => match state.device.alloc(size as u64, 64, memory_kind(memory)) {
             Ok(address) => {
-                let memory = shared(memory);
+                let memory = memory_kind(memory);
                 BLOCKS.lock().insert((state.number, address), memory);
                 address as *mut c_void
             }
             Err(_) => null_mut(),
         },
-        Who::Nobody => null_mut(),
+        Endpoint::Invalid => null_mut(),
     }
 }
 
@@ -80,10 +80,10 @@ pub unsafe extern "C-unwind" fn free(address: *mut c_void, number: i32) {
     if address.is_null() {
         return;
     }
-    match who(number) {
+    match endpoint(number) {
         // SAFETY: `allocate` allocated host blocks by `malloc`, and the program frees each once.
-        Who::Host => unsafe { libc::free(address) },
-        Who::Device(state) => {
+        Endpoint::Host => unsafe { libc::free(address) },
+        Endpoint::Device(state) => {
             let memory = BLOCKS.lock().remove(&(state.number, address as u64));
             let freed = state
                 .device
@@ -92,7 +92,7 @@ pub unsafe extern "C-unwind" fn free(address: *mut c_void, number: i32) {
                 eprintln!("ompvm: omp_target_free: {failure}");
             }
         }
-        Who::Nobody => {}
+        Endpoint::Invalid => {}
     }
 }
 
@@ -101,14 +101,14 @@ pub unsafe extern "C-unwind" fn is_present(address: *const c_void, number: i32) 
     if address.is_null() {
         return 0;
     }
-    match who(number) {
-        Who::Host => 1,
-        Who::Device(state) => {
+    match endpoint(number) {
+        Endpoint::Host => 1,
+        Endpoint::Device(state) => {
             load(state);
             let found = state.table.lock().find(address as usize, 0);
             i32::from(matches!(found, Lookup::Contained(_)))
         }
-        Who::Nobody => 0,
+        Endpoint::Invalid => 0,
     }
 }
 
@@ -127,9 +127,9 @@ pub unsafe extern "C-unwind" fn is_accessible(
     if address.is_null() {
         return 0;
     }
-    match who(number) {
-        Who::Host => 1,
-        Who::Device(state) => {
+    match endpoint(number) {
+        Endpoint::Host => 1,
+        Endpoint::Device(state) => {
             let blocks = BLOCKS.lock();
             let shared = blocks
                 .range(..=(state.number, address as u64))
@@ -142,20 +142,20 @@ pub unsafe extern "C-unwind" fn is_accessible(
             let all = shared || program::is_unified();
             i32::from((all && size > 0) || state.device.owns(address as u64))
         }
-        Who::Nobody => 0,
+        Endpoint::Invalid => 0,
     }
 }
 
 /// `omp_get_mapped_ptr`.
 pub unsafe extern "C-unwind" fn mapped(address: *const c_void, number: i32) -> *mut c_void {
-    match who(number) {
-        Who::Host => address.cast_mut(),
-        Who::Device(state) => {
+    match endpoint(number) {
+        Endpoint::Host => address.cast_mut(),
+        Endpoint::Device(state) => {
             load(state);
             let there = state.table.lock().translate(address as usize, 0);
             there.unwrap_or(0) as *mut c_void
         }
-        Who::Nobody => null_mut(),
+        Endpoint::Invalid => null_mut(),
     }
 }
 
@@ -168,7 +168,7 @@ pub unsafe extern "C-unwind" fn associate(
     number: i32,
 ) -> i32 {
     const INVALID: i32 = libc::EINVAL;
-    let Who::Device(state) = who(number) else {
+    let Endpoint::Device(state) = endpoint(number) else {
         return INVALID;
     };
     if host.is_null() || device.is_null() || size == 0 {
@@ -202,7 +202,7 @@ pub unsafe extern "C-unwind" fn associate(
 
 /// `omp_target_disassociate_ptr`.
 pub unsafe extern "C-unwind" fn disassociate(host: *const c_void, number: i32) -> i32 {
-    let Who::Device(state) = who(number) else {
+    let Endpoint::Device(state) = endpoint(number) else {
         return libc::EINVAL;
     };
     let mut table = state.table.lock();
@@ -230,27 +230,29 @@ unsafe fn copy(
     }
     // SAFETY: by this function's contract, `len` bytes are accessible on the host side.
     unsafe {
-        let side = |address: u64, number| match who(number) {
-            Who::Device(s) if program::is_unified() && !s.device.owns(address) => Who::Host,
+        let side = |address: u64, number| match endpoint(number) {
+            Endpoint::Device(s) if program::is_unified() && !s.device.owns(address) => {
+                Endpoint::Host
+            }
             other => other,
         };
         match (side(at, to.1), side(start, from.1)) {
-            (Who::Host, Who::Host) => {
+            (Endpoint::Host, Endpoint::Host) => {
                 std::ptr::copy(from.0.cast::<u8>(), to.0.cast::<u8>(), len);
                 Ok(())
             }
-            (Who::Device(d), Who::Host) => {
+            (Endpoint::Device(d), Endpoint::Host) => {
                 super::outlined::touch(from.0 as usize, len, false);
                 d.device.upload(Queue::SYNC, at, from.0.cast(), len)
             }
-            (Who::Host, Who::Device(d)) => {
+            (Endpoint::Host, Endpoint::Device(d)) => {
                 super::outlined::touch(to.0 as usize, len, true);
                 d.device.download(Queue::SYNC, to.0.cast(), start, len)
             }
-            (Who::Device(d), Who::Device(s)) if d.number == s.number => {
+            (Endpoint::Device(d), Endpoint::Device(s)) if d.number == s.number => {
                 d.device.copy(Queue::SYNC, at, start, len as u64)
             }
-            (Who::Device(d), Who::Device(s)) => {
+            (Endpoint::Device(d), Endpoint::Device(s)) => {
                 if d.device
                     .copy_from(Queue::SYNC, at, &*s.device, start, len as u64)?
                 {
@@ -455,16 +457,16 @@ pub unsafe extern "C-unwind" fn memset(
     if address.is_null() || len == 0 {
         return address;
     }
-    match who(number) {
+    match endpoint(number) {
         // SAFETY: the ABI: `len` bytes at `address` are writable.
-        Who::Host => unsafe { address.cast::<u8>().write_bytes(value as u8, len) },
-        Who::Device(state) => {
+        Endpoint::Host => unsafe { address.cast::<u8>().write_bytes(value as u8, len) },
+        Endpoint::Device(state) => {
             let filled = state
                 .device
                 .fill(Queue::SYNC, address as u64, value as u8, len as u64);
             status(filled, "omp_target_memset");
         }
-        Who::Nobody => {}
+        Endpoint::Invalid => {}
     }
     address
 }
@@ -496,7 +498,7 @@ pub unsafe extern "C-unwind" fn lock(
     size: usize,
     number: i32,
 ) -> *mut c_void {
-    if let Who::Device(state) = who(number) {
+    if let Endpoint::Device(state) = endpoint(number) {
         state.device.pin(address.cast(), size);
     }
     address
@@ -504,7 +506,7 @@ pub unsafe extern "C-unwind" fn lock(
 
 /// `llvm_omp_target_unlock_mem`.
 pub unsafe extern "C-unwind" fn unlock(address: *mut c_void, number: i32) {
-    if let Who::Device(state) = who(number) {
+    if let Endpoint::Device(state) = endpoint(number) {
         state.device.unpin(address.cast());
     }
 }
