@@ -30,7 +30,7 @@ const GAP: u64 = 64;
 /// Bytes that one entry of the table describes.
 const GRAIN: u64 = 8;
 /// Fill pattern of fresh memory.
-const FRESH: u8 = 0xcb;
+const FILL_PATTERN: u8 = 0xcb;
 
 /// The memory of an emulated device.
 #[derive(Debug)]
@@ -55,14 +55,14 @@ struct Blocks {
     /// Free ranges: size, including the gap, by start offset.
     free: BTreeMap<u64, u64>,
     /// Quarantined blocks: start offset, size with the gap, size.
-    resting: VecDeque<(u64, u64, u64)>,
-    resting_bytes: u64,
+    quarantine: VecDeque<(u64, u64, u64)>,
+    quarantine_bytes: u64,
     used: u64,
 }
 
 /// Information about an address, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Near {
+pub enum AddressInfo {
     /// In a live block or just beside it: start and size of the block.
     Live(u64, u64),
     /// In a quarantined block: start and size.
@@ -138,7 +138,7 @@ impl Arena {
             if let Some(found) = blocks.free.iter().find_map(fits) {
                 break found;
             }
-            if !blocks.wake() {
+            if !blocks.release_oldest() {
                 return Err(full);
             }
         };
@@ -154,7 +154,11 @@ impl Arena {
         blocks.used += wanted;
         blocks.live.insert(at, (size, padding));
         // SAFETY: the block lies in the mapping and is not used by anyone yet.
-        unsafe { self.base.add(at as usize).write_bytes(FRESH, size as usize) };
+        unsafe {
+            self.base
+                .add(at as usize)
+                .write_bytes(FILL_PATTERN, size as usize)
+        };
         self.mark(at, size, true);
         self.mark_padding(at, padding);
         Ok(self.tag | at)
@@ -173,8 +177,8 @@ impl Arena {
             None
         };
         let Some((size, _)) = size else {
-            let what = match self.near_in(&blocks, address) {
-                Near::Freed(..) => "device memory that is freed was freed before",
+            let what = match self.describe_in(&blocks, address) {
+                AddressInfo::Freed(..) => "device memory that is freed was freed before",
                 _ => "what is freed is no block of device memory",
             };
             return Err(Failure::Fault(Box::new(Fault {
@@ -187,10 +191,10 @@ impl Arena {
         self.mark(at, size, false);
         let wanted = (size.max(1) + GAP).next_multiple_of(16);
         blocks.used -= wanted;
-        blocks.resting.push_back((at, wanted, size));
-        blocks.resting_bytes += wanted;
-        while blocks.resting_bytes > self.capacity / 4 {
-            if !blocks.wake() {
+        blocks.quarantine.push_back((at, wanted, size));
+        blocks.quarantine_bytes += wanted;
+        while blocks.quarantine_bytes > self.capacity / 4 {
+            if !blocks.release_oldest() {
                 break;
             }
         }
@@ -259,39 +263,39 @@ impl Arena {
     }
 
     /// Describes an address for messages.
-    pub fn near(&self, address: u64) -> Near {
-        self.near_in(&self.blocks.lock(), address)
+    pub fn describe(&self, address: u64) -> AddressInfo {
+        self.describe_in(&self.blocks.lock(), address)
     }
 
-    fn near_in(&self, blocks: &Blocks, address: u64) -> Near {
+    fn describe_in(&self, blocks: &Blocks, address: u64) -> AddressInfo {
         let at = address & OFFSET;
         let section = |start: u64, (size, padding): (u64, u64)| {
-            Near::Live(self.tag | (start + padding), size - padding)
+            AddressInfo::Live(self.tag | (start + padding), size - padding)
         };
         if let Some((&start, &sizes)) = blocks.live.range(..=at).next_back()
             && at < start + sizes.0 + GAP
         {
             return section(start, sizes);
         }
-        for &(start, wanted, size) in blocks.resting.iter().rev() {
+        for &(start, wanted, size) in blocks.quarantine.iter().rev() {
             if at >= start && at < start + wanted {
-                return Near::Freed(self.tag | start, size);
+                return AddressInfo::Freed(self.tag | start, size);
             }
         }
         match blocks.live.range(at..).next() {
             Some((&start, &sizes)) if start - at <= GAP => section(start, sizes),
-            _ => Near::Nothing,
+            _ => AddressInfo::Nothing,
         }
     }
 }
 
 impl Blocks {
     /// Releases the oldest block from quarantine. Returns false if there is none.
-    fn wake(&mut self) -> bool {
-        let Some((mut start, mut len, _)) = self.resting.pop_front() else {
+    fn release_oldest(&mut self) -> bool {
+        let Some((mut start, mut len, _)) = self.quarantine.pop_front() else {
             return false;
         };
-        self.resting_bytes -= len;
+        self.quarantine_bytes -= len;
         if let Some((&before, &n)) = self.free.range(..start).next_back()
             && before + n == start
         {
@@ -353,10 +357,10 @@ mod tests {
         assert!(arena.translate(a + 8, 6).is_none());
         assert!(arena.translate(a + 13, 1).is_none());
         assert!(arena.translate(a - 1, 1).is_none());
-        assert_eq!(arena.near(a + 13), Near::Live(a, 13));
+        assert_eq!(arena.describe(a + 13), AddressInfo::Live(a, 13));
         arena.free(a).unwrap();
         assert!(arena.translate(a, 1).is_none());
-        assert_eq!(arena.near(a), Near::Freed(a, 13));
+        assert_eq!(arena.describe(a), AddressInfo::Freed(a, 13));
         assert!(arena.free(a).is_err());
     }
 
@@ -377,7 +381,7 @@ mod tests {
                 }
                 assert!(arena.translate(section - 1, 2).is_none());
                 assert!(arena.translate(section, size + 1).is_none());
-                assert_eq!(arena.near(a), Near::Live(section, size));
+                assert_eq!(arena.describe(a), AddressInfo::Live(section, size));
                 arena.free(a).unwrap();
                 assert!(arena.translate(section, 1).is_none());
             }

@@ -31,7 +31,7 @@ const GUARD: usize = 64 << 10;
 /// could not be reported, since it may hold the allocator's lock.
 const RESERVE: usize = 64 << 10;
 /// Loop iterations after which a thread yields.
-const TURNS: u32 = 20_000;
+const YIELD_INTERVAL: u32 = 20_000;
 
 /// Flag in a barrier number: all threads execute this barrier together (`.aligned`).
 pub const ALIGNED: u32 = 1 << 31;
@@ -76,7 +76,7 @@ impl Grid<'_> {
 
 /// Scheduling state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum ThreadState {
     /// Runnable.
     Ready,
     /// Waits at a barrier for all threads of the block or for a given number.
@@ -88,7 +88,7 @@ pub enum State {
     },
     /// Waits in a warp operation for the lanes of the mask.
     Warp {
-        /// Operation, an [`Op`](super::warp::Op).
+        /// Operation, an [`WarpOp`](super::warp::Op).
         kind: u32,
         /// Participating lanes.
         mask: u32,
@@ -98,24 +98,24 @@ pub enum State {
 }
 
 /// Reason why a fiber yields.
-enum Pause {
+enum YieldReason {
     Waits,
     Failed,
 }
 
-type Fiber = Coroutine<(), Pause, (), Area>;
+type Fiber = Coroutine<(), YieldReason, (), FiberStack>;
 
 /// A barrier or warp operation with waiting threads.
 #[derive(Clone, Copy)]
-struct Meeting {
-    state: State,
-    /// Warp of the threads, or [`ANY_WARP`].
+struct Rendezvous {
+    state: ThreadState,
+    /// Warp of the threads, or [`WHOLE_BLOCK`].
     warp: u32,
-    there: u32,
+    arrived: u32,
 }
 
 /// Marks a barrier of the whole block.
-const ANY_WARP: u32 = u32::MAX;
+const WHOLE_BLOCK: u32 = u32::MAX;
 
 /// Returns the lane mask of each warp in a block of `threads` threads.
 fn lanes(threads: u32) -> Vec<u32> {
@@ -125,9 +125,9 @@ fn lanes(threads: u32) -> Vec<u32> {
 }
 
 struct Thread {
-    state: State,
+    state: ThreadState,
     fiber: Option<Fiber>,
-    yielder: *const Yielder<(), Pause>,
+    yielder: *const Yielder<(), YieldReason>,
     /// Operand of a warp operation.
     value: u64,
     /// Result of a warp operation.
@@ -136,12 +136,12 @@ struct Thread {
 }
 
 /// Memory of a fiber's stack. It is reused after the fiber ends.
-struct Area {
+struct FiberStack {
     low: usize,
 }
 
-impl Area {
-    fn new() -> Option<Area> {
+impl FiberStack {
+    fn new() -> Option<FiberStack> {
         // SAFETY: a fresh mapping of `STACK` bytes; the guard is its lowest part.
         unsafe {
             let at = libc::mmap(
@@ -156,12 +156,12 @@ impl Area {
                 return None;
             }
             libc::mprotect(at, GUARD, libc::PROT_NONE);
-            Some(Area { low: at as usize })
+            Some(FiberStack { low: at as usize })
         }
     }
 }
 
-impl Drop for Area {
+impl Drop for FiberStack {
     fn drop(&mut self) {
         // SAFETY: `low` is the start of a mapping of `STACK` bytes; its fiber has ended.
         unsafe { libc::munmap(self.low as *mut libc::c_void, STACK) };
@@ -170,7 +170,7 @@ impl Drop for Area {
 
 // SAFETY: the area has `STACK` bytes with guard pages at its lower end, and lives as long as it is
 // owned.
-unsafe impl Stack for Area {
+unsafe impl Stack for FiberStack {
     fn base(&self) -> StackPointer {
         NonZeroUsize::new(self.low + STACK).unwrap_or(NonZeroUsize::MAX)
     }
@@ -182,7 +182,7 @@ unsafe impl Stack for Area {
 
 thread_local! {
     static CURRENT: Cell<*mut Block<'static>> = const { Cell::new(null_mut()) };
-    static STACKS: std::cell::RefCell<Vec<Area>> = const { std::cell::RefCell::new(Vec::new()) };
+    static IDLE_STACKS: std::cell::RefCell<Vec<FiberStack>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
 /// A block that this host thread executes.
@@ -196,14 +196,14 @@ pub struct Block<'a> {
     threads: Vec<Thread>,
     ready: VecDeque<u32>,
     /// Barriers and warp operations with waiting threads.
-    meetings: Vec<Meeting>,
+    rendezvous: Vec<Rendezvous>,
     /// Scratch buffer for threads that are released.
     waiting: Vec<u32>,
     current: u32,
     live: u32,
     /// Mask of the lanes in each warp that have not ended.
     alive: Vec<u32>,
-    turns: u32,
+    iterations_left: u32,
     failed: bool,
 }
 
@@ -226,17 +226,17 @@ pub fn run(grid: &Grid<'_>, index: [u32; 3]) {
         shared: vec![0; (grid.shared as usize).div_ceil(16)],
         threads: Vec::with_capacity(count as usize),
         ready: (0..count).collect(),
-        meetings: Vec::new(),
+        rendezvous: Vec::new(),
         waiting: Vec::new(),
         current: 0,
         live: count,
         alive: lanes(count),
-        turns: TURNS,
+        iterations_left: YIELD_INTERVAL,
         failed: false,
     };
     for _ in 0..count {
         block.threads.push(Thread {
-            state: State::Ready,
+            state: ThreadState::Ready,
             fiber: None,
             yielder: std::ptr::null(),
             value: 0,
@@ -248,7 +248,7 @@ pub fn run(grid: &Grid<'_>, index: [u32; 3]) {
     let outer = CURRENT.replace(this.cast());
     // SAFETY: device code reaches the block through the same pointer, on this host thread only; no
     // reference to the block exists while a fiber runs.
-    unsafe { go(this) };
+    unsafe { schedule(this) };
     CURRENT.set(outer);
 }
 
@@ -256,7 +256,7 @@ pub fn run(grid: &Grid<'_>, index: [u32; 3]) {
 ///
 /// # Safety
 /// The block must be the current one of this host thread, and no reference to it may exist.
-unsafe fn go(this: *mut Block<'_>) {
+unsafe fn schedule(this: *mut Block<'_>) {
     // SAFETY: by this function's contract; every reference ends before a fiber is resumed.
     unsafe {
         while let Some(n) = (*this).next() {
@@ -270,7 +270,7 @@ unsafe fn go(this: *mut Block<'_>) {
 /// Resumes a thread.
 ///
 /// # Safety
-/// As for [`go`].
+/// As for [`schedule`].
 unsafe fn resume(this: *mut Block<'_>, n: u32) {
     // SAFETY: by this function's contract; each reference is created anew and ends at once.
     unsafe {
@@ -278,7 +278,7 @@ unsafe fn resume(this: *mut Block<'_>, n: u32) {
             return;
         };
         let end = fiber.resume(());
-        (*this).paused(n, fiber, end);
+        (*this).handle_yield(n, fiber, end);
     }
 }
 
@@ -297,7 +297,7 @@ impl Block<'_> {
     /// Reports diverged threads and recycles the stacks.
     fn finish(&mut self) {
         if !self.failed && self.live > 0 {
-            let fault = self.diverged();
+            let fault = self.describe_divergence();
             self.grid.fail(Failure::Fault(Box::new(fault)));
             self.failed = true;
         }
@@ -306,7 +306,7 @@ impl Block<'_> {
                 // SAFETY: the fiber's frames belong to device code and to built-in functions, which
                 // own nothing that needs dropping when they yield.
                 unsafe { fiber.force_reset() };
-                STACKS.with_borrow_mut(|s| s.push(fiber.into_stack()));
+                IDLE_STACKS.with_borrow_mut(|s| s.push(fiber.into_stack()));
             }
         }
     }
@@ -317,8 +317,8 @@ impl Block<'_> {
         if let Some(fiber) = thread.fiber.take() {
             return Some(fiber);
         }
-        let kept = STACKS.with_borrow_mut(Vec::pop);
-        let Some(area) = kept.or_else(Area::new) else {
+        let kept = IDLE_STACKS.with_borrow_mut(Vec::pop);
+        let Some(area) = kept.or_else(FiberStack::new) else {
             self.grid
                 .fail(Failure::Lost("no memory for the threads' stacks".into()));
             self.failed = true;
@@ -326,7 +326,7 @@ impl Block<'_> {
         };
         thread.stack = (area.low + GUARD, area.low + STACK);
         let (kernel, args) = (self.grid.kernel, self.grid.args.as_ptr() as usize);
-        let run = move |yielder: &Yielder<(), Pause>, ()| {
+        let run = move |yielder: &Yielder<(), YieldReason>, ()| {
             // SAFETY: `kernel` is the wrapper that was compiled for these argument words; device
             // code runs on the current block.
             unsafe {
@@ -340,21 +340,21 @@ impl Block<'_> {
         Some(Coroutine::with_stack(area, run))
     }
 
-    fn paused(&mut self, n: u32, fiber: Fiber, end: CoroutineResult<Pause, ()>) {
+    fn handle_yield(&mut self, n: u32, fiber: Fiber, end: CoroutineResult<YieldReason, ()>) {
         match end {
             CoroutineResult::Yield(why) => {
                 self.threads[n as usize].fiber = Some(fiber);
-                self.failed |= matches!(why, Pause::Failed);
+                self.failed |= matches!(why, YieldReason::Failed);
             }
             CoroutineResult::Return(()) => {
-                STACKS.with_borrow_mut(|s| s.push(fiber.into_stack()));
-                self.ended(n);
+                IDLE_STACKS.with_borrow_mut(|s| s.push(fiber.into_stack()));
+                self.end_thread(n);
             }
         }
     }
 
     /// Describes the threads that wait for each other.
-    fn diverged(&self) -> Fault {
+    fn describe_divergence(&self) -> Fault {
         let mut parts: Vec<String> = Vec::new();
         let mut from = 0;
         while from < self.threads.len() {
@@ -364,14 +364,18 @@ impl Block<'_> {
                 to += 1;
             }
             let what = match state {
-                State::Ready => "can go on".to_owned(),
-                State::Barrier { number, count: 0 } if number & ALIGNED != 0 => {
+                ThreadState::Ready => "can go on".to_owned(),
+                ThreadState::Barrier { number, count: 0 } if number & ALIGNED != 0 => {
                     "wait at the end of the region, or at a barrier of all".to_owned()
                 }
-                State::Barrier { count: 0, .. } => "wait at a barrier".to_owned(),
-                State::Barrier { count, .. } => format!("wait at a barrier for {count} threads"),
-                State::Warp { mask, .. } => format!("wait for the lanes {mask:#010x} of the warp"),
-                State::Done => "have ended".to_owned(),
+                ThreadState::Barrier { count: 0, .. } => "wait at a barrier".to_owned(),
+                ThreadState::Barrier { count, .. } => {
+                    format!("wait at a barrier for {count} threads")
+                }
+                ThreadState::Warp { mask, .. } => {
+                    format!("wait for the lanes {mask:#010x} of the warp")
+                }
+                ThreadState::Done => "have ended".to_owned(),
             };
             parts.push(format!("threads {from} to {to} {what}"));
             from = to + 1;
@@ -419,49 +423,57 @@ impl Block<'_> {
     }
 
     /// Makes a thread wait in `state`, and releases all waiting threads if it was the last.
-    fn arrive(&mut self, n: u32, state: State) {
+    fn arrive(&mut self, n: u32, state: ThreadState) {
         let warp = match state {
-            State::Warp { .. } => n / WARP,
-            _ => ANY_WARP,
+            ThreadState::Warp { .. } => n / WARP,
+            _ => WHOLE_BLOCK,
         };
         let known = self
-            .meetings
+            .rendezvous
             .iter()
             .position(|m| (m.state, m.warp) == (state, warp));
         let at = known.unwrap_or_else(|| {
-            let (state, there) = (state, 0);
-            self.meetings.push(Meeting { state, warp, there });
-            self.meetings.len() - 1
+            let (state, arrived) = (state, 0);
+            self.rendezvous.push(Rendezvous {
+                state,
+                warp,
+                arrived,
+            });
+            self.rendezvous.len() - 1
         });
-        self.meetings[at].there += 1;
-        self.meet(at);
+        self.rendezvous[at].arrived += 1;
+        self.release_if_complete(at);
     }
 
     /// Releases the waiting threads if all participants have arrived. Returns true if so.
-    fn meet(&mut self, at: usize) -> bool {
-        let Meeting { state, warp, there } = self.meetings[at];
-        let wanted = match state {
-            State::Barrier { count: 0, .. } => self.live,
-            State::Barrier { count, .. } => count,
-            State::Warp { mask, .. } => (mask & self.alive[warp as usize]).count_ones(),
+    fn release_if_complete(&mut self, at: usize) -> bool {
+        let Rendezvous {
+            state,
+            warp,
+            arrived,
+        } = self.rendezvous[at];
+        let expected = match state {
+            ThreadState::Barrier { count: 0, .. } => self.live,
+            ThreadState::Barrier { count, .. } => count,
+            ThreadState::Warp { mask, .. } => (mask & self.alive[warp as usize]).count_ones(),
             _ => return false,
         };
-        if there < wanted {
+        if arrived < expected {
             return false;
         }
-        self.meetings.swap_remove(at);
+        self.rendezvous.swap_remove(at);
         let all = self.threads.len() as u32;
         let range = match state {
-            State::Warp { .. } => warp * WARP..(warp * WARP + WARP).min(all),
+            ThreadState::Warp { .. } => warp * WARP..(warp * WARP + WARP).min(all),
             _ => 0..all,
         };
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.extend(range.filter(|&n| self.threads[n as usize].state == state));
-        if let State::Warp { kind, mask } = state {
-            self.compute(&waiting, kind, mask);
+        if let ThreadState::Warp { kind, mask } = state {
+            self.compute_warp_results(&waiting, kind, mask);
         }
         for n in waiting.drain(..) {
-            self.threads[n as usize].state = State::Ready;
+            self.threads[n as usize].state = ThreadState::Ready;
             self.ready.push_back(n);
         }
         self.waiting = waiting;
@@ -469,22 +481,22 @@ impl Block<'_> {
     }
 
     /// Ends a thread, which may complete barriers and warp operations of others.
-    fn ended(&mut self, n: u32) {
-        self.threads[n as usize].state = State::Done;
+    fn end_thread(&mut self, n: u32) {
+        self.threads[n as usize].state = ThreadState::Done;
         self.live -= 1;
         self.alive[(n / WARP) as usize] &= !(1 << (n % WARP));
         let mut at = 0;
-        while at < self.meetings.len() {
-            let warp = self.meetings[at].warp;
-            let concerned = warp == ANY_WARP || warp == n / WARP;
-            if !(concerned && self.meet(at)) {
+        while at < self.rendezvous.len() {
+            let warp = self.rendezvous[at].warp;
+            let concerned = warp == WHOLE_BLOCK || warp == n / WARP;
+            if !(concerned && self.release_if_complete(at)) {
                 at += 1;
             }
         }
     }
 
     /// Computes the result of a warp operation for each lane.
-    fn compute(&mut self, lanes: &[u32], kind: u32, mask: u32) {
+    fn compute_warp_results(&mut self, lanes: &[u32], kind: u32, mask: u32) {
         let values: Vec<(u32, u64)> = lanes
             .iter()
             .map(|&n| (n % WARP, self.threads[n as usize].value))
@@ -501,7 +513,7 @@ impl Block<'_> {
 ///
 /// # Safety
 /// Must be called by device code.
-pub unsafe fn wait(state: State, value: u64) -> u64 {
+pub unsafe fn wait(state: ThreadState, value: u64) -> u64 {
     // SAFETY: by this function's contract; the references end before the fiber yields.
     unsafe {
         let block = current();
@@ -511,7 +523,7 @@ pub unsafe fn wait(state: State, value: u64) -> u64 {
         thread.value = value;
         let yielder = thread.yielder;
         block.arrive(n, state);
-        pause(yielder, Pause::Waits);
+        pause(yielder, YieldReason::Waits);
         let block = current();
         block.threads[n as usize].result
     }
@@ -521,7 +533,7 @@ pub unsafe fn wait(state: State, value: u64) -> u64 {
 ///
 /// # Safety
 /// As for [`wait`]; `yielder` must be that of the calling fiber.
-unsafe fn pause(yielder: *const Yielder<(), Pause>, why: Pause) {
+unsafe fn pause(yielder: *const Yielder<(), YieldReason>, why: YieldReason) {
     // SAFETY: the yielder lives in a frame of the calling fiber.
     unsafe { (*yielder).suspend(why) };
 }
@@ -537,7 +549,7 @@ pub unsafe fn fail(failure: Failure) {
         block.grid.fail(failure);
         let yielder = block.threads[block.current as usize].yielder;
         loop {
-            pause(yielder, Pause::Failed);
+            pause(yielder, YieldReason::Failed);
         }
     }
 }
@@ -584,9 +596,9 @@ impl Drop for SignalStack {
 }
 
 /// Handles a fault at `address` in a signal handler. Device code checks its accesses beforehand, so
-/// the fault is a stack overflow in a function whose variables are so large that [`enter`] was not
+/// the fault is a stack overflow in a function whose variables are so large that [`check_stack`] was not
 /// reached.
-pub fn fault(signal: i32, address: usize) {
+pub fn handle_fault(signal: i32, address: usize) {
     if CURRENT.get().is_null() || signal != libc::SIGSEGV {
         return;
     }
@@ -601,11 +613,11 @@ pub fn fault(signal: i32, address: usize) {
         libc::sigemptyset(&mut set);
         libc::sigaddset(&mut set, signal);
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, null_mut());
-        fail(used_up(0));
+        fail(stack_overflow(0));
     }
 }
 
-fn used_up(place: u64) -> Failure {
+fn stack_overflow(place: u64) -> Failure {
     let help = "a function that calls itself without end, or large variables?";
     let bytes = STACK - GUARD - RESERVE;
     let what = format!("the stack of a thread, {bytes} bytes, is used up");
@@ -613,14 +625,14 @@ fn used_up(place: u64) -> Failure {
 }
 
 /// Checks for stack overflow. Device code calls this at function entry.
-pub extern "C" fn enter(place: u64) {
+pub extern "C" fn check_stack(place: u64) {
     let here = 0u8;
     let at = &raw const here as usize;
     // SAFETY: only device code calls this.
     unsafe {
         let (low, _) = current().stack();
         if at < low + RESERVE {
-            fail(used_up(place));
+            fail(stack_overflow(place));
         }
     }
 }
@@ -634,23 +646,23 @@ pub unsafe fn exit() {
     unsafe {
         let block = current();
         let n = block.current;
-        block.ended(n);
+        block.end_thread(n);
         let yielder = block.threads[n as usize].yielder;
         loop {
-            pause(yielder, Pause::Waits);
+            pause(yielder, YieldReason::Waits);
         }
     }
 }
 
 /// Counts a loop iteration. Yields or aborts the launch from time to time.
-pub extern "C" fn tick() {
+pub extern "C" fn count_iteration() {
     // SAFETY: only device code calls this; the reference is not used after a yield.
     let block = unsafe { current() };
-    if block.turns > 0 {
-        block.turns -= 1;
+    if block.iterations_left > 0 {
+        block.iterations_left -= 1;
         return;
     }
-    block.turns = TURNS;
+    block.iterations_left = YIELD_INTERVAL;
     let late = block.grid.deadline.is_some_and(|d| Instant::now() > d);
     // SAFETY: only device code calls this.
     unsafe {
@@ -680,6 +692,6 @@ pub unsafe fn yield_now() {
         let n = block.current;
         block.ready.push_back(n);
         let yielder = block.threads[n as usize].yielder;
-        pause(yielder, Pause::Waits);
+        pause(yielder, YieldReason::Waits);
     }
 }

@@ -1,6 +1,6 @@
 //! Checks that device code calls before each access, and the diagnosis of faults.
 
-use super::arena::{Near, OFFSET, SHARED, TAG};
+use super::arena::{AddressInfo, OFFSET, SHARED, TAG};
 use super::block::{self, Block};
 use crate::device::{Failure, Fault};
 
@@ -24,11 +24,11 @@ fn access(address: u64, size: u64, place: u64, write: bool) -> *mut u8 {
     if let Some(host) = block.grid.arena.translate(address, size.max(1)) {
         return host;
     }
-    elsewhere(block, address, size, place, write)
+    access_slow(block, address, size, place, write)
 }
 
 #[cold]
-fn elsewhere(
+fn access_slow(
     block: &mut Block<'static>,
     address: u64,
     size: u64,
@@ -44,11 +44,11 @@ fn elsewhere(
         return at as *mut u8;
     }
     let unified = block.grid.unified && address & TAG == 0 && address >= NULL_PAGE;
-    if size == 0 || unified || super::host_memory(address, size) {
+    if size == 0 || unified || super::is_shared_host_memory(address, size) {
         return at as *mut u8;
     }
     // SAFETY: only device code calls this, on a fiber of the block.
-    unsafe { block::fail(wrong(block, address, size, place, write)) };
+    unsafe { block::fail(access_fault(block, address, size, place, write)) };
     std::ptr::null_mut()
 }
 
@@ -56,19 +56,25 @@ fn elsewhere(
 ///
 /// # Safety
 /// Must be called by device code.
-pub unsafe fn pointer(address: u64, size: u64) -> *mut u8 {
+pub unsafe fn checked_pointer(address: u64, size: u64) -> *mut u8 {
     read(address, size, 0)
 }
 
-fn wrong(block: &Block<'static>, address: u64, size: u64, place: u64, write: bool) -> Failure {
+fn access_fault(
+    block: &Block<'static>,
+    address: u64,
+    size: u64,
+    place: u64,
+    write: bool,
+) -> Failure {
     let how = if write { "a write" } else { "a read" };
     let bytes = if size == 1 { "byte" } else { "bytes" };
     let arena = block.grid.arena;
     let (what, help) = if address < NULL_PAGE {
         (format!("through a null pointer ({address:#x})"), None)
     } else if arena.owns(address) {
-        match arena.near(address) {
-            Near::Live(start, len) => {
+        match arena.describe(address) {
+            AddressInfo::Live(start, len) => {
                 let side = if address >= start {
                     format!("{} bytes into", address - start)
                 } else {
@@ -79,13 +85,13 @@ fn wrong(block: &Block<'static>, address: u64, size: u64, place: u64, write: boo
                     Some("an index out of bounds, or a map clause that maps too little?"),
                 )
             }
-            Near::Freed(start, len) => (
+            AddressInfo::Freed(start, len) => (
                 format!(
                     "at {address:#x}, in a block of {len} bytes at {start:#x} that was freed on the device"
                 ),
                 Some("a pointer that is used after its mapping ended?"),
             ),
-            Near::Nothing => (
+            AddressInfo::Nothing => (
                 format!("at {address:#x}, where nothing is allocated on the device"),
                 Some("an index far out of bounds?"),
             ),

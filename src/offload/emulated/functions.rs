@@ -4,8 +4,8 @@
 //! Names that start with `ompvm.nvvm` are LLVM intrinsics of the device. Images that use a function
 //! without a row here are refused when they are loaded.
 
-use super::block::{self, State};
-use super::warp::{Op, shuffle_value};
+use super::block::{self, ThreadState};
+use super::warp::{WarpOp, shuffle_value};
 use super::{check, printf};
 use crate::device::{Failure, Fault};
 use ompvm_support::math_functions::{DeviceSupport, function as known};
@@ -16,7 +16,7 @@ use std::sync::atomic::{Ordering, fence};
 macro_rules! functions {
     ($($name:literal => $f:expr;)*) => {
         /// Returns the address of the function with that name, or 0.
-        fn own(name: &str) -> usize {
+        fn built_in(name: &str) -> usize {
             match name {
                 $($name => $f as *const () as usize,)*
                 _ => 0,
@@ -29,8 +29,8 @@ functions! {
     "ompvm.check" => check::read;
     "ompvm.check_write" => check::write;
     "ompvm.call" => check::call;
-    "ompvm.enter" => block::enter;
-    "ompvm.tick" => block::tick;
+    "ompvm.enter" => block::check_stack;
+    "ompvm.tick" => block::count_iteration;
     "ompvm.division" => check::division;
     "ompvm.nvvm.read.ptx.sreg.tid.x" => tid_x;
     "ompvm.nvvm.read.ptx.sreg.tid.y" => tid_y;
@@ -199,7 +199,7 @@ functions! {
 
 /// Returns the address of the function with that name, or 0.
 pub fn address(name: &str) -> usize {
-    match own(name) {
+    match built_in(name) {
         0 => mathematics(name),
         address => address,
     }
@@ -256,7 +256,7 @@ macro_rules! register {
 }
 
 /// Returns the block of the calling device code.
-fn here() -> &'static mut block::Block<'static> {
+fn current_block() -> &'static mut block::Block<'static> {
     // SAFETY: only device code calls this; no caller below keeps the reference while its fiber
     // yields.
     unsafe { block::current() }
@@ -266,17 +266,17 @@ register! {
     tid_x = thread_index()[0];
     tid_y = thread_index()[1];
     tid_z = thread_index()[2];
-    ntid_x = here().grid.threads[0];
-    ntid_y = here().grid.threads[1];
-    ntid_z = here().grid.threads[2];
-    ctaid_x = here().index[0];
-    ctaid_y = here().index[1];
-    ctaid_z = here().index[2];
-    nctaid_x = here().grid.blocks[0];
-    nctaid_y = here().grid.blocks[1];
-    nctaid_z = here().grid.blocks[2];
-    laneid = here().thread() % block::WARP;
-    warpid = here().thread() / block::WARP;
+    ntid_x = current_block().grid.threads[0];
+    ntid_y = current_block().grid.threads[1];
+    ntid_z = current_block().grid.threads[2];
+    ctaid_x = current_block().index[0];
+    ctaid_y = current_block().index[1];
+    ctaid_z = current_block().index[2];
+    nctaid_x = current_block().grid.blocks[0];
+    nctaid_y = current_block().grid.blocks[1];
+    nctaid_z = current_block().grid.blocks[2];
+    laneid = current_block().thread() % block::WARP;
+    warpid = current_block().thread() / block::WARP;
     warpsize = block::WARP;
     lanemask_eq = 1 << laneid();
     lanemask_lt = (1 << laneid()) - 1;
@@ -284,8 +284,8 @@ register! {
     lanemask_gt = !lanemask_le();
     lanemask_ge = !lanemask_lt();
     clock = nanoseconds() as u32;
-    dynamic_size = here().grid.dynamic;
-    total_size = here().grid.shared as u32;
+    dynamic_size = current_block().grid.dynamic;
+    total_size = current_block().grid.shared as u32;
     // Threads of a warp do not run in lockstep, so each may be the only active one.
     active_mask = 1 << laneid();
 }
@@ -305,7 +305,7 @@ extern "C" fn nanoseconds() -> u64 {
 
 extern "C" fn barrier_count(number: u32, count: u32) {
     // SAFETY: only device code calls this.
-    unsafe { block::wait(State::Barrier { number, count }, 0) };
+    unsafe { block::wait(ThreadState::Barrier { number, count }, 0) };
 }
 
 extern "C" fn barrier_all(number: u32) {
@@ -326,20 +326,20 @@ extern "C" fn barrier_zero() {
     aligned_count(0, 0);
 }
 
-fn in_warp(op: Op, mask: u32, value: u64) -> u64 {
+fn warp_operation(op: WarpOp, mask: u32, value: u64) -> u64 {
     let kind = op as u32;
     // SAFETY: only device code calls this.
-    unsafe { block::wait(State::Warp { kind, mask }, value) }
+    unsafe { block::wait(ThreadState::Warp { kind, mask }, value) }
 }
 
 extern "C" fn sync(mask: u32) {
-    in_warp(Op::Sync, mask, 0);
+    warp_operation(WarpOp::Sync, mask, 0);
 }
 
 macro_rules! shuffles {
     ($($name:ident, $float:ident = $op:expr;)*) => {
         $(extern "C" fn $name(mask: u32, value: u32, lane: u32, clamp: u32) -> u32 {
-            in_warp($op, mask, shuffle_value(value, lane, clamp)) as u32
+            warp_operation($op, mask, shuffle_value(value, lane, clamp)) as u32
         }
         extern "C" fn $float(mask: u32, value: f32, lane: u32, clamp: u32) -> f32 {
             f32::from_bits($name(mask, value.to_bits(), lane, clamp))
@@ -348,49 +348,49 @@ macro_rules! shuffles {
 }
 
 shuffles! {
-    shuffle_up, shuffle_up_f = Op::ShuffleUp;
-    shuffle_down, shuffle_down_f = Op::ShuffleDown;
-    shuffle_xor, shuffle_xor_f = Op::ShuffleXor;
-    shuffle_index, shuffle_index_f = Op::ShuffleIndex;
+    shuffle_up, shuffle_up_f = WarpOp::ShuffleUp;
+    shuffle_down, shuffle_down_f = WarpOp::ShuffleDown;
+    shuffle_xor, shuffle_xor_f = WarpOp::ShuffleXor;
+    shuffle_index, shuffle_index_f = WarpOp::ShuffleIndex;
 }
 
 extern "C" fn vote_any(mask: u32, yes: u8) -> bool {
-    in_warp(Op::Any, mask, u64::from(yes & 1)) != 0
+    warp_operation(WarpOp::Any, mask, u64::from(yes & 1)) != 0
 }
 
 extern "C" fn vote_all(mask: u32, yes: u8) -> bool {
-    in_warp(Op::All, mask, u64::from(yes & 1)) != 0
+    warp_operation(WarpOp::All, mask, u64::from(yes & 1)) != 0
 }
 
 extern "C" fn vote_uniform(mask: u32, yes: u8) -> bool {
-    in_warp(Op::Uniform, mask, u64::from(yes & 1)) != 0
+    warp_operation(WarpOp::Uniform, mask, u64::from(yes & 1)) != 0
 }
 
 extern "C" fn ballot(mask: u32, yes: u8) -> u32 {
-    in_warp(Op::Ballot, mask, u64::from(yes & 1)) as u32
+    warp_operation(WarpOp::Ballot, mask, u64::from(yes & 1)) as u32
 }
 
 macro_rules! reduxes {
     ($($name:ident = $op:expr;)*) => {
         $(extern "C" fn $name(value: u32, mask: u32) -> u32 {
-            in_warp($op, mask, u64::from(value)) as u32
+            warp_operation($op, mask, u64::from(value)) as u32
         })*
     };
 }
 
 reduxes! {
-    redux_add = Op::Add;
-    redux_umin = Op::Min;
-    redux_umax = Op::Max;
-    redux_min = Op::MinSigned;
-    redux_max = Op::MaxSigned;
-    redux_and = Op::And;
-    redux_or = Op::Or;
-    redux_xor = Op::Xor;
+    redux_add = WarpOp::Add;
+    redux_umin = WarpOp::Min;
+    redux_umax = WarpOp::Max;
+    redux_min = WarpOp::MinSigned;
+    redux_max = WarpOp::MaxSigned;
+    redux_and = WarpOp::And;
+    redux_or = WarpOp::Or;
+    redux_xor = WarpOp::Xor;
 }
 
 extern "C" fn match_any(mask: u32, value: u32) -> u32 {
-    in_warp(Op::MatchAny, mask, u64::from(value)) as u32
+    warp_operation(WarpOp::MatchAny, mask, u64::from(value)) as u32
 }
 
 extern "C" fn full_fence() {
@@ -408,15 +408,15 @@ extern "C" fn block_exit() {
 }
 
 extern "C" fn is_shared(address: u64) -> bool {
-    here().shared_at(address, 1).is_some()
+    current_block().shared_at(address, 1).is_some()
 }
 
 extern "C" fn is_global(address: u64) -> bool {
-    here().grid.arena.owns(address)
+    current_block().grid.arena.owns(address)
 }
 
 extern "C" fn is_local(address: u64) -> bool {
-    let (low, high) = here().stack();
+    let (low, high) = current_block().stack();
     (low as u64..high as u64).contains(&address)
 }
 
@@ -430,7 +430,7 @@ extern "C" fn reflect(_: u64) -> i32 {
 
 extern "C" fn malloc(size: u64) -> u64 {
     // As on a GPU, the result is null when memory is exhausted.
-    here().grid.arena.alloc(size, 16).unwrap_or(0)
+    current_block().grid.arena.alloc(size, 16).unwrap_or(0)
 }
 
 extern "C" fn calloc(count: u64, size: u64) -> u64 {
@@ -438,7 +438,7 @@ extern "C" fn calloc(count: u64, size: u64) -> u64 {
         return 0;
     };
     let address = malloc(bytes);
-    if let Some(host) = here().grid.arena.translate(address, bytes.max(1)) {
+    if let Some(host) = current_block().grid.arena.translate(address, bytes.max(1)) {
         // SAFETY: `translate` checked the whole block.
         unsafe { host.write_bytes(0, bytes as usize) };
     }
@@ -449,7 +449,7 @@ extern "C" fn free(address: u64) {
     if address == 0 {
         return;
     }
-    if let Err(failure) = here().grid.arena.free(address) {
+    if let Err(failure) = current_block().grid.arena.free(address) {
         let failure = match failure {
             Failure::Fault(f) => check::fault(0, f.what, None),
             other => other,
@@ -467,7 +467,7 @@ extern "C" fn assert_fail(message: u64, file: u64, line: u32, function: u64) {
             printf::text(function)
         ),
         place: Some(format!("{}:{line}", printf::text(file))),
-        thread: Some((here().number(), here().thread())),
+        thread: Some((current_block().number(), current_block().thread())),
         help: None,
     };
     // SAFETY: only device code calls this.
@@ -487,7 +487,7 @@ extern "C" fn abort() {
 
 // The compiler's calls pass host addresses that are checked already; the program's pass device
 // addresses.
-fn either(address: u64, size: u64, write: bool) -> *mut u8 {
+fn checked_or_host(address: u64, size: u64, write: bool) -> *mut u8 {
     let at = address as usize;
     let foreign = address >> 47 == 0;
     if foreign {
@@ -501,11 +501,11 @@ fn either(address: u64, size: u64, write: bool) -> *mut u8 {
 }
 
 extern "C" fn memcpy(to: u64, from: u64, len: u64) -> u64 {
-    // SAFETY: `either` checks both ranges, or they were checked before.
+    // SAFETY: `checked_or_host` checks both ranges, or they were checked before.
     unsafe {
         std::ptr::copy(
-            either(from, len, false),
-            either(to, len, true),
+            checked_or_host(from, len, false),
+            checked_or_host(to, len, true),
             len as usize,
         )
     };
@@ -513,17 +513,17 @@ extern "C" fn memcpy(to: u64, from: u64, len: u64) -> u64 {
 }
 
 extern "C" fn memset(to: u64, value: i32, len: u64) -> u64 {
-    // SAFETY: `either` checks the range, or it was checked before.
-    unsafe { either(to, len, true).write_bytes(value as u8, len as usize) };
+    // SAFETY: `checked_or_host` checks the range, or it was checked before.
+    unsafe { checked_or_host(to, len, true).write_bytes(value as u8, len as usize) };
     to
 }
 
 extern "C" fn memcmp(a: u64, b: u64, len: u64) -> i32 {
-    // SAFETY: `either` checks both ranges, or they were checked before.
+    // SAFETY: `checked_or_host` checks both ranges, or they were checked before.
     unsafe {
         libc::memcmp(
-            either(a, len, false).cast(),
-            either(b, len, false).cast(),
+            checked_or_host(a, len, false).cast(),
+            checked_or_host(b, len, false).cast(),
             len as usize,
         )
     }
@@ -614,7 +614,7 @@ fn store<T: Copy>(address: u64, value: T) {
     let size = size_of::<T>() as u64;
     // SAFETY: `pointer` checks the range; device code may store unaligned.
     unsafe {
-        check::pointer(address, size)
+        check::checked_pointer(address, size)
             .cast::<T>()
             .write_unaligned(value)
     };

@@ -29,11 +29,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Host memory that devices may access, from `llvm_omp_target_alloc_host` and `_shared`.
-static HOST_MEMORY: RwLock<BTreeMap<u64, u64>> = RwLock::new(BTreeMap::new());
+static SHARED_HOST_MEMORY: RwLock<BTreeMap<u64, u64>> = RwLock::new(BTreeMap::new());
 
 /// Returns true if devices may access a range of host memory.
-fn host_memory(address: u64, size: u64) -> bool {
-    let ranges = HOST_MEMORY.read();
+fn is_shared_host_memory(address: u64, size: u64) -> bool {
+    let ranges = SHARED_HOST_MEMORY.read();
     let found = ranges.range(..=address).next_back();
     found.is_some_and(|(&start, &len)| address - start + size <= len)
 }
@@ -43,14 +43,14 @@ fn host_memory(address: u64, size: u64) -> bool {
 pub struct Device {
     number: u32,
     arena: Arc<Arena>,
-    kernels: RwLock<Vec<Loaded>>,
+    kernels: RwLock<Vec<LoadedKernel>>,
     queues: AtomicU64,
     timeout: Option<Duration>,
 }
 
 /// A kernel that can be launched.
 #[derive(Clone, Debug)]
-struct Loaded {
+struct LoadedKernel {
     address: usize,
     shared: u64,
     places: Arc<Vec<emulate::Place>>,
@@ -69,7 +69,7 @@ impl Device {
     pub fn new(number: u32) -> Result<Device> {
         let memory = std::env::var("OMPVM_EMULATED_MEMORY").ok();
         let memory = memory.and_then(|t| bytes(&t)).unwrap_or(MEMORY);
-        ompvm_memory::signals::set_device_hook(block::fault);
+        ompvm_memory::signals::set_device_hook(block::handle_fault);
         let timeout = std::env::var("OMPVM_TARGET_TIMEOUT").ok();
         let timeout = timeout.and_then(|t| t.trim().parse::<f64>().ok());
         Ok(Device {
@@ -83,12 +83,12 @@ impl Device {
         })
     }
 
-    fn on_host(&self, address: u64, size: u64, what: &str) -> Result<*mut u8> {
+    fn host_address(&self, address: u64, size: u64, what: &str) -> Result<*mut u8> {
         if let Some(host) = self.arena.translate(address, size.max(1)) {
             return Ok(host);
         }
         let unified = program::is_unified() && address & arena::TAG == 0;
-        if size == 0 || unified || host_memory(address, size) {
+        if size == 0 || unified || is_shared_host_memory(address, size) {
             return Ok(address as *mut u8);
         }
         Err(Failure::Fault(Box::new(Fault {
@@ -172,7 +172,7 @@ fn failure(refusal: Refusal) -> Failure {
 }
 
 /// Decodes the kernel environment, which the compiler emits; see [`ExecutionMode`].
-pub(super) fn environment(handle: u64, args: u32, bytes: Option<&[u8]>) -> Kernel {
+pub(super) fn kernel_with_environment(handle: u64, args: u32, bytes: Option<&[u8]>) -> Kernel {
     let mut kernel = Kernel {
         handle,
         mode: ExecutionMode::Bare,
@@ -237,7 +237,7 @@ impl super::device::Device for Device {
         if failed != 0 {
             return Err(Failure::OutOfMemory { size });
         }
-        HOST_MEMORY.write().insert(at as u64, size);
+        SHARED_HOST_MEMORY.write().insert(at as u64, size);
         Ok(at as u64)
     }
 
@@ -249,7 +249,7 @@ impl super::device::Device for Device {
         if memory == MemoryKind::Device {
             return self.arena.free(address);
         }
-        if HOST_MEMORY.write().remove(&address).is_some() {
+        if SHARED_HOST_MEMORY.write().remove(&address).is_some() {
             // SAFETY: the block came from `posix_memalign`, and removing it from the list makes
             // this the only `free`.
             unsafe { libc::free(address as *mut libc::c_void) };
@@ -264,30 +264,30 @@ impl super::device::Device for Device {
     }
 
     unsafe fn upload(&self, _: Queue, to: u64, from: *const u8, len: usize) -> Result<()> {
-        let to = self.on_host(to, len as u64, "a copy to the device:")?;
-        // SAFETY: by `Device::upload`'s contract, `from` is readable; `on_host` checked `to`.
+        let to = self.host_address(to, len as u64, "a copy to the device:")?;
+        // SAFETY: by `Device::upload`'s contract, `from` is readable; `host_address` checked `to`.
         unsafe { std::ptr::copy(from, to, len) };
         Ok(())
     }
 
     unsafe fn download(&self, _: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
-        let from = self.on_host(from, len as u64, "a copy from the device:")?;
-        // SAFETY: by `Device::download`'s contract, `to` is writable; `on_host` checked `from`.
+        let from = self.host_address(from, len as u64, "a copy from the device:")?;
+        // SAFETY: by `Device::download`'s contract, `to` is writable; `host_address` checked `from`.
         unsafe { std::ptr::copy(from, to, len) };
         Ok(())
     }
 
     fn copy(&self, _: Queue, to: u64, from: u64, len: u64) -> Result<()> {
-        let to = self.on_host(to, len, "a copy on the device: to")?;
-        let from = self.on_host(from, len, "a copy on the device: from")?;
-        // SAFETY: `on_host` checked both ranges.
+        let to = self.host_address(to, len, "a copy on the device: to")?;
+        let from = self.host_address(from, len, "a copy on the device: from")?;
+        // SAFETY: `host_address` checked both ranges.
         unsafe { std::ptr::copy(from, to, len as usize) };
         Ok(())
     }
 
     fn fill(&self, _: Queue, to: u64, value: u8, len: u64) -> Result<()> {
-        let to = self.on_host(to, len, "filling on the device:")?;
-        // SAFETY: `on_host` checked the range.
+        let to = self.host_address(to, len, "filling on the device:")?;
+        // SAFETY: `host_address` checked the range.
         unsafe { to.write_bytes(value, len as usize) };
         Ok(())
     }
@@ -358,8 +358,11 @@ impl super::device::Device for Device {
                 Some(unsafe { std::slice::from_raw_parts(at, s.size as usize) })
             });
             let handle = loaded.len() as u64;
-            kernels.insert(kernel.name.clone(), environment(handle, kernel.args, bytes));
-            loaded.push(Loaded {
+            kernels.insert(
+                kernel.name.clone(),
+                kernel_with_environment(handle, kernel.args, bytes),
+            );
+            loaded.push(LoadedKernel {
                 address: kernel.address,
                 shared: made.shared,
                 places: places.clone(),
@@ -398,13 +401,13 @@ impl super::device::Device for Device {
             let buffer = self
                 .arena
                 .alloc(u64::from(kernel.reduction_size) * length, 64)?;
-            let environment = self.arena.alloc(16, 16)?;
-            own.extend([buffer, environment]);
-            if let Some(to) = self.arena.translate(environment, 16) {
+            let kernel_with_environment = self.arena.alloc(16, 16)?;
+            own.extend([buffer, kernel_with_environment]);
+            if let Some(to) = self.arena.translate(kernel_with_environment, 16) {
                 // SAFETY: `translate` checked 16 bytes.
                 unsafe { to.cast::<[u64; 2]>().write_unaligned([0, buffer]) };
             }
-            args[0] = environment;
+            args[0] = kernel_with_environment;
         }
         let count = launch.threads.iter().product::<u32>();
         if count == 0 || count > 1024 || launch.blocks.contains(&0) {
@@ -431,7 +434,7 @@ impl super::device::Device for Device {
             stop: AtomicBool::new(false),
             failure: Mutex::new(None),
         };
-        run(&grid);
+        run_grid(&grid);
         for address in own {
             self.arena.free(address)?;
         }
@@ -477,7 +480,7 @@ impl super::device::Device for Device {
 }
 
 /// Runs all blocks of a grid on several threads.
-fn run(grid: &block::Grid<'_>) {
+fn run_grid(grid: &block::Grid<'_>) {
     let [w, h, d] = grid.blocks;
     let total = w.saturating_mul(h).saturating_mul(d);
     let next = AtomicU32::new(0);

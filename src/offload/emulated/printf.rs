@@ -14,7 +14,7 @@ pub fn bytes(mut address: u64) -> Vec<u8> {
     }
     loop {
         // SAFETY: device code calls this, and `pointer` checks the byte.
-        let byte = unsafe { check::pointer(address, 1).read() };
+        let byte = unsafe { check::checked_pointer(address, 1).read() };
         if byte == 0 {
             return out;
         }
@@ -43,7 +43,11 @@ impl Arguments {
         let size = size_of::<T>() as u64;
         self.at = self.at.next_multiple_of(size);
         // SAFETY: `pointer` checks the range.
-        let value = unsafe { check::pointer(self.at, size).cast::<T>().read_unaligned() };
+        let value = unsafe {
+            check::checked_pointer(self.at, size)
+                .cast::<T>()
+                .read_unaligned()
+        };
         self.at += size;
         value
     }

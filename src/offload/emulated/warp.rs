@@ -4,7 +4,7 @@
 /// A warp operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Op {
+pub enum WarpOp {
     /// Barrier of the lanes.
     Sync,
     /// Value of a lane with a lower number, by distance.
@@ -45,26 +45,26 @@ pub enum Op {
     Xor,
 }
 
-const ALL: [Op; 19] = [
-    Op::Sync,
-    Op::ShuffleUp,
-    Op::ShuffleDown,
-    Op::ShuffleXor,
-    Op::ShuffleIndex,
-    Op::Ballot,
-    Op::Any,
-    Op::All,
-    Op::Uniform,
-    Op::MatchAny,
-    Op::MatchAll,
-    Op::Add,
-    Op::Min,
-    Op::Max,
-    Op::MinSigned,
-    Op::MaxSigned,
-    Op::And,
-    Op::Or,
-    Op::Xor,
+const ALL: [WarpOp; 19] = [
+    WarpOp::Sync,
+    WarpOp::ShuffleUp,
+    WarpOp::ShuffleDown,
+    WarpOp::ShuffleXor,
+    WarpOp::ShuffleIndex,
+    WarpOp::Ballot,
+    WarpOp::Any,
+    WarpOp::All,
+    WarpOp::Uniform,
+    WarpOp::MatchAny,
+    WarpOp::MatchAll,
+    WarpOp::Add,
+    WarpOp::Min,
+    WarpOp::Max,
+    WarpOp::MinSigned,
+    WarpOp::MaxSigned,
+    WarpOp::And,
+    WarpOp::Or,
+    WarpOp::Xor,
 ];
 
 /// Packs a value with the lane and clamp operands of a shuffle.
@@ -86,20 +86,20 @@ pub fn result(kind: u32, mask: u32, lane: u32, own: u64, values: &[(u32, u64)]) 
         u64::from(same.fold(0u32, |m, v| m | 1 << v.0))
     };
     match op {
-        Op::Sync => 0,
-        Op::ShuffleUp | Op::ShuffleDown | Op::ShuffleXor | Op::ShuffleIndex => {
+        WarpOp::Sync => 0,
+        WarpOp::ShuffleUp | WarpOp::ShuffleDown | WarpOp::ShuffleXor | WarpOp::ShuffleIndex => {
             let by = (own >> 32) as u32 & 0x1f;
             let clamp = (own >> 40) as u32 & 0x1f;
             let segment = (own >> 48) as u32 & 0x1f;
             let most = lane & segment | clamp & !segment;
             let least = lane & segment;
             let (from, valid) = match op {
-                Op::ShuffleUp => (
+                WarpOp::ShuffleUp => (
                     lane.wrapping_sub(by),
                     lane as i64 - by as i64 >= most as i64,
                 ),
-                Op::ShuffleDown => (lane + by, lane + by <= most),
-                Op::ShuffleXor => (lane ^ by, lane ^ by <= most),
+                WarpOp::ShuffleDown => (lane + by, lane + by <= most),
+                WarpOp::ShuffleXor => (lane ^ by, lane ^ by <= most),
                 _ => {
                     let j = least | by & !segment;
                     (j, j <= most)
@@ -108,29 +108,29 @@ pub fn result(kind: u32, mask: u32, lane: u32, own: u64, values: &[(u32, u64)]) 
             let found = values.iter().find(|v| valid && v.0 == from);
             u64::from(low(found.map_or(own, |v| v.1)))
         }
-        Op::Ballot => {
+        WarpOp::Ballot => {
             let yes = values.iter().filter(|v| v.1 != 0);
             u64::from(yes.fold(0u32, |m, v| m | 1 << v.0))
         }
-        Op::Any => u64::from(values.iter().any(|v| v.1 != 0)),
-        Op::All => u64::from(values.iter().all(|v| v.1 != 0)),
-        Op::Uniform => u64::from(values.iter().all(|v| v.1 == own)),
-        Op::MatchAny => lanes_of(low(own)),
-        Op::MatchAll => {
+        WarpOp::Any => u64::from(values.iter().any(|v| v.1 != 0)),
+        WarpOp::All => u64::from(values.iter().all(|v| v.1 != 0)),
+        WarpOp::Uniform => u64::from(values.iter().all(|v| v.1 == own)),
+        WarpOp::MatchAny => lanes_of(low(own)),
+        WarpOp::MatchAll => {
             if values.iter().all(|v| v.1 == own) {
                 u64::from(mask)
             } else {
                 0
             }
         }
-        Op::Add => fold(u32::wrapping_add),
-        Op::Min => fold(u32::min),
-        Op::Max => fold(u32::max),
-        Op::MinSigned => fold(|a, b| (a as i32).min(b as i32) as u32),
-        Op::MaxSigned => fold(|a, b| (a as i32).max(b as i32) as u32),
-        Op::And => fold(|a, b| a & b),
-        Op::Or => fold(|a, b| a | b),
-        Op::Xor => fold(|a, b| a ^ b),
+        WarpOp::Add => fold(u32::wrapping_add),
+        WarpOp::Min => fold(u32::min),
+        WarpOp::Max => fold(u32::max),
+        WarpOp::MinSigned => fold(|a, b| (a as i32).min(b as i32) as u32),
+        WarpOp::MaxSigned => fold(|a, b| (a as i32).max(b as i32) as u32),
+        WarpOp::And => fold(|a, b| a & b),
+        WarpOp::Or => fold(|a, b| a | b),
+        WarpOp::Xor => fold(|a, b| a ^ b),
     }
 }
 
@@ -138,7 +138,7 @@ pub fn result(kind: u32, mask: u32, lane: u32, own: u64, values: &[(u32, u64)]) 
 mod tests {
     use super::*;
 
-    fn shuffle(op: Op, by: u32, clamp: u32) -> Vec<u64> {
+    fn shuffle(op: WarpOp, by: u32, clamp: u32) -> Vec<u64> {
         let values: Vec<(u32, u64)> = (0..32)
             .map(|n| (n, shuffle_value(100 + n, by, clamp)))
             .collect();
@@ -149,16 +149,16 @@ mod tests {
 
     #[test]
     fn offload_warp_shuffles() {
-        let down = shuffle(Op::ShuffleDown, 4, 0x1f);
+        let down = shuffle(WarpOp::ShuffleDown, 4, 0x1f);
         assert_eq!((down[0], down[27], down[28]), (104, 131, 128));
-        let up = shuffle(Op::ShuffleUp, 4, 0);
+        let up = shuffle(WarpOp::ShuffleUp, 4, 0);
         assert_eq!((up[3], up[4], up[31]), (103, 100, 127));
-        let xor = shuffle(Op::ShuffleXor, 1, 0x1f);
+        let xor = shuffle(WarpOp::ShuffleXor, 1, 0x1f);
         assert_eq!((xor[0], xor[1]), (101, 100));
-        let index = shuffle(Op::ShuffleIndex, 7, 0x1f);
+        let index = shuffle(WarpOp::ShuffleIndex, 7, 0x1f);
         assert!(index.iter().all(|&v| v == 107));
         // Shuffles within each half of a warp.
-        let half = shuffle(Op::ShuffleDown, 8, 0x100f | 0x1000);
+        let half = shuffle(WarpOp::ShuffleDown, 8, 0x100f | 0x1000);
         assert_eq!((half[0], half[8], half[16]), (108, 108, 124));
     }
 
