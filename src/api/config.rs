@@ -42,7 +42,7 @@ impl Engine {
     /// Stores modules and their compiled code in a cache, and loads them from there. Default: no
     /// cache. Code for devices is stored in the cache of the engine on which this was called last.
     pub fn cache(mut self, cache: Option<Cache>) -> Engine {
-        nvptx::keep(cache.clone());
+        nvptx::set_cache(cache.clone());
         self.cache = cache;
         self
     }

@@ -80,35 +80,36 @@ impl Gpu {
                 .to_string_lossy()
                 .into_owned()
         };
-        let ask = |what: i32| {
+        let attribute_value = |what: i32| {
             let mut value = 0;
             // SAFETY: the result pointer is valid.
             check(unsafe { (driver.attribute)(&mut value, what, device) })?;
             Ok::<u32, String>(u32::try_from(value).unwrap_or(0))
         };
-        let multiprocessors = ask(attribute::MULTIPROCESSORS)?;
-        let multiprocessor_threads = ask(attribute::MULTIPROCESSOR_THREADS)?;
+        let multiprocessors = attribute_value(attribute::MULTIPROCESSORS)?;
+        let multiprocessor_threads = attribute_value(attribute::MULTIPROCESSOR_THREADS)?;
         let limits = Limits {
             memory: total as u64,
-            max_block_threads: ask(attribute::BLOCK_THREADS)?,
+            max_block_threads: attribute_value(attribute::BLOCK_THREADS)?,
             default_blocks: multiprocessors * (multiprocessor_threads / DEFAULT_THREADS),
             default_threads: DEFAULT_THREADS,
-            blocks: ask(attribute::GRID_BLOCKS)?,
-            warp: ask(attribute::WARP)?,
-            dynamic_shared: ask(attribute::DYNAMIC_SHARED)?,
+            blocks: attribute_value(attribute::GRID_BLOCKS)?,
+            warp: attribute_value(attribute::WARP)?,
+            dynamic_shared: attribute_value(attribute::DYNAMIC_SHARED)?,
         };
         Ok(Gpu {
             driver: Arc::clone(driver),
             context,
             name,
             uid: uid(&uuid),
-            architecture: ask(attribute::MAJOR)? * 10 + ask(attribute::MINOR)?,
+            architecture: attribute_value(attribute::MAJOR)? * 10
+                + attribute_value(attribute::MINOR)?,
             limits,
             multiprocessors,
             multiprocessor_threads,
-            multiprocessor_registers: ask(attribute::MULTIPROCESSOR_REGISTERS)?,
+            multiprocessor_registers: attribute_value(attribute::MULTIPROCESSOR_REGISTERS)?,
             device,
-            accesses_host_memory: ask(attribute::PAGEABLE_MEMORY)? != 0,
+            accesses_host_memory: attribute_value(attribute::PAGEABLE_MEMORY)? != 0,
             pool: Pool::default(),
             queues: Queues::default(),
             staging: Staging::default(),
@@ -148,7 +149,7 @@ impl Gpu {
     }
 
     /// Waits for the queue if it is [`Queue::SYNC`].
-    fn settle(&self, queue: Queue, doing: &str) -> Result<()> {
+    fn await_sync(&self, queue: Queue, doing: &str) -> Result<()> {
         if queue != Queue::SYNC {
             return Ok(());
         }
@@ -158,8 +159,8 @@ impl Gpu {
     }
 
     /// Returns the maximum number of registers per thread at which enough threads run at once.
-    pub(super) fn most_registers(&self) -> u32 {
-        super::registers::most(self.multiprocessor_registers, self.multiprocessor_threads)
+    pub(super) fn register_limit(&self) -> u32 {
+        super::registers::limit(self.multiprocessor_registers, self.multiprocessor_threads)
     }
 
     /// Returns the number of blocks of a kernel that a multiprocessor runs at once.
@@ -230,10 +231,10 @@ impl Device for Gpu {
         let read = unsafe { self.staging.upload(self, stream, to, from, len) }?;
         // Later operations in the queue run after the copy; other queues wait for it.
         if read && queue == Queue::SYNC {
-            self.queues.leave_open();
+            self.queues.mark_pending();
             return Ok(());
         }
-        self.settle(queue, "copying to the device")
+        self.await_sync(queue, "copying to the device")
     }
 
     unsafe fn download(&self, queue: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
@@ -241,7 +242,7 @@ impl Device for Gpu {
         let stream = self.queues.stream(self, queue)?;
         // SAFETY: by `Device::download`'s contract, `len` bytes at `to` are writable.
         unsafe { self.staging.download(self, stream, to, from, len) }?;
-        self.settle(queue, "copying from the device")
+        self.await_sync(queue, "copying from the device")
     }
 
     fn copy(&self, queue: Queue, to: u64, from: u64, len: u64) -> Result<()> {
@@ -250,7 +251,7 @@ impl Device for Gpu {
         // SAFETY: the driver checks device addresses.
         let code = unsafe { (self.driver.copy)(to, from, len as usize, stream) };
         self.check(code, "copying on the device", len)?;
-        self.settle(queue, "copying on the device")
+        self.await_sync(queue, "copying on the device")
     }
 
     fn fill(&self, queue: Queue, to: u64, value: u8, len: u64) -> Result<()> {
@@ -259,7 +260,7 @@ impl Device for Gpu {
         // SAFETY: the driver checks device addresses.
         let code = unsafe { (self.driver.fill)(to, value, len as usize, stream) };
         self.check(code, "filling memory of the device", len)?;
-        self.settle(queue, "filling memory of the device")
+        self.await_sync(queue, "filling memory of the device")
     }
 
     fn load(&self, code: &DeviceCode) -> Result<Box<dyn Image>> {
@@ -269,7 +270,7 @@ impl Device for Gpu {
 
     fn launch(&self, queue: Queue, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
         self.enqueue(queue, kernel, launch)?;
-        self.settle(queue, &entry(kernel).doing)
+        self.await_sync(queue, &entry(kernel).doing)
     }
 
     fn launch_async(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
@@ -277,7 +278,7 @@ impl Device for Gpu {
     }
 
     fn await_launch(&self, kernel: &Kernel) -> Result<()> {
-        self.settle(Queue::SYNC, &entry(kernel).doing)
+        self.await_sync(Queue::SYNC, &entry(kernel).doing)
     }
 
     fn lend_staging(&self) -> Option<NonNull<u8>> {
@@ -340,15 +341,15 @@ impl Device for Gpu {
         self.queues.wait(self, queue, event)
     }
 
-    fn pin(&self, start: *mut u8, len: usize) {
+    fn pin(&self, launch_on_stream: *mut u8, len: usize) {
         if self.enter().is_ok() {
-            self.staging.pin(self, start, len);
+            self.staging.pin(self, launch_on_stream, len);
         }
     }
 
-    fn unpin(&self, start: *mut u8) {
+    fn unpin(&self, launch_on_stream: *mut u8) {
         if self.enter().is_ok() {
-            self.staging.unpin(self, start);
+            self.staging.unpin(self, launch_on_stream);
         }
     }
 
@@ -433,13 +434,13 @@ impl Gpu {
             environment = Some(self.queues.environment(self, queue, size)?);
         }
         if launch.shared > 0 {
-            self.allow_shared(entry.function, launch.shared)?;
+            self.raise_shared_limit(entry.function, launch.shared)?;
         }
-        self.start(stream, entry, launch, environment)
+        self.launch_on_stream(stream, entry, launch, environment)
     }
 
     /// Calls the driver with the arguments as an array of words, the layout that kernels expect.
-    fn start(
+    fn launch_on_stream(
         &self,
         stream: driver::Stream,
         entry: &Entry,
@@ -448,12 +449,12 @@ impl Gpu {
     ) -> Result<()> {
         const POINTER: *mut c_void = std::ptr::without_provenance_mut(1);
         const SIZE: *mut c_void = std::ptr::without_provenance_mut(2);
-        let mut own = [0_u64; 96];
+        let mut patched = [0_u64; 96];
         let args: &[u64] = match environment {
-            Some(Environment(address)) if launch.args.len() <= own.len() => {
-                own[..launch.args.len()].copy_from_slice(launch.args);
-                own[0] = address;
-                &own[..launch.args.len()]
+            Some(Environment(address)) if launch.args.len() <= patched.len() => {
+                patched[..launch.args.len()].copy_from_slice(launch.args);
+                patched[0] = address;
+                &patched[..launch.args.len()]
             }
             Some(_) => {
                 return Err(Failure::Unsupported {
@@ -494,7 +495,7 @@ impl Gpu {
     }
 
     /// Raises the limit of dynamic shared memory that a function has by default.
-    fn allow_shared(&self, function: Function, bytes: u32) -> Result<()> {
+    fn raise_shared_limit(&self, function: Function, bytes: u32) -> Result<()> {
         const WITHOUT_ASKING: u32 = 48 << 10;
         if bytes <= WITHOUT_ASKING {
             return Ok(());

@@ -2,7 +2,7 @@
 
 use super::driver::{self, Function, Link, Module};
 use super::gpu::Gpu;
-use super::registers::{self, Needs};
+use super::registers::{self, ResourceUsage};
 use crate::device::{DeviceCode, ExecutionMode, Failure, Image, Kernel, Result, Symbol};
 use crate::nvptx;
 use hashbrown::HashMap;
@@ -39,7 +39,7 @@ pub(super) fn load(gpu: &Gpu, code: &DeviceCode) -> Result<Box<dyn Image>> {
     let compiled = nvptx::compile(code, gpu.architecture())?;
     let lowered = &compiled.lowered;
     let module = (!lowered.ptx.is_empty())
-        .then(|| binary(gpu, &compiled))
+        .then(|| load_binary(gpu, &compiled))
         .transpose()?;
     let mut kernels = HashMap::new();
     for known in &lowered.kernels {
@@ -54,7 +54,7 @@ pub(super) fn load(gpu: &Gpu, code: &DeviceCode) -> Result<Box<dyn Image>> {
 }
 
 /// Loads the module's machine code from the cache, or compiles the PTX and caches the result.
-fn binary(gpu: &Gpu, compiled: &nvptx::Compiled) -> Result<Module> {
+fn load_binary(gpu: &Gpu, compiled: &nvptx::Compiled) -> Result<Module> {
     let mut version = 0;
     // SAFETY: the result pointer is valid.
     unsafe { (gpu.driver.version)(&mut version) };
@@ -67,7 +67,7 @@ fn binary(gpu: &Gpu, compiled: &nvptx::Compiled) -> Result<Module> {
     }
     let bytes = link(gpu, &compiled.lowered.ptx)?;
     let module = load_module(gpu, &bytes)?;
-    let (bytes, module) = with_bounds(gpu, &compiled.lowered, bytes, module);
+    let (bytes, module) = with_register_limit(gpu, &compiled.lowered, bytes, module);
     if let Some(shelf) = &compiled.shelf {
         shelf.put_bytes(&name, &bytes);
     }
@@ -76,22 +76,27 @@ fn binary(gpu: &Gpu, compiled: &nvptx::Compiled) -> Result<Module> {
 
 /// Compiles the module again with a register limit for kernels of low occupancy. Returns the given
 /// module if there are none or if the limit costs too much.
-fn with_bounds(gpu: &Gpu, lowered: &Lowered, bytes: Vec<u8>, module: Module) -> (Vec<u8>, Module) {
+fn with_register_limit(
+    gpu: &Gpu,
+    lowered: &Lowered,
+    bytes: Vec<u8>,
+    module: Module,
+) -> (Vec<u8>, Module) {
     let Ok(ptx) = std::str::from_utf8(&lowered.ptx) else {
         return (bytes, module);
     };
-    let most = gpu.most_registers();
-    let mut large: Vec<(&str, Needs)> = lowered
+    let limit = gpu.register_limit();
+    let mut large: Vec<(&str, ResourceUsage)> = lowered
         .kernels
         .iter()
         .filter(|k| k.refused.is_none())
-        .filter_map(|k| Some((&*k.name, Needs::of(gpu, module, &k.name)?)))
-        .filter(|(_, needs)| needs.registers > most as i32)
+        .filter_map(|k| Some((&*k.name, ResourceUsage::of(gpu, module, &k.name)?)))
+        .filter(|(_, usage)| usage.registers > limit as i32)
         .collect();
     // First with all of them, then with those whose code the limit did not harm.
     while !large.is_empty() {
         let names: Vec<&str> = large.iter().map(|(name, _)| *name).collect();
-        let Ok(other) = link(gpu, registers::bound(ptx, &names, most).as_bytes()) else {
+        let Ok(other) = link(gpu, registers::bound(ptx, &names, limit).as_bytes()) else {
             break;
         };
         let Ok(loaded) = load_module(gpu, &other) else {
@@ -99,7 +104,7 @@ fn with_bounds(gpu: &Gpu, lowered: &Lowered, bytes: Vec<u8>, module: Module) -> 
         };
         let count = large.len();
         large.retain(|(name, free)| {
-            Needs::of(gpu, loaded, name).is_some_and(|bounded| free.accepts(bounded))
+            ResourceUsage::of(gpu, loaded, name).is_some_and(|bounded| free.accepts(bounded))
         });
         let unused = if large.len() == count { module } else { loaded };
         // SAFETY: no handle of that module has been handed out.

@@ -1,7 +1,7 @@
 //! A caching allocator for device memory.
 //!
 //! The driver's `cuMemFree` synchronizes the whole device, and regions map and unmap the same sizes
-//! again and again. So freed blocks of up to [`KEPT`] bytes are cached by size. They are returned
+//! again and again. So freed blocks of up to [`MAX_CACHED_BLOCK`] bytes are cached by size. They are returned
 //! to the driver when the device runs out of memory.
 
 use super::gpu::Gpu;
@@ -13,22 +13,22 @@ use std::collections::BTreeMap;
 /// Alignment of the driver's addresses.
 const ALIGN: u64 = 256;
 /// Maximum size of a cached block.
-const KEPT: u64 = 256 << 20;
+const MAX_CACHED_BLOCK: u64 = 256 << 20;
 /// Maximum total size of cached blocks.
-const KEPT_TOGETHER: u64 = 2 << 30;
+const MAX_CACHED_TOTAL: u64 = 2 << 30;
 
 /// The allocated and cached blocks.
 #[derive(Debug, Default)]
-struct Pieces {
+struct Blocks {
     /// Blocks in use, by the address that was handed out.
-    used: BTreeMap<u64, Piece>,
+    used: BTreeMap<u64, Block>,
     /// Cached device memory, by size.
-    kept: HashMap<u64, Vec<u64>>,
-    kept_bytes: u64,
+    cached: HashMap<u64, Vec<u64>>,
+    cached_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct Block {
     /// Address that the driver returned.
     start: u64,
     size: u64,
@@ -37,7 +37,7 @@ struct Piece {
 
 /// The memory allocator of one GPU.
 #[derive(Debug, Default)]
-pub(super) struct Pool(Mutex<Pieces>);
+pub(super) struct Pool(Mutex<Blocks>);
 
 impl Pool {
     pub(super) fn alloc(
@@ -55,13 +55,13 @@ impl Pool {
         let Some(rounded) = rounded else {
             return Err(Failure::OutOfMemory { size });
         };
-        let kept = (memory == MemoryKind::Device)
-            .then(|| self.0.lock().take(rounded))
+        let cached = (memory == MemoryKind::Device)
+            .then(|| self.0.lock().take_cached(rounded))
             .flatten();
-        let start = match kept {
+        let start = match cached {
             Some(start) => start,
             None => match gpu.raw_alloc(rounded, memory) {
-                Err(Failure::OutOfMemory { .. }) if self.drain(gpu)? => {
+                Err(Failure::OutOfMemory { .. }) if self.release_cached(gpu)? => {
                     gpu.raw_alloc(rounded, memory)
                 }
                 result => result,
@@ -76,26 +76,26 @@ impl Pool {
         } else {
             start
         };
-        let piece = Piece {
+        let block = Block {
             start,
             size: rounded,
             memory,
         };
-        self.0.lock().used.insert(address, piece);
+        self.0.lock().used.insert(address, block);
         Ok(address)
     }
 
     pub(super) fn free(&self, gpu: &Gpu, address: u64, memory: MemoryKind) -> Result<()> {
-        let piece = {
-            let mut pieces = self.0.lock();
-            match pieces.used.get(&address) {
-                Some(piece) if piece.memory == memory => {
-                    let piece = *piece;
-                    pieces.used.remove(&address);
-                    if memory == MemoryKind::Device && pieces.keep(piece) {
+        let block = {
+            let mut blocks = self.0.lock();
+            match blocks.used.get(&address) {
+                Some(block) if block.memory == memory => {
+                    let block = *block;
+                    blocks.used.remove(&address);
+                    if memory == MemoryKind::Device && blocks.cache(block) {
                         return Ok(());
                     }
-                    piece
+                    block
                 }
                 _ => {
                     return Err(Failure::Fault(Box::new(Fault {
@@ -107,47 +107,47 @@ impl Pool {
                 }
             }
         };
-        gpu.raw_free(piece.start, memory)
+        gpu.raw_free(block.start, memory)
     }
 
     pub(super) fn owns(&self, address: u64) -> bool {
-        let pieces = self.0.lock();
-        let before = pieces.used.range(..=address).next_back();
-        before.is_some_and(|(&start, piece)| address - start < piece.size)
+        let blocks = self.0.lock();
+        let before = blocks.used.range(..=address).next_back();
+        before.is_some_and(|(&start, block)| address - start < block.size)
     }
 
     /// Returns all cached blocks to the driver. Returns true if there were any.
-    fn drain(&self, gpu: &Gpu) -> Result<bool> {
-        let kept = {
-            let mut pieces = self.0.lock();
-            pieces.kept_bytes = 0;
-            std::mem::take(&mut pieces.kept)
+    fn release_cached(&self, gpu: &Gpu) -> Result<bool> {
+        let cached = {
+            let mut blocks = self.0.lock();
+            blocks.cached_bytes = 0;
+            std::mem::take(&mut blocks.cached)
         };
-        let any = !kept.is_empty();
-        for start in kept.into_values().flatten() {
+        let any = !cached.is_empty();
+        for start in cached.into_values().flatten() {
             gpu.raw_free(start, MemoryKind::Device)?;
         }
         Ok(any)
     }
 }
 
-impl Pieces {
-    fn take(&mut self, size: u64) -> Option<u64> {
-        let list = self.kept.get_mut(&size)?;
+impl Blocks {
+    fn take_cached(&mut self, size: u64) -> Option<u64> {
+        let list = self.cached.get_mut(&size)?;
         let start = list.pop()?;
         if list.is_empty() {
-            self.kept.remove(&size);
+            self.cached.remove(&size);
         }
-        self.kept_bytes -= size;
+        self.cached_bytes -= size;
         Some(start)
     }
 
-    fn keep(&mut self, piece: Piece) -> bool {
-        if piece.size > KEPT || self.kept_bytes + piece.size > KEPT_TOGETHER {
+    fn cache(&mut self, block: Block) -> bool {
+        if block.size > MAX_CACHED_BLOCK || self.cached_bytes + block.size > MAX_CACHED_TOTAL {
             return false;
         }
-        self.kept.entry(piece.size).or_default().push(piece.start);
-        self.kept_bytes += piece.size;
+        self.cached.entry(block.size).or_default().push(block.start);
+        self.cached_bytes += block.size;
         true
     }
 }

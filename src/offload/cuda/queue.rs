@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) struct Environment(pub u64);
 
 /// Offset of the buffer; the device runtime's `LaunchEnvironment` precedes it and has two words.
-const HEAD: u64 = 256;
+const HEADER_BYTES: u64 = 256;
 
 #[derive(Debug)]
-struct Lane {
+struct StreamState {
     stream: Stream,
     /// Device address and buffer size of the launch environment, if it is allocated.
     environment: Mutex<Option<(u64, u64)>>,
@@ -29,49 +29,49 @@ struct Lane {
 /// The queues of one GPU. Queue 0 is [`Queue::SYNC`].
 #[derive(Debug, Default)]
 pub(super) struct Queues {
-    lanes: RwLock<Vec<Lane>>,
+    streams: RwLock<Vec<StreamState>>,
     idle: Mutex<Vec<Queue>>,
     events: Mutex<Vec<DriverEvent>>,
     /// True if copies on [`Queue::SYNC`] may be in progress.
-    open: AtomicBool,
+    sync_pending: AtomicBool,
 }
 
 impl Queues {
     /// Returns the driver's stream of a queue.
     pub(super) fn stream(&self, gpu: &Gpu, queue: Queue) -> Result<Stream> {
-        let lanes = self.lanes.read();
-        if let Some(lane) = lanes.get(queue.0 as usize) {
-            if queue != Queue::SYNC && self.open.swap(false, Ordering::AcqRel) {
+        let streams = self.streams.read();
+        if let Some(stream_state) = streams.get(queue.0 as usize) {
+            if queue != Queue::SYNC && self.sync_pending.swap(false, Ordering::AcqRel) {
                 // SAFETY: the stream belongs to this device and is never destroyed.
-                let code = unsafe { (gpu.driver.await_stream)(lanes[0].stream) };
+                let code = unsafe { (gpu.driver.await_stream)(streams[0].stream) };
                 gpu.check(code, "waiting for copies", 0)?;
             }
-            return Ok(lane.stream);
+            return Ok(stream_state.stream);
         }
-        drop(lanes);
+        drop(streams);
         // Reached only by the first use of queue 0.
-        let mut lanes = self.lanes.write();
-        if lanes.is_empty() {
-            lanes.push(Lane::new(gpu)?);
+        let mut streams = self.streams.write();
+        if streams.is_empty() {
+            streams.push(StreamState::new(gpu)?);
         }
-        Ok(lanes[0].stream)
+        Ok(streams[0].stream)
     }
 
     /// Records that copies on [`Queue::SYNC`] are in progress.
-    pub(super) fn leave_open(&self) {
-        self.open.store(true, Ordering::Release);
+    pub(super) fn mark_pending(&self) {
+        self.sync_pending.store(true, Ordering::Release);
     }
 
     pub(super) fn take(&self, gpu: &Gpu) -> Result<Queue> {
         if let Some(queue) = self.idle.lock().pop() {
             return Ok(queue);
         }
-        let mut lanes = self.lanes.write();
-        if lanes.is_empty() {
-            lanes.push(Lane::new(gpu)?);
+        let mut streams = self.streams.write();
+        if streams.is_empty() {
+            streams.push(StreamState::new(gpu)?);
         }
-        lanes.push(Lane::new(gpu)?);
-        Ok(Queue(lanes.len() as u64 - 1))
+        streams.push(StreamState::new(gpu)?);
+        Ok(Queue(streams.len() as u64 - 1))
     }
 
     pub(super) fn give_back(&self, queue: Queue) {
@@ -82,33 +82,33 @@ impl Queues {
 
     /// Returns the launch environment of a queue, with a buffer of at least `size` bytes.
     pub(super) fn environment(&self, gpu: &Gpu, queue: Queue, size: u64) -> Result<Environment> {
-        let lanes = self.lanes.read();
-        let lane = &lanes[queue.0 as usize];
-        let mut environment = lane.environment.lock();
+        let streams = self.streams.read();
+        let stream_state = &streams[queue.0 as usize];
+        let mut environment = stream_state.environment.lock();
         if let Some((address, has)) = *environment
             && has >= size
         {
             return Ok(Environment(address));
         }
         // SAFETY: the stream belongs to this device and is never destroyed.
-        let code = unsafe { (gpu.driver.await_stream)(lane.stream) };
+        let code = unsafe { (gpu.driver.await_stream)(stream_state.stream) };
         gpu.check(code, "waiting for the device", 0)?;
         if let Some((old, _)) = environment.take() {
             gpu.raw_free(old, MemoryKind::Device)?;
         }
         let size = size.next_power_of_two().max(1 << 16);
-        let address = gpu.raw_alloc(HEAD + size, MemoryKind::Device)?;
-        let head = [0_u64, address + HEAD];
+        let address = gpu.raw_alloc(HEADER_BYTES + size, MemoryKind::Device)?;
+        let head = [0_u64, address + HEADER_BYTES];
         // SAFETY: the allocation is large enough; `head` lives until the stream is synchronized.
         let code = unsafe {
             let code = (gpu.driver.upload)(
                 address,
                 head.as_ptr().cast::<c_void>(),
                 size_of_val(&head),
-                lane.stream,
+                stream_state.stream,
             );
             if code == 0 {
-                (gpu.driver.await_stream)(lane.stream)
+                (gpu.driver.await_stream)(stream_state.stream)
             } else {
                 code
             }
@@ -145,13 +145,13 @@ impl Queues {
     }
 }
 
-impl Lane {
-    fn new(gpu: &Gpu) -> Result<Lane> {
+impl StreamState {
+    fn new(gpu: &Gpu) -> Result<StreamState> {
         let mut stream = Stream(null_mut());
         // SAFETY: the result pointer is valid.
         let code = unsafe { (gpu.driver.stream)(&mut stream, driver::NON_BLOCKING) };
         gpu.check(code, "making a queue", 0)?;
-        Ok(Lane {
+        Ok(StreamState {
             stream,
             environment: Mutex::new(None),
         })

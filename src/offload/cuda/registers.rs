@@ -20,16 +20,16 @@ const SPILLED: i32 = 128;
 
 /// Register and local memory usage of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Needs {
+pub(super) struct ResourceUsage {
     /// Registers per thread.
     pub registers: i32,
     /// Bytes of local memory per thread.
     pub stack: i32,
 }
 
-impl Needs {
+impl ResourceUsage {
     /// Queries the driver for a kernel of a loaded module.
-    pub(super) fn of(gpu: &Gpu, module: Module, kernel: &str) -> Option<Needs> {
+    pub(super) fn of(gpu: &Gpu, module: Module, kernel: &str) -> Option<ResourceUsage> {
         let name = CString::new(kernel).ok()?;
         let mut function = Function(null_mut());
         let (mut registers, mut stack) = (0, 0);
@@ -40,22 +40,22 @@ impl Needs {
                 && ask(&mut registers, driver::FUNCTION_REGISTERS, function) == 0
                 && ask(&mut stack, driver::FUNCTION_LOCAL, function) == 0
         };
-        found.then_some(Needs { registers, stack })
+        found.then_some(ResourceUsage { registers, stack })
     }
 
     /// Returns true if the code with a register limit spills little enough.
-    pub(super) fn accepts(self, bounded: Needs) -> bool {
+    pub(super) fn accepts(self, bounded: ResourceUsage) -> bool {
         bounded.registers < self.registers && bounded.stack <= self.stack + SPILLED
     }
 }
 
 /// Returns the maximum registers per thread at which enough threads are resident.
-pub(super) fn most(registers: u32, threads: u32) -> u32 {
+pub(super) fn limit(registers: u32, threads: u32) -> u32 {
     registers / (threads / PART).max(1)
 }
 
 /// Adds a `.maxnreg` directive to the named kernels.
-pub(super) fn bound(ptx: &str, kernels: &[&str], most: u32) -> String {
+pub(super) fn bound(ptx: &str, kernels: &[&str], limit: u32) -> String {
     let mut bounded = String::with_capacity(ptx.len() + 32 * kernels.len());
     let mut open = false;
     for line in ptx.split_inclusive('\n') {
@@ -67,7 +67,7 @@ pub(super) fn bound(ptx: &str, kernels: &[&str], most: u32) -> String {
             open = kernels.contains(&name);
         }
         if open && line.starts_with('{') {
-            bounded.push_str(&format!(".maxnreg {most}\n"));
+            bounded.push_str(&format!(".maxnreg {limit}\n"));
             open = false;
         }
         bounded.push_str(line);
@@ -115,25 +115,25 @@ mod tests {
 
     #[test]
     fn a_fourth_of_the_threads_shares_the_registers() {
-        assert_eq!(most(65536, 2048), 128);
-        assert_eq!(most(65536, 1536), 170);
+        assert_eq!(limit(65536, 2048), 128);
+        assert_eq!(limit(65536, 1536), 170);
     }
 
     #[test]
     fn much_spilling_is_refused() {
-        let free = Needs {
+        let free = ResourceUsage {
             registers: 144,
             stack: 112,
         };
-        assert!(free.accepts(Needs {
+        assert!(free.accepts(ResourceUsage {
             registers: 128,
             stack: 176
         }));
-        assert!(!free.accepts(Needs {
+        assert!(!free.accepts(ResourceUsage {
             registers: 128,
             stack: 304
         }));
-        assert!(!free.accepts(Needs {
+        assert!(!free.accepts(ResourceUsage {
             registers: 144,
             stack: 112
         }));

@@ -18,11 +18,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Copies smaller than this are left to the driver.
-const SMALL: usize = 1 << 20;
+const DIRECT_LIMIT: usize = 1 << 20;
 /// Size in bytes of a piece and of a pinned buffer.
 const PIECE: usize = 2 << 20;
 /// Maximum number of copying threads.
-const THREADS: usize = 12;
+const MAX_THREADS: usize = 12;
 
 /// A pinned buffer and the event that marks the end of its transfer.
 #[derive(Debug)]
@@ -36,10 +36,10 @@ unsafe impl Send for Buffer {}
 
 /// A pinned buffer for small results that are copied back behind a kernel.
 #[derive(Debug)]
-struct Small(NonNull<u8>);
+struct SmallBuffer(NonNull<u8>);
 
 // SAFETY: plain memory that only the owner of the buffer uses.
-unsafe impl Send for Small {}
+unsafe impl Send for SmallBuffer {}
 
 /// The buffers of a GPU and its pinned host ranges.
 #[derive(Debug, Default)]
@@ -47,14 +47,14 @@ pub(super) struct Staging {
     /// Idle pairs of buffers.
     buffers: Mutex<Vec<[Buffer; 2]>>,
     /// Idle pinned buffers of [`STAGING_BYTES`] bytes.
-    small: Mutex<Vec<Small>>,
+    small: Mutex<Vec<SmallBuffer>>,
     /// Start and length of each pinned range.
     pinned: Mutex<BTreeMap<usize, usize>>,
 }
 
 /// A raw address that the copying threads share.
 #[derive(Clone, Copy)]
-struct Raw(usize);
+struct SharedAddress(usize);
 
 impl Staging {
     /// Copies to the device. Returns true if the source has been read, so that it may change while
@@ -74,7 +74,7 @@ impl Staging {
             return Ok(true);
         }
         let pinned = self.is_pinned(from as usize, len);
-        if len < SMALL || pinned {
+        if len < DIRECT_LIMIT || pinned {
             // SAFETY: by this function's contract, `from` is readable; the driver checks the device
             // address.
             let code = unsafe { (gpu.driver.upload)(to, from.cast::<c_void>(), len, stream) };
@@ -82,7 +82,7 @@ impl Staging {
             // The driver stages pageable memory before it returns.
             return Ok(!pinned);
         }
-        let from = Raw(from as usize);
+        let from = SharedAddress(from as usize);
         let issue = |buffer: &Buffer, at: usize, size: usize| {
             await_buffer(gpu, buffer)?;
             // SAFETY: the piece lies within the source, and the buffer is pinned, idle and at least
@@ -99,7 +99,7 @@ impl Staging {
         };
         // The last transfer still reads the buffer when the loop ends.
         let finish = |buffer: &Buffer, _, _| await_buffer(gpu, buffer);
-        self.in_pieces(gpu, len, issue, finish)?;
+        self.copy_pieces(gpu, len, issue, finish)?;
         Ok(true)
     }
 
@@ -118,13 +118,13 @@ impl Staging {
         if len == 0 {
             return Ok(());
         }
-        if len < SMALL || self.is_pinned(to as usize, len) {
+        if len < DIRECT_LIMIT || self.is_pinned(to as usize, len) {
             // SAFETY: by this function's contract, `to` is writable; the driver checks the device
             // address.
             let code = unsafe { (gpu.driver.download)(to.cast::<c_void>(), from, len, stream) };
             return gpu.check(code, "copying from the device", len as u64);
         }
-        let to = Raw(to as usize);
+        let to = SharedAddress(to as usize);
         let issue = |buffer: &Buffer, at: usize, size: usize| {
             // SAFETY: the buffer is pinned, idle and at least as long as a piece.
             let code = unsafe {
@@ -146,13 +146,13 @@ impl Staging {
             }
             Ok(())
         };
-        self.in_pieces(gpu, len, issue, finish)
+        self.copy_pieces(gpu, len, issue, finish)
     }
 
     /// Lends a pinned buffer of [`STAGING_BYTES`] bytes. Returns `None` if the driver has no pinned
     /// memory left.
     pub(super) fn lend(&self, gpu: &Gpu) -> Option<NonNull<u8>> {
-        if let Some(Small(buffer)) = self.small.lock().pop() {
+        if let Some(SmallBuffer(buffer)) = self.small.lock().pop() {
             return Some(buffer);
         }
         let memory = gpu.raw_alloc(STAGING_BYTES as u64, MemoryKind::Host).ok()?;
@@ -161,12 +161,12 @@ impl Staging {
 
     /// Takes a lent buffer back.
     pub(super) fn take_back(&self, buffer: NonNull<u8>) {
-        self.small.lock().push(Small(buffer));
+        self.small.lock().push(SmallBuffer(buffer));
     }
 
     /// Copies in pieces on several threads. Each thread has two buffers: it issues a piece with
     /// one, then finishes the previous piece in the other.
-    fn in_pieces(
+    fn copy_pieces(
         &self,
         gpu: &Gpu,
         len: usize,
@@ -174,7 +174,7 @@ impl Staging {
         finish: impl Fn(&Buffer, usize, usize) -> Result<()> + Sync,
     ) -> Result<()> {
         let count = len.div_ceil(PIECE);
-        let threads = processors().min(THREADS).min(count.div_ceil(2)).max(1);
+        let threads = processors().min(MAX_THREADS).min(count.div_ceil(2)).max(1);
         let next = AtomicUsize::new(0);
         let failed: Mutex<Option<Failure>> = Mutex::new(None);
         let work = || {

@@ -17,7 +17,7 @@ const LIBCLC: &str = "clc/nvptx64--.bc";
 /// Returns the math library; the first call searches for it.
 pub(super) fn find() -> Mathematics {
     static FOUND: OnceLock<Mathematics> = OnceLock::new();
-    FOUND.get_or_init(look).clone()
+    FOUND.get_or_init(search).clone()
 }
 
 /// Returns the digest of the library for a program's cache key.
@@ -34,7 +34,7 @@ pub(super) fn digest(library: &Mathematics) -> [u8; 32] {
         .as_bytes()
 }
 
-fn look() -> Mathematics {
+fn search() -> Mathematics {
     let read = |path: &Path| std::fs::read(path).ok().map(Into::into);
     if let Some(named) = std::env::var_os("OMPVM_LIBDEVICE") {
         return match read(Path::new(&named)) {
@@ -45,10 +45,7 @@ fn look() -> Mathematics {
             None => Mathematics::Missing,
         };
     }
-    if let Some(bytes) = installations()
-        .iter()
-        .find_map(|p| read(&p.join(LIBDEVICE)))
-    {
+    if let Some(bytes) = cuda_folders().iter().find_map(|p| read(&p.join(LIBDEVICE))) {
         return Mathematics::Libdevice(bytes);
     }
     let prefixes = [
@@ -66,7 +63,7 @@ fn look() -> Mathematics {
     }
 }
 
-fn installations() -> Vec<PathBuf> {
+fn cuda_folders() -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = ["CUDA_HOME", "CUDA_PATH"]
         .iter()
         .filter_map(std::env::var_os)
@@ -79,10 +76,10 @@ fn installations() -> Vec<PathBuf> {
         "/usr/lib/nvidia-cuda-toolkit",
     ];
     found.extend(usual.map(PathBuf::from));
-    found.extend(below("/usr/local", "cuda-"));
+    found.extend(subfolders("/usr/local", "cuda-"));
     let python = ["/usr/lib", "/usr/local/lib"]
         .iter()
-        .flat_map(|p| below(p, "python3"));
+        .flat_map(|p| subfolders(p, "python3"));
     for folder in python {
         for packages in ["site-packages", "dist-packages"] {
             let nvidia = folder.join(packages).join("nvidia");
@@ -94,7 +91,7 @@ fn installations() -> Vec<PathBuf> {
 }
 
 /// Returns the subfolders whose name starts with `prefix`, in descending order.
-fn below(folder: &str, prefix: &str) -> Vec<PathBuf> {
+fn subfolders(folder: &str, prefix: &str) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()

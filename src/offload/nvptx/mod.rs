@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 static CACHE: Mutex<Option<Cache>> = Mutex::new(None);
 
 /// Sets the cache for compiled device code. Without one, nothing is cached.
-pub fn keep(cache: Option<Cache>) {
+pub fn set_cache(cache: Option<Cache>) {
     *CACHE.lock() = cache;
 }
 
@@ -38,7 +38,7 @@ pub struct Compiled {
 
 /// Returns the PTX version for an architecture: the oldest that supports it, so most drivers accept
 /// it.
-pub fn version(architecture: u32) -> u32 {
+pub fn ptx_version(architecture: u32) -> u32 {
     match architecture {
         ..=75 => 63,
         80 => 70,
@@ -51,7 +51,7 @@ pub fn version(architecture: u32) -> u32 {
 }
 
 /// Returns the name of the PTX in a cache entry.
-fn entry(architecture: u32) -> String {
+fn ptx_entry(architecture: u32) -> String {
     format!("device-sm_{architecture}")
 }
 
@@ -66,7 +66,7 @@ pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
     let teams = code.teams.to_le_bytes();
     let teams = (code.teams != 0).then_some(&teams[..]);
     let shelf = shelf(parts.chain([&b"device"[..], &digest]).chain(teams));
-    let name = entry(architecture);
+    let name = ptx_entry(architecture);
     if let Some(shelf) = &shelf
         && let Some(bytes) = shelf.bytes(&name)
         && let Ok(lowered) = postcard::from_bytes::<Lowered>(&bytes)
@@ -88,7 +88,7 @@ pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
     let lowered = lower(&Request {
         units,
         architecture,
-        version: version(architecture),
+        version: ptx_version(architecture),
         mathematics,
         teams: code.teams,
     })
