@@ -5,7 +5,7 @@
 //! in one buffer, the frame, which is copied to the device before the kernel and back after it. The
 //! host's memory changes only after all kernels have succeeded.
 
-use super::choice::Moves;
+use super::decision::TransferSize;
 use super::heap;
 use super::residency::{self, Objects, Traffic};
 use super::walk::{self, Frame, Walk};
@@ -156,7 +156,7 @@ pub(super) unsafe fn launch(
             object = objects.on_device(state, &resident.block, &used);
         }
         let object = object?;
-        let first = !region.policy.proved();
+        let first = !region.policy.has_completed();
         if resident.write && first && !object.on_host {
             // A failing kernel may cost all device memory, so before the first run of a kernel the
             // host gets its own copy.
@@ -264,7 +264,7 @@ pub(super) unsafe fn launch(
     }
     free(state, &snapshots);
     for resident in needs.residents.iter().filter(|r| r.write) {
-        objects.written(resident.block.start, region.policy.returns());
+        objects.written(resident.block.start, region.policy.copy_back_time());
     }
     if front > 0 {
         if plan.script.is_none() {
@@ -290,7 +290,7 @@ pub(super) unsafe fn launch(
     drop(objects);
     let transfer = traffic.time + (after.time - before.time);
     let whole = since.elapsed().as_nanos() as u64;
-    region.policy.prove();
+    region.policy.mark_completed();
     Ok(Done {
         to: traffic.to + (after.to - before.to),
         from: traffic.from + (after.from - before.from),
@@ -353,14 +353,18 @@ fn count(bounds: &Option<(i64, i64)>) -> Option<u64> {
 ///
 /// # Safety
 /// As for [`launch`].
-pub(super) unsafe fn moves(region: &Region, plan: &Plan, start: &hooks::Region) -> Option<Moves> {
+pub(super) unsafe fn moves(
+    region: &Region,
+    plan: &Plan,
+    start: &hooks::Region,
+) -> Option<TransferSize> {
     if !residency::usable() {
         return None;
     }
     let mut objects = residency::hold();
     // SAFETY: by this function's contract.
     let needs = unsafe { needs(region, plan, start, &mut objects) }.ok()?;
-    let mut moves = Moves::default();
+    let mut moves = TransferSize::default();
     let of = |applies: bool, size: usize| if applies { size as u64 } else { 0 };
     for piece in &needs.pieces {
         moves.to += piece.size as u64;
@@ -374,7 +378,7 @@ pub(super) unsafe fn moves(region: &Region, plan: &Plan, start: &hooks::Region) 
         };
         moves.to += of(!there, size);
         moves.from += of(resident.write, size);
-        moves.away += of(!here, size);
+        moves.to_host += of(!here, size);
     }
     Some(moves)
 }

@@ -6,7 +6,7 @@
 //! the device, and launches the kernel. The data stays on the device; the host's pages are
 //! protected meanwhile, and an access copies them back. [`library`] wraps C library functions for
 //! which page protection is not enough. [`walk`] interprets the host schedule between several
-//! kernels. In `auto` mode [`policy`] decides where a region runs, by the rules of [`choice`], and
+//! kernels. In `auto` mode [`policy`] decides where a region runs, by the rules of [`decision`], and
 //! [`preparation`] decides when kernels are made.
 //!
 //! After a failed kernel the region runs on the host with its original data.
@@ -14,7 +14,7 @@
 //! Pointers stored in memory that lead to further data are not followed, and only one device is
 //! used.
 
-mod choice;
+mod decision;
 pub mod heap;
 mod launch;
 mod library;
@@ -87,7 +87,7 @@ struct Region {
     /// Name of its outlined function.
     name: String,
     plan: Result<Plan, String>,
-    policy: policy::Region,
+    policy: policy::PolicyState,
     /// Reason why the device has rejected the kernel.
     refused: Mutex<Option<String>>,
 }
@@ -172,7 +172,7 @@ pub fn register(contents: Contents) -> Option<Registration> {
     if mode() == Mode::Auto {
         preparation::begin(&program);
     } else {
-        program.prepare(&|_| policy::Region::default());
+        program.prepare(&|_| policy::PolicyState::default());
     }
     Some(Registration(program))
 }
@@ -227,7 +227,7 @@ impl Program {
 
     /// Makes the kernels and registers the regions; `known` returns the initial policy state of a
     /// function's region.
-    fn prepare(self: &Arc<Program>, known: &dyn Fn(&str) -> policy::Region) {
+    fn prepare(self: &Arc<Program>, known: &dyn Fn(&str) -> policy::PolicyState) {
         let outlined = self.outlined.get_or_init(|| outlined(&self.files));
         let regions = match outlined {
             Ok(outlined) => &outlined.regions,
@@ -309,7 +309,7 @@ pub fn touch(start: usize, size: usize, write: bool) {
 fn region_of(function: usize) -> Option<Arc<Region>> {
     let regions = REGIONS.read();
     let region = regions.as_ref()?.get(&function)?;
-    (!region.policy.skips()).then(|| region.clone())
+    (!region.policy.skips_run()).then(|| region.clone())
 }
 
 /// Runs a region that starts. Returns false if the host must run it.

@@ -1,11 +1,11 @@
 //! Runs regions in `auto` mode, on the host or the device.
 //!
-//! [`super::choice`] decides from measured times. This module takes the times, estimates the data
+//! [`super::decision`] decides from measured times. This module takes the times, estimates the data
 //! that a run would move, and runs the region. Kernels are made on another thread meanwhile. Device
 //! times include all costs: copies to the device and the wait for results that the host reads. Runs
 //! of very different length are measured separately.
 
-use super::choice::{Choice, Ledger, Measured, SHORT};
+use super::decision::{Decision, Ledger, MIN_REGION_TIME, RegionTimes};
 use super::{attempt, launch, note_host};
 use crate::device::{MemoryKind, Queue};
 use crate::devices::DeviceState;
@@ -19,7 +19,7 @@ use std::time::Instant;
 static LEDGER: Mutex<Ledger> = Mutex::new(Ledger { host: 0, lost: 0 });
 
 /// Time of all regions in this process, in nanoseconds.
-static HERE: AtomicU64 = AtomicU64::new(0);
+static REGION_TIME: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the time of all regions, including earlier runs of the program.
 pub(super) fn ledger() -> Ledger {
@@ -27,60 +27,63 @@ pub(super) fn ledger() -> Ledger {
 }
 
 /// Adds the ledger of earlier runs of a program.
-pub(super) fn credit(earlier: Ledger) {
+pub(super) fn add_earlier_runs(earlier: Ledger) {
     let mut ledger = LEDGER.lock();
     ledger.host += earlier.host;
     ledger.lost += earlier.lost;
 }
 
 /// Adds a host run of an unmeasured region. Returns the total time of regions in this process.
-pub(super) fn add(time: u64) -> u64 {
+pub(super) fn add_host_time(time: u64) -> u64 {
     LEDGER.lock().host += time;
-    HERE.fetch_add(time, Ordering::Relaxed) + time
+    REGION_TIME.fetch_add(time, Ordering::Relaxed) + time
 }
 
 /// Records a loss.
-pub(super) fn charge(cost: u64) {
+pub(super) fn add_loss(cost: u64) {
     LEDGER.lock().lost += cost;
 }
 
 /// Copy bandwidth in bytes per microsecond; an estimate until the first measurement.
-static SPEED: AtomicU64 = AtomicU64::new(16_000);
+static BANDWIDTH: AtomicU64 = AtomicU64::new(16_000);
 
 /// Number of runs that are not measured after a short one, since even the measurement costs time.
-const SKIPPED: u32 = 30;
+const SKIPPED_RUNS: u32 = 30;
 /// Maximum bytes of private memory per iteration on a device. The device allocates private memory
 /// for as many threads as it can run at once, and each access has the latency of global memory.
-const PRIVATE: u64 = 16 << 10;
+const MAX_PRIVATE: u64 = 16 << 10;
 /// Minimum trip count of a region whose launch allocates scratch memory: one warp for each
 /// scheduler of a large GPU. With fewer iterations too little work hides the latency of that
 /// memory.
-const MANY: u64 = 16384;
+const MIN_SCRATCH_TRIPS: u64 = 16384;
 /// Bytes copied to measure the bandwidth.
-const PROBE: usize = 32 << 20;
+const PROBE_BYTES: usize = 32 << 20;
 /// Minimum size of a copy that updates the bandwidth.
-const TELLING: u64 = 1 << 20;
+const MIN_MEASURED_COPY: u64 = 1 << 20;
 
 /// Updates the bandwidth after a copy.
-pub(super) fn copied(bytes: u64, nanoseconds: u64) {
-    if bytes >= TELLING && nanoseconds > 0 {
+pub(super) fn update_bandwidth(bytes: u64, nanoseconds: u64) {
+    if bytes >= MIN_MEASURED_COPY && nanoseconds > 0 {
         let new = bytes.saturating_mul(1000) / nanoseconds;
-        let old = SPEED.load(Ordering::Relaxed);
+        let old = BANDWIDTH.load(Ordering::Relaxed);
         // Concurrent updates may be lost; the value is an estimate.
-        SPEED.store((3 * old + new) / 4, Ordering::Relaxed);
+        BANDWIDTH.store((3 * old + new) / 4, Ordering::Relaxed);
     }
 }
 
 /// Measures the bandwidth before a region's first copies.
-pub(super) fn probe(state: &DeviceState) {
+pub(super) fn measure_bandwidth(state: &DeviceState) {
     static DONE: AtomicBool = AtomicBool::new(false);
     if DONE.swap(true, Ordering::Relaxed) {
         return;
     }
-    let Ok(there) = state.device.alloc(PROBE as u64, 256, MemoryKind::Device) else {
+    let Ok(there) = state
+        .device
+        .alloc(PROBE_BYTES as u64, 256, MemoryKind::Device)
+    else {
         return;
     };
-    let bytes = vec![1; PROBE];
+    let bytes = vec![1; PROBE_BYTES];
     // The first copy may include set-up costs.
     for _ in 0..2 {
         let began = Instant::now();
@@ -88,11 +91,11 @@ pub(super) fn probe(state: &DeviceState) {
         let done = unsafe {
             state
                 .device
-                .upload(Queue::SYNC, there, bytes.as_ptr(), PROBE)
+                .upload(Queue::SYNC, there, bytes.as_ptr(), PROBE_BYTES)
         };
         let time = began.elapsed().as_nanos() as u64;
         if done.is_ok() {
-            SPEED.store(PROBE as u64 * 1000 / time.max(1), Ordering::Relaxed);
+            BANDWIDTH.store(PROBE_BYTES as u64 * 1000 / time.max(1), Ordering::Relaxed);
         }
     }
     // A failure only leaks the memory.
@@ -120,39 +123,39 @@ pub(super) struct Outcome {
 
 /// Policy state of a region.
 #[derive(Debug)]
-pub(super) struct Region {
+pub(super) struct PolicyState {
     /// True if its kernel has completed before.
-    proved: AtomicBool,
+    has_completed: AtomicBool,
     /// Time for copying its results back to the host, in nanoseconds.
-    returns: &'static AtomicU64,
+    copy_back_time: &'static AtomicU64,
     /// Measurements by length class: each class covers up to four times the iterations of the
     /// previous one.
-    measured: Mutex<[Measured; 33]>,
+    measured: Mutex<[RegionTimes; 33]>,
     /// Number of runs to skip after a short one.
     skip: AtomicU32,
     /// True if a run has been considered for the device.
-    seen: AtomicBool,
+    was_considered: AtomicBool,
 }
 
-impl Default for Region {
-    fn default() -> Region {
-        Region {
-            proved: AtomicBool::new(false),
+impl Default for PolicyState {
+    fn default() -> PolicyState {
+        PolicyState {
+            has_completed: AtomicBool::new(false),
             // Leaked, since mapped objects refer to it and may outlive the program.
-            returns: Box::leak(Box::default()),
-            measured: Mutex::new([Measured::default(); 33]),
+            copy_back_time: Box::leak(Box::default()),
+            measured: Mutex::new([RegionTimes::default(); 33]),
             skip: AtomicU32::new(0),
-            seen: AtomicBool::new(false),
+            was_considered: AtomicBool::new(false),
         }
     }
 }
 
-impl Region {
+impl PolicyState {
     /// Creates the state from measurements of earlier runs of the program.
-    pub fn known(measured: [Measured; 33]) -> Region {
-        Region {
+    pub fn from_earlier_runs(measured: [RegionTimes; 33]) -> PolicyState {
+        PolicyState {
             measured: Mutex::new(measured),
-            ..Region::default()
+            ..PolicyState::default()
         }
     }
 
@@ -174,7 +177,7 @@ impl Region {
     }
 
     /// Returns true if the next run is skipped because it is probably short.
-    pub fn skips(&self) -> bool {
+    pub fn skips_run(&self) -> bool {
         let left = self.skip.load(Ordering::Relaxed);
         // Concurrent updates may be lost, which skips one run more or less.
         self.skip.store(left.saturating_sub(1), Ordering::Relaxed);
@@ -182,23 +185,23 @@ impl Region {
     }
 
     /// Returns true if a run has been considered for the device.
-    pub fn seen(&self) -> bool {
-        self.seen.load(Ordering::Relaxed)
+    pub fn was_considered(&self) -> bool {
+        self.was_considered.load(Ordering::Relaxed)
     }
 
     /// Returns true if its kernel has completed before.
-    pub fn proved(&self) -> bool {
-        self.proved.load(Ordering::Relaxed)
+    pub fn has_completed(&self) -> bool {
+        self.has_completed.load(Ordering::Relaxed)
     }
 
     /// Records that its kernel has completed.
-    pub fn prove(&self) {
-        self.proved.store(true, Ordering::Relaxed);
+    pub fn mark_completed(&self) {
+        self.has_completed.store(true, Ordering::Relaxed);
     }
 
     /// Returns the counter for the time of copying its results back.
-    pub fn returns(&self) -> &'static AtomicU64 {
-        self.returns
+    pub fn copy_back_time(&self) -> &'static AtomicU64 {
+        self.copy_back_time
     }
 }
 
@@ -218,13 +221,13 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
         note_host(start, why);
         return false;
     }
-    if plan.phases.iter().any(|p| p.private >= PRIVATE) {
+    if plan.phases.iter().any(|p| p.private >= MAX_PRIVATE) {
         note_host(start, "its iterations need much memory of their own");
         return false;
     }
     // SAFETY: by this function's contract.
     let trips = unsafe { launch::trips(region, plan, start) };
-    if plan.phases.iter().any(|p| p.scratch > 0) && trips.is_none_or(|n| n < MANY) {
+    if plan.phases.iter().any(|p| p.scratch > 0) && trips.is_none_or(|n| n < MIN_SCRATCH_TRIPS) {
         note_host(
             start,
             "its iterations need much memory of their own, and are few",
@@ -234,63 +237,63 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
     let class = trips.map_or(32, |n| (64 - n.leading_zeros()) as usize / 2);
     let state = &region.policy;
     if region.program.is_prepared() {
-        state.seen.store(true, Ordering::Relaxed);
+        state.was_considered.store(true, Ordering::Relaxed);
     }
     let known = state.measured.lock()[class];
     let ledger = *LEDGER.lock();
-    let speed = SPEED.load(Ordering::Relaxed);
+    let speed = BANDWIDTH.load(Ordering::Relaxed);
     // SAFETY: by this function's contract.
     let moves = || unsafe { launch::moves(region, plan, start) };
     let choice = match known.choose(&ledger) {
         // The data cannot be estimated before the kernels exist.
-        Choice::Trial if !region.program.is_prepared() => known.waits(),
-        Choice::Trial => {
-            let cost = moves().map(|m| known.trial(m, speed, trips, threads()));
+        Decision::Trial if !region.program.is_prepared() => known.reason_to_stay(),
+        Decision::Trial => {
+            let cost = moves().map(|m| known.trial_cost(m, speed, trips, threads()));
             let mut measured = state.measured.lock();
             match cost {
-                Some(cost) if known.may_try(&ledger, cost) => {
-                    measured[class].begin(cost);
-                    Choice::Device
+                Some(cost) if known.can_afford_trial(&ledger, cost) => {
+                    measured[class].begin_trial(cost);
+                    Decision::Device
                 }
                 cost => {
                     // A region that cannot run on the device now is not examined again for a while.
-                    measured[class].refuse(cost.unwrap_or(2 * known.time()));
-                    known.waits()
+                    measured[class].refuse(cost.unwrap_or(2 * known.time_since_switch()));
+                    known.reason_to_stay()
                 }
             }
         }
-        Choice::Again => {
-            let cost = moves().map(|m| known.measuring(m, speed));
+        Decision::Retime => {
+            let cost = moves().map(|m| known.retiming_cost(m, speed));
             let mut measured = state.measured.lock();
             match cost {
-                Some(cost) if known.may_measure(cost) => {
-                    measured[class].measure();
-                    Choice::Host("the host is measured again")
+                Some(cost) if known.can_afford_retiming(cost) => {
+                    measured[class].begin_retiming();
+                    Decision::Host("the host is measured again")
                 }
                 cost => {
-                    measured[class].refuse(cost.unwrap_or(2 * known.time()));
-                    Choice::Device
+                    measured[class].refuse(cost.unwrap_or(2 * known.time_since_switch()));
+                    Decision::Device
                 }
             }
         }
         other => other,
     };
-    if let Choice::Host(why) = choice {
+    if let Decision::Host(why) = choice {
         note_host(start, why);
     } else {
         let began = Instant::now();
         // SAFETY: by this function's contract.
         match unsafe { attempt(region, start) } {
             Ok(done) => {
-                let returned = state.returns.swap(0, Ordering::Relaxed);
+                let returned = state.copy_back_time.swap(0, Ordering::Relaxed);
                 let time = began.elapsed().as_nanos() as u64 + returned;
-                copied(done.to + done.from, done.transfer);
+                update_bandwidth(done.to + done.from, done.transfer);
                 state.measured.lock()[class].on_device(time, done.kernel, &mut LEDGER.lock());
                 return true;
             }
             Err(why) => {
                 note_host(start, &why);
-                state.measured.lock()[class].back();
+                state.measured.lock()[class].return_to_host();
             }
         }
     }
@@ -300,8 +303,8 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
     let time = began.elapsed().as_nanos() as u64;
     let mut measured = state.measured.lock();
     measured[class].on_host(time, &mut LEDGER.lock());
-    if time < SHORT && !measured[class].there {
-        state.skip.store(SKIPPED, Ordering::Relaxed);
+    if time < MIN_REGION_TIME && !measured[class].uses_device {
+        state.skip.store(SKIPPED_RUNS, Ordering::Relaxed);
     }
     true
 }

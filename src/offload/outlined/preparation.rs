@@ -16,7 +16,7 @@
 //! loss budget, and the number of fruitless preparations. It is trusted until new measurements
 //! replace it.
 
-use super::choice::{Ledger, Measured, TRIAL};
+use super::decision::{Ledger, RegionTimes, TRIAL_COST};
 use super::{Program, policy};
 use hashbrown::HashMap;
 use ompvm_kmpc::{fork, hooks};
@@ -88,15 +88,15 @@ impl Profile {
     }
 
     /// Returns the measurements of a region by length class.
-    fn measured(&self, function: &str) -> [Measured; 33] {
+    fn measured(&self, function: &str) -> [RegionTimes; 33] {
         let known = self.regions.get(function);
         let long = self.long.get(function).map(|&host| (host, 0));
         std::array::from_fn(|class| {
             let times = known.and_then(|k| k.get(&(class as u8)).copied());
             times
                 .or(long)
-                .map_or_else(Measured::default, |(host, device)| {
-                    Measured::known(host, device)
+                .map_or_else(RegionTimes::default, |(host, device)| {
+                    RegionTimes::from_earlier_runs(host, device)
                 })
         })
     }
@@ -123,7 +123,7 @@ fn patience(host: u64, device: u64, cost: u64, ledger: &Ledger) -> u64 {
         let gain = host.saturating_sub(device);
         return if gain > cost { gain } else { 0 };
     }
-    match host >= 2 * cost && ledger.affords(cost + TRIAL) {
+    match host >= 2 * cost && ledger.can_afford(cost + TRIAL_COST) {
         true => host.min(4 * cost),
         false => 0,
     }
@@ -144,7 +144,7 @@ enum Start {
 /// time.
 fn due(profile: &Profile, bytes: usize, ledger: &Ledger, here: u64, idle: bool) -> Start {
     let cost = profile.cost(bytes);
-    if profile.won >= cost || ledger.affords(cost) {
+    if profile.won >= cost || ledger.can_afford(cost) {
         Start::Now
     } else if idle && here >= WORTH << profile.vain.min(MOST_VAIN) {
         Start::Nice
@@ -213,7 +213,7 @@ pub(super) fn begin(program: &Arc<Program>) {
         .and_then(|s| s.bytes(NAME))
         .and_then(|bytes| postcard::from_bytes(&bytes).ok())
         .unwrap_or_default();
-    policy::credit(profile.ledger());
+    policy::add_earlier_runs(profile.ledger());
     keep(program);
     let nothing = Ledger::default();
     let mut waiting = Waiting::new(program, profile);
@@ -285,7 +285,7 @@ fn store(program: &Arc<Program>) {
         new.won = 0;
         let mut seen = false;
         for (function, region) in super::regions_of(program) {
-            seen |= region.policy.seen();
+            seen |= region.policy.was_considered();
             let known = region.policy.outcome();
             new.won += known.iter().map(|k| k.won).sum::<u64>();
             let times = new.regions.entry(function).or_default();
@@ -364,7 +364,7 @@ pub(super) fn wait(start: &hooks::Region) {
         it.long.remove(&function);
     }
     if patience > 0 && device == 0 && !paid {
-        policy::charge(began.elapsed().as_nanos() as u64);
+        policy::add_loss(began.elapsed().as_nanos() as u64);
     }
 }
 
@@ -380,7 +380,7 @@ pub(super) unsafe fn observe(start: &hooks::Region) {
     if time < SHORT {
         skip(start).store(SKIPPED, Ordering::Relaxed);
     }
-    let here = policy::add(time.as_nanos() as u64);
+    let here = policy::add_host_time(time.as_nanos() as u64);
     // A team that uses every processor is delayed even by a thread of lowest priority.
     let idle = fork::usual_team() < topology::usable_cpus() && idle();
     if time.as_nanos() as u64 >= LONG {
@@ -434,14 +434,15 @@ fn prepare(program: Arc<Program>, profile: Profile, nice: bool, cost: u64) {
                 done(&program);
                 return;
             };
-            let known = |function: &str| policy::Region::known(profile.measured(function));
+            let known =
+                |function: &str| policy::PolicyState::from_earlier_runs(profile.measured(function));
             program.prepare(&known);
             if program.load(state).is_ok() {
-                policy::probe(state);
+                policy::measure_bandwidth(state);
                 program.prepared.store(true, Ordering::Release);
             }
             // The cost is not charged to a program that has ended by now.
-            policy::charge(cost);
+            policy::add_loss(cost);
             done(&program);
         },
     ));
@@ -560,6 +561,6 @@ mod tests {
         let ledger = again.ledger();
         assert_eq!((ledger.host, ledger.lost), (CREDIT, CREDIT));
         let measured = again.measured("main.omp_outlined");
-        assert!(measured[10].hopes() && !measured[9].hopes());
+        assert!(measured[10].expects_gain() && !measured[9].expects_gain());
     }
 }

@@ -1,8 +1,8 @@
 //! Chooses between host and device for one region, from times alone.
 //!
-//! Trials on the device may lose at most one [`SHARE`]th of the time that the host would have
+//! Trials on the device may lose at most one [`LOSS_SHARE`]th of the time that the host would have
 //! taken. To enforce this, all regions of a program share a [`Ledger`] of host time and losses, and
-//! a trial must fit into the remaining budget. [`Measured`] decides for a region:
+//! a trial must fit into the remaining budget. [`RegionTimes`] decides for a region:
 //!
 //! - A region runs on the host until a trial is affordable. Its cost consists of the copies to and
 //!   from the device at the measured bandwidth, the start of a kernel, and, for few iterations, the
@@ -16,27 +16,27 @@
 //! Gains do not extend the budget, because they depend on an assumed host time that may be wrong.
 
 /// Inverse of the share of the host's time that may be lost.
-pub(super) const SHARE: u64 = 20;
+pub(super) const LOSS_SHARE: u64 = 20;
 /// Regions shorter than this, in nanoseconds, stay on the host.
-pub(super) const SHORT: u64 = 40_000;
+pub(super) const MIN_REGION_TIME: u64 = 40_000;
 /// Expected cost of a trial without copies, in nanoseconds.
-pub(super) const TRIAL: u64 = 1_000_000;
+pub(super) const TRIAL_COST: u64 = 1_000_000;
 /// Minimum number of host runs before a trial.
-const FIRST: u64 = 2;
+const MIN_HOST_RUNS: u64 = 2;
 /// Number of device runs between comparisons with the host.
 const WINDOW: u64 = 64;
 /// Minimum number of device runs before the host is re-timed.
-const LEAST: u64 = 8;
+const MIN_DEVICE_RUNS: u64 = 8;
 /// Minimum number of host runs of a re-timing.
-const AGAIN: u32 = 3;
+const RETIMING_RUNS: u32 = 3;
 /// Re-time the host once the device has run for this many times the cost of re-timing.
-const EARLY: u64 = 4;
+const RETIMING_FACTOR: u64 = 4;
 /// Assumed number of failed trials if an earlier run of the program found the device slower.
-const DOUBTS: u32 = 4;
+const ASSUMED_LOSSES: u32 = 4;
 /// Time of a GPU thread relative to a host thread, and number of GPU threads that run at once.
 /// Loops with few, long iterations leave most of a GPU idle.
-const SLOWER: u64 = 128;
-const AT_ONCE: u64 = 1 << 16;
+const THREAD_SLOWDOWN: u64 = 128;
+const CONCURRENT_THREADS: u64 = 1 << 16;
 
 /// Total times of all regions, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,25 +48,25 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub fn affords(&self, cost: u64) -> bool {
-        (self.lost + cost).saturating_mul(SHARE) <= self.host
+    pub fn can_afford(&self, cost: u64) -> bool {
+        (self.lost + cost).saturating_mul(LOSS_SHARE) <= self.host
     }
 }
 
 /// Bytes that a run on the other side moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Moves {
+pub(super) struct TransferSize {
     /// Bytes to copy to the device.
     pub to: u64,
     /// Bytes that the kernel writes.
     pub from: u64,
     /// Bytes that the host lacks.
-    pub away: u64,
+    pub to_host: u64,
 }
 
 /// Decision for the next run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(super) enum Decision {
     /// Run on the host, with the reason.
     Host(&'static str),
     /// Run on the device.
@@ -74,70 +74,70 @@ pub(super) enum Choice {
     /// Try the device, if affordable.
     Trial,
     /// Re-time the host, if affordable.
-    Again,
+    Retime,
 }
 
 /// Measurements of a region, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Measured {
+pub(super) struct RegionTimes {
     /// Number of host runs, and estimated time of one.
     host: (u64, u64),
     /// Host time since the last trial.
-    since: u64,
+    host_since_trial: u64,
     /// True if the region currently runs on the device.
-    pub there: bool,
+    pub uses_device: bool,
     /// Number of device runs and recent mean time, without runs that copied data first.
     device: (u64, u64),
     /// True if the next device run copies data first.
-    moving: bool,
+    copies_data: bool,
     /// Time of the first device run, with its copies.
     first: u64,
     /// Time lost on the device against the host, and its limit.
-    excess: u64,
-    allowance: u64,
+    window_loss: u64,
+    window_limit: u64,
     /// Number and total time of device runs since the host was timed.
-    away: (u64, u64),
+    device_since_timing: (u64, u64),
     /// Remaining host runs of a re-timing, and the fastest so far.
-    again: u32,
-    fastest: u64,
+    retiming_runs: u32,
+    fastest_host: u64,
     /// Number of re-timings in a row that confirmed the device.
-    confirmed: u32,
+    confirmations: u32,
     /// Number of times that the device was found slower.
     lost: u32,
     /// Device time from an earlier run of the program, until the device is tried; 0 if unknown.
-    hope: u64,
+    expected_device: u64,
     /// Number of runs on both sides.
     runs: u64,
     /// Cost of the last trial or re-timing that was refused. Avoids examining the data again, which
     /// costs time itself.
-    dear: u64,
+    refused_cost: u64,
 }
 
-impl Measured {
+impl RegionTimes {
     /// Restores measurements of earlier runs of the program: time of a run on the host and on the
     /// device (0 if unknown).
-    pub fn known(host: u64, device: u64) -> Measured {
-        Measured {
-            host: (FIRST, host),
+    pub fn from_earlier_runs(host: u64, device: u64) -> RegionTimes {
+        RegionTimes {
+            host: (MIN_HOST_RUNS, host),
             // Counting the host time may pay for a trial even if the region runs only once.
-            since: if device == 0 { host } else { 0 },
-            hope: device,
-            lost: if device > host { DOUBTS } else { 0 },
-            ..Measured::default()
+            host_since_trial: if device == 0 { host } else { 0 },
+            expected_device: device,
+            lost: if device > host { ASSUMED_LOSSES } else { 0 },
+            ..RegionTimes::default()
         }
     }
 
     /// Returns true if earlier runs of the program found the device faster and it has not been
     /// tried since.
-    pub fn hopes(&self) -> bool {
-        self.hope > 0 && self.hope < self.host.1 / 5 * 4
+    pub fn expects_gain(&self) -> bool {
+        self.expected_device > 0 && self.expected_device < self.host.1 / 5 * 4
     }
 
     /// Returns the time of a run on the host and on the device (0 if unknown), and the time that
     /// the device saves over all runs of this process, wherever they ran.
     pub fn outcome(&self) -> Option<(u64, u64, u64)> {
         let host = self.host.1;
-        let known = [self.device.1, self.first, self.hope];
+        let known = [self.device.1, self.first, self.expected_device];
         let device = known.into_iter().find(|&d| d > 0).unwrap_or(0);
         let gain = if device > 0 {
             host.saturating_sub(device)
@@ -148,92 +148,107 @@ impl Measured {
     }
 
     /// Decides the next run, as far as possible without examining the data.
-    pub fn choose(&self, ledger: &Ledger) -> Choice {
-        if self.there {
-            if self.again > 0 {
-                return Choice::Host("the host is measured again");
+    pub fn choose(&self, ledger: &Ledger) -> Decision {
+        if self.uses_device {
+            if self.retiming_runs > 0 {
+                return Decision::Host("the host is measured again");
             }
             let gap = self.host.1.abs_diff(self.device.1);
-            return match self.away.0 >= LEAST && self.may_measure(gap.max(self.dear)) {
-                true => Choice::Again,
-                false => Choice::Device,
+            return match self.device_since_timing.0 >= MIN_DEVICE_RUNS
+                && self.can_afford_retiming(gap.max(self.refused_cost))
+            {
+                true => Decision::Retime,
+                false => Decision::Device,
             };
         }
-        if self.host.0 >= FIRST && self.host.1 < SHORT {
-            return Choice::Host("it is too short for a device");
+        if self.host.0 >= MIN_HOST_RUNS && self.host.1 < MIN_REGION_TIME {
+            return Decision::Host("it is too short for a device");
         }
-        if self.hopes() {
-            return Choice::Trial;
+        if self.expects_gain() {
+            return Decision::Trial;
         }
-        if self.host.0 >= FIRST && self.may_try(ledger, self.dear.max(TRIAL)) {
-            return Choice::Trial;
+        if self.host.0 >= MIN_HOST_RUNS
+            && self.can_afford_trial(ledger, self.refused_cost.max(TRIAL_COST))
+        {
+            return Decision::Trial;
         }
-        self.waits()
+        self.reason_to_stay()
     }
 
     /// Returns the reason for staying on the host although the device could run the region.
-    pub fn waits(&self) -> Choice {
-        Choice::Host(match self.lost {
+    pub fn reason_to_stay(&self) -> Decision {
+        Decision::Host(match self.lost {
             0 => "it has not taken long enough for a trial on the device",
             _ => "the device was slower",
         })
     }
 
     /// Returns the host time since the last trial, or the device time since the host was timed.
-    pub fn time(&self) -> u64 {
-        if self.there { self.away.1 } else { self.since }
+    pub fn time_since_switch(&self) -> u64 {
+        if self.uses_device {
+            self.device_since_timing.1
+        } else {
+            self.host_since_trial
+        }
     }
 
     /// Records the cost of a refused trial or re-timing.
     pub fn refuse(&mut self, cost: u64) {
-        self.dear = cost;
+        self.refused_cost = cost;
     }
 
     /// Returns the expected loss of a trial; `speed` is in bytes per microsecond.
-    pub fn trial(&self, moves: Moves, speed: u64, trips: Option<u64>, threads: u64) -> u64 {
+    pub fn trial_cost(
+        &self,
+        moves: TransferSize,
+        speed: u64,
+        trips: Option<u64>,
+        threads: u64,
+    ) -> u64 {
         let copies = (moves.to + moves.from).saturating_mul(1000) / speed.max(1);
         let slow = trips.map_or(0, |trips| {
-            let alone = self.host.1.saturating_mul(threads * SLOWER);
-            (alone / trips.clamp(1, AT_ONCE)).saturating_sub(self.host.1)
+            let alone = self.host.1.saturating_mul(threads * THREAD_SLOWDOWN);
+            (alone / trips.clamp(1, CONCURRENT_THREADS)).saturating_sub(self.host.1)
         });
-        TRIAL + copies + slow.max(self.hope.saturating_sub(self.host.1))
+        TRIAL_COST + copies + slow.max(self.expected_device.saturating_sub(self.host.1))
     }
 
     /// Returns true if a trial of this cost is affordable.
-    pub fn may_try(&self, ledger: &Ledger, cost: u64) -> bool {
-        if self.hopes() {
+    pub fn can_afford_trial(&self, ledger: &Ledger, cost: u64) -> bool {
+        if self.expects_gain() {
             return true;
         }
         // The delay doubles each time the device was slower.
-        self.since >= cost.saturating_mul(1 << self.lost.min(20)) && ledger.affords(cost)
+        self.host_since_trial >= cost.saturating_mul(1 << self.lost.min(20))
+            && ledger.can_afford(cost)
     }
 
     /// Returns the expected cost of re-timing the host.
-    pub fn measuring(&self, moves: Moves, speed: u64) -> u64 {
-        let copies = (moves.to + moves.from + moves.away).saturating_mul(1000) / speed.max(1);
+    pub fn retiming_cost(&self, moves: TransferSize, speed: u64) -> u64 {
+        let copies = (moves.to + moves.from + moves.to_host).saturating_mul(1000) / speed.max(1);
         copies + self.host.1.abs_diff(self.device.1)
     }
 
     /// Returns true if re-timing the host at this cost is affordable.
-    pub fn may_measure(&self, cost: u64) -> bool {
+    pub fn can_afford_retiming(&self, cost: u64) -> bool {
         // Re-timing loses nothing against the host, so the ledger is not involved.
-        let enough = cost.saturating_mul(EARLY);
-        self.away.1 >= enough.saturating_mul(1 << self.confirmed.min(20))
+        let enough = cost.saturating_mul(RETIMING_FACTOR);
+        self.device_since_timing.1 >= enough.saturating_mul(1 << self.confirmations.min(20))
     }
 
     /// Starts re-timing the host.
-    pub fn measure(&mut self) {
-        self.again = AGAIN;
-        self.dear = 0;
-        self.fastest = u64::MAX;
+    pub fn begin_retiming(&mut self) {
+        self.retiming_runs = RETIMING_RUNS;
+        self.refused_cost = 0;
+        self.fastest_host = u64::MAX;
     }
 
     /// Records a host run.
     pub fn on_host(&mut self, time: u64, ledger: &mut Ledger) {
         ledger.host += time;
         self.runs += 1;
-        if !self.there {
-            self.since += time;
+        if !self.uses_device {
+            self.host_since_trial += time;
             let (runs, believed) = self.host;
             // Faster runs count more: slow ones may include compilation or cold caches.
             let value = match (runs, time < believed) {
@@ -245,46 +260,50 @@ impl Measured {
             return;
         }
         // If times are still falling, another run follows.
-        if self.fastest != u64::MAX && time < self.fastest / 4 * 3 {
-            self.again = self.again.max(2);
+        if self.fastest_host != u64::MAX && time < self.fastest_host / 4 * 3 {
+            self.retiming_runs = self.retiming_runs.max(2);
         }
-        self.fastest = self.fastest.min(time);
-        self.again = self.again.saturating_sub(1);
-        if self.again == 0 {
-            self.settle(ledger);
+        self.fastest_host = self.fastest_host.min(time);
+        self.retiming_runs = self.retiming_runs.saturating_sub(1);
+        if self.retiming_runs == 0 {
+            self.finish_retiming(ledger);
         }
     }
 
     /// Completes the re-timing of the host.
-    fn settle(&mut self, ledger: &mut Ledger) {
+    fn finish_retiming(&mut self, ledger: &mut Ledger) {
         let before = self.host.1;
-        self.host.1 = self.fastest;
-        self.moving = true;
-        let (runs, _) = std::mem::take(&mut self.away);
-        if self.fastest < self.device.1 {
+        self.host.1 = self.fastest_host;
+        self.copies_data = true;
+        let (runs, _) = std::mem::take(&mut self.device_since_timing);
+        if self.fastest_host < self.device.1 {
             // The device was slower all the time, so its excess was lost unnoticed.
-            ledger.lost += (self.device.1 - self.fastest).saturating_mul(runs);
-            self.back();
-        } else if self.fastest < before / 4 * 3 {
-            self.confirmed = 0;
+            ledger.lost += (self.device.1 - self.fastest_host).saturating_mul(runs);
+            self.return_to_host();
+        } else if self.fastest_host < before / 4 * 3 {
+            self.confirmations = 0;
         } else {
-            self.confirmed += 1;
+            self.confirmations += 1;
         }
     }
 
     /// Starts a trial, which may lose `cost`.
-    pub fn begin(&mut self, cost: u64) {
-        let known = self.hopes();
-        self.there = true;
-        self.dear = 0;
-        self.moving = true;
+    pub fn begin_trial(&mut self, cost: u64) {
+        let known = self.expects_gain();
+        self.uses_device = true;
+        self.refused_cost = 0;
+        self.copies_data = true;
         self.device = (0, 0);
         self.first = 0;
-        self.excess = 0;
-        self.allowance = if known { cost.max(self.window()) } else { cost };
-        self.hope = 0;
-        self.away = (0, 0);
-        self.confirmed = 0;
+        self.window_loss = 0;
+        self.window_limit = if known {
+            cost.max(self.window_allowance())
+        } else {
+            cost
+        };
+        self.expected_device = 0;
+        self.device_since_timing = (0, 0);
+        self.confirmations = 0;
     }
 
     /// Records a device run of which `kernel` nanoseconds were spent in kernels.
@@ -292,8 +311,11 @@ impl Measured {
         let host = self.host.1;
         ledger.host += time.min(host);
         self.runs += 1;
-        self.away = (self.away.0 + 1, self.away.1 + time);
-        if std::mem::take(&mut self.moving) {
+        self.device_since_timing = (
+            self.device_since_timing.0 + 1,
+            self.device_since_timing.1 + time,
+        );
+        if std::mem::take(&mut self.copies_data) {
             if self.first == 0 {
                 self.first = time;
             }
@@ -306,37 +328,37 @@ impl Measured {
             };
             self.device = (runs + 1, value);
         }
-        let before = self.excess;
-        self.excess = (before + time).saturating_sub(host);
+        let before = self.window_loss;
+        self.window_loss = (before + time).saturating_sub(host);
         // A region's gains offset its own losses only.
-        ledger.lost = (ledger.lost + self.excess).saturating_sub(before);
+        ledger.lost = (ledger.lost + self.window_loss).saturating_sub(before);
         let ends = self.device.0 > 0 && self.device.0.is_multiple_of(WINDOW);
         // Copies may be a one-time cost; kernel time is not.
         let hopeless = self.device.0 <= 1 && kernel / 2 > host;
         if hopeless && self.device.0 == 0 {
             self.device = (1, kernel);
         }
-        if hopeless || self.excess > self.allowance || ends && self.device.1 > host {
-            self.back();
+        if hopeless || self.window_loss > self.window_limit || ends && self.device.1 > host {
+            self.return_to_host();
         } else if ends {
-            self.excess = 0;
-            self.allowance = self.window();
+            self.window_loss = 0;
+            self.window_limit = self.window_allowance();
         }
     }
 
     /// Returns the maximum excess of a window of device runs.
-    fn window(&self) -> u64 {
-        self.host.1.saturating_mul(WINDOW) / SHARE
+    fn window_allowance(&self) -> u64 {
+        self.host.1.saturating_mul(WINDOW) / LOSS_SHARE
     }
 
     /// Returns to the host after a loss.
-    pub fn back(&mut self) {
-        self.there = false;
-        self.dear = 0;
-        self.again = 0;
+    pub fn return_to_host(&mut self) {
+        self.uses_device = false;
+        self.refused_cost = 0;
+        self.retiming_runs = 0;
         self.lost += 1;
-        self.since = 0;
-        self.excess = 0;
+        self.host_since_trial = 0;
+        self.window_loss = 0;
     }
 }
 
@@ -351,12 +373,12 @@ mod tests {
 
     /// A machine with scripted times.
     struct Machine<'a> {
-        measured: Measured,
+        measured: RegionTimes,
         ledger: Ledger,
         /// Host time, by the number of host runs and the elapsed time.
         host: &'a dyn Fn(u64, u64) -> u64,
         device: &'a dyn Fn(u64) -> u64,
-        data: Moves,
+        data: TransferSize,
         /// True if the data is on the device.
         resident: bool,
         host_runs: u64,
@@ -368,10 +390,10 @@ mod tests {
         fn new(
             host: &'a dyn Fn(u64, u64) -> u64,
             device: &'a dyn Fn(u64) -> u64,
-            data: Moves,
+            data: TransferSize,
         ) -> Machine<'a> {
             Machine {
-                measured: Measured::default(),
+                measured: RegionTimes::default(),
                 ledger: Ledger::default(),
                 host,
                 device,
@@ -389,42 +411,42 @@ mod tests {
 
         fn run(&mut self) {
             let moves = match self.resident {
-                true => Moves {
+                true => TransferSize {
                     to: 0,
                     from: self.data.from,
-                    away: self.data.from,
+                    to_host: self.data.from,
                 },
                 false => self.data,
             };
             let mut choice = self.measured.choose(&self.ledger);
-            if choice == Choice::Trial {
-                let cost = self.measured.trial(moves, SPEED, Some(1 << 20), 16);
-                choice = match self.measured.may_try(&self.ledger, cost) {
+            if choice == Decision::Trial {
+                let cost = self.measured.trial_cost(moves, SPEED, Some(1 << 20), 16);
+                choice = match self.measured.can_afford_trial(&self.ledger, cost) {
                     true => {
-                        self.measured.begin(cost);
-                        Choice::Device
+                        self.measured.begin_trial(cost);
+                        Decision::Device
                     }
                     false => {
                         self.measured.refuse(cost);
-                        self.measured.waits()
+                        self.measured.reason_to_stay()
                     }
                 };
             }
-            if choice == Choice::Again {
-                let cost = self.measured.measuring(moves, SPEED);
-                choice = match self.measured.may_measure(cost) {
+            if choice == Decision::Retime {
+                let cost = self.measured.retiming_cost(moves, SPEED);
+                choice = match self.measured.can_afford_retiming(cost) {
                     true => {
-                        self.measured.measure();
-                        Choice::Host("")
+                        self.measured.begin_retiming();
+                        Decision::Host("")
                     }
                     false => {
                         self.measured.refuse(cost);
-                        Choice::Device
+                        Decision::Device
                     }
                 };
             }
             let mut time = 0;
-            if choice == Choice::Device {
+            if choice == Decision::Device {
                 if !self.resident {
                     time += Self::copy(self.data.to);
                 }
@@ -448,7 +470,7 @@ mod tests {
 
     #[test]
     fn outlined_short_regions_stay_on_the_host() {
-        let mut m = Machine::new(&|_, _| SHORT / 2, &|_| 1, Moves::default());
+        let mut m = Machine::new(&|_, _| MIN_REGION_TIME / 2, &|_| 1, TransferSize::default());
         for _ in 0..100_000 {
             m.run();
         }
@@ -460,14 +482,14 @@ mod tests {
         for (host, device) in [(MS, 3 * MS), (MS, MS * 6 / 5), (50 * US, 70 * US)] {
             let host_time = move |_, _| host;
             let device_time = move |_| device;
-            let mut m = Machine::new(&host_time, &device_time, Moves::default());
+            let mut m = Machine::new(&host_time, &device_time, TransferSize::default());
             let runs = 2_000_000 * US / host;
             for _ in 0..runs {
                 m.run();
             }
             let limit = host * runs * 21 / 20;
             assert!(m.passed <= limit, "{host} {device}: {} > {limit}", m.passed);
-            assert!(!m.measured.there || m.device_runs < runs / 10);
+            assert!(!m.measured.uses_device || m.device_runs < runs / 10);
         }
     }
 
@@ -475,26 +497,26 @@ mod tests {
     fn outlined_a_faster_device_is_kept_and_left_when_it_gets_slow() {
         let slow = std::cell::Cell::new(false);
         let device = |_| if slow.get() { 2 * MS } else { MS / 100 };
-        let data = Moves {
+        let data = TransferSize {
             to: 200_000_000,
-            ..Moves::default()
+            ..TransferSize::default()
         };
         let mut m = Machine::new(&|_, _| MS, &device, data);
-        while !m.measured.there {
+        while !m.measured.uses_device {
             m.run();
         }
         // 4 ms of copies and the start of the kernel, a twentieth of which may be lost.
-        assert_eq!(m.host_runs, 5 * SHARE);
+        assert_eq!(m.host_runs, 5 * LOSS_SHARE);
         for _ in 0..20_000 {
             m.run();
         }
-        assert!(m.measured.there);
+        assert!(m.measured.uses_device);
         assert!(m.device_runs > 19_950, "{}", m.device_runs);
         slow.set(true);
         for _ in 0..2 * WINDOW {
             m.run();
         }
-        assert!(!m.measured.there);
+        assert!(!m.measured.uses_device);
     }
 
     #[test]
@@ -504,18 +526,18 @@ mod tests {
         let by_time = |_, passed: u64| if passed < 50 * MS { 2700 * US } else { 2800 };
         let scripts: [&dyn Fn(u64, u64) -> u64; 2] = [&by_runs, &by_time];
         for host in scripts {
-            let mut m = Machine::new(host, &|_| 13 * US, Moves::default());
+            let mut m = Machine::new(host, &|_| 13 * US, TransferSize::default());
             for _ in 0..1_000_000 {
                 m.run();
             }
-            assert!(!m.measured.there);
+            assert!(!m.measured.uses_device);
             assert!(m.device_runs < 20_000, "{}", m.device_runs);
         }
     }
 
     #[test]
     fn outlined_trust_in_the_device_grows() {
-        let mut m = Machine::new(&|_, _| 10 * MS, &|_| 100 * US, Moves::default());
+        let mut m = Machine::new(&|_, _| 10 * MS, &|_| 100 * US, TransferSize::default());
         for _ in 0..1_000_000 {
             m.run();
         }
@@ -527,19 +549,19 @@ mod tests {
     #[test]
     fn outlined_a_stream_of_a_gigabyte_is_tried_within_a_second() {
         // The region reads two arrays and writes one; 100 GB/s on the host.
-        let data = Moves {
+        let data = TransferSize {
             to: 1 << 30,
             from: 1 << 29,
-            away: 0,
+            to_host: 0,
         };
         let mut m = Machine::new(&|_, _| 16 * MS, &|_| MS / 2, data);
-        while !m.measured.there {
+        while !m.measured.uses_device {
             m.run();
         }
         assert!(m.passed < 700 * MS, "{}", m.passed);
-        let reading = Moves { from: 0, ..data };
+        let reading = TransferSize { from: 0, ..data };
         let mut m = Machine::new(&|_, _| 16 * MS, &|_| MS / 2, reading);
-        while !m.measured.there {
+        while !m.measured.uses_device {
             m.run();
         }
         assert!(m.passed < 500 * MS, "{}", m.passed);
@@ -550,56 +572,56 @@ mod tests {
         // The host reads the results each time, which counts as device time.
         let back = Machine::copy(1 << 29);
         let device = move |_| back + MS;
-        let data = Moves {
+        let data = TransferSize {
             to: 1 << 29,
             from: 1 << 29,
-            away: 0,
+            to_host: 0,
         };
         let mut m = Machine::new(&|_, _| 6 * MS, &device, data);
         for _ in 0..10_000 {
             m.run();
         }
-        assert!(!m.measured.there);
+        assert!(!m.measured.uses_device);
         assert!(m.passed <= 10_000 * 6 * MS * 21 / 20, "{}", m.passed);
     }
 
     #[test]
     fn outlined_regions_share_what_may_be_lost() {
         let mut ledger = Ledger {
-            host: 2 * SHARE * MS,
+            host: 2 * LOSS_SHARE * MS,
             lost: 0,
         };
-        let mut m = Measured::default();
+        let mut m = RegionTimes::default();
         for _ in 0..3 {
             m.on_host(MS / 2, &mut ledger);
         }
         // 1.5 ms suffice if other regions took long.
-        assert_eq!(m.choose(&ledger), Choice::Trial);
+        assert_eq!(m.choose(&ledger), Decision::Trial);
         ledger.lost += 2 * MS;
-        assert_ne!(m.choose(&ledger), Choice::Trial);
+        assert_ne!(m.choose(&ledger), Decision::Trial);
     }
 
     #[test]
     fn outlined_what_earlier_runs_found_is_believed_until_it_is_measured() {
         // A much faster device is tried at once, regardless of the budget.
-        let mut m = Machine::new(&|_, _| 10 * MS, &|_| MS, Moves::default());
-        m.measured = Measured::known(10 * MS, MS);
+        let mut m = Machine::new(&|_, _| 10 * MS, &|_| MS, TransferSize::default());
+        m.measured = RegionTimes::from_earlier_runs(10 * MS, MS);
         for _ in 0..100 {
             m.run();
         }
         assert!(m.host_runs <= 6, "{}", m.host_runs);
         assert_eq!(m.measured.outcome(), Some((10 * MS, MS, 900 * MS)));
         // A device that has become slow is left within the losses of one window.
-        let mut m = Machine::new(&|_, _| 10 * MS, &|_| 100 * MS, Moves::default());
-        m.measured = Measured::known(10 * MS, MS);
+        let mut m = Machine::new(&|_, _| 10 * MS, &|_| 100 * MS, TransferSize::default());
+        m.measured = RegionTimes::from_earlier_runs(10 * MS, MS);
         for _ in 0..100 {
             m.run();
         }
-        assert_eq!((m.device_runs, m.measured.there), (1, false));
+        assert_eq!((m.device_runs, m.measured.uses_device), (1, false));
         // A device that was slower is tried later than an unknown one.
-        let mut m = Machine::new(&|_, _| 10 * MS, &|_| 20 * MS, Moves::default());
-        m.measured = Measured::known(10 * MS, 20 * MS);
-        assert!(!m.measured.hopes());
+        let mut m = Machine::new(&|_, _| 10 * MS, &|_| 20 * MS, TransferSize::default());
+        m.measured = RegionTimes::from_earlier_runs(10 * MS, 20 * MS);
+        assert!(!m.measured.expects_gain());
         while m.device_runs == 0 {
             m.run();
         }
@@ -611,35 +633,38 @@ mod tests {
     fn outlined_a_region_that_runs_once_is_tried_and_known_in_the_next_run() {
         let mut ledger = Ledger::default();
         // The region was timed before its kernels existed.
-        let mut m = Measured::known(2700 * MS, 0);
+        let mut m = RegionTimes::from_earlier_runs(2700 * MS, 0);
         ledger.host = 2700 * MS;
-        assert_eq!(m.choose(&ledger), Choice::Trial);
-        assert!(m.may_try(&ledger, m.trial(Moves::default(), SPEED, Some(16384), 16)));
-        m.begin(TRIAL);
+        assert_eq!(m.choose(&ledger), Decision::Trial);
+        assert!(m.can_afford_trial(
+            &ledger,
+            m.trial_cost(TransferSize::default(), SPEED, Some(16384), 16)
+        ));
+        m.begin_trial(TRIAL_COST);
         m.on_device(100 * MS, 90 * MS, &mut ledger);
         let (host, device, won) = m.outcome().unwrap();
         assert_eq!((host, device, won), (2700 * MS, 100 * MS, 2600 * MS));
-        let next = Measured::known(host, device);
-        assert!(next.hopes());
-        assert_eq!(next.choose(&Ledger::default()), Choice::Trial);
+        let next = RegionTimes::from_earlier_runs(host, device);
+        assert!(next.expects_gain());
+        assert_eq!(next.choose(&Ledger::default()), Decision::Trial);
         // A slower device is not expected to win.
-        let mut m = Measured::known(200 * MS, 0);
-        m.begin(TRIAL);
+        let mut m = RegionTimes::from_earlier_runs(200 * MS, 0);
+        m.begin_trial(TRIAL_COST);
         m.on_device(500 * MS, 490 * MS, &mut ledger);
         let (host, device, _) = m.outcome().unwrap();
-        assert!(!Measured::known(host, device).hopes());
+        assert!(!RegionTimes::from_earlier_runs(host, device).expects_gain());
     }
 
     #[test]
     fn outlined_few_iterations_make_a_trial_dear() {
-        let mut m = Measured::default();
+        let mut m = RegionTimes::default();
         let mut ledger = Ledger::default();
         m.on_host(MS, &mut ledger);
-        let none = Moves::default();
-        let many = m.trial(none, SPEED, Some(1 << 20), 16);
-        assert_eq!(many, TRIAL);
-        assert_eq!(m.trial(none, SPEED, None, 16), TRIAL);
-        let few = m.trial(none, SPEED, Some(16), 16);
-        assert_eq!(few, TRIAL + (SLOWER - 1) * MS);
+        let none = TransferSize::default();
+        let many = m.trial_cost(none, SPEED, Some(1 << 20), 16);
+        assert_eq!(many, TRIAL_COST);
+        assert_eq!(m.trial_cost(none, SPEED, None, 16), TRIAL_COST);
+        let few = m.trial_cost(none, SPEED, Some(16), 16);
+        assert_eq!(few, TRIAL_COST + (THREAD_SLOWDOWN - 1) * MS);
     }
 }
