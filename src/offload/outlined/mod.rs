@@ -317,7 +317,7 @@ fn region_of(function: usize) -> Option<Arc<Region>> {
 /// # Safety
 /// The region must be one that the runtime starts.
 unsafe fn offered(start: &hooks::Region) -> bool {
-    preparation::wait(start);
+    preparation::wait_for_kernels(start);
     let Some(region) = region_of(start.microtask as usize) else {
         if mode() == Mode::Force && report::is_on() {
             let unknown = UNKNOWN.lock();
@@ -327,12 +327,12 @@ unsafe fn offered(start: &hooks::Region) -> bool {
                 why.unwrap_or("no file of the program has its function"),
             );
         }
-        let watches = preparation::watches(start);
-        if watches {
+        let should_time = preparation::should_time(start);
+        if should_time {
             // SAFETY: by this function's contract.
             unsafe { preparation::observe(start) };
         }
-        return watches;
+        return should_time;
     };
     if mode() == Mode::Auto {
         // SAFETY: by this function's contract.

@@ -5,12 +5,12 @@
 //! parallel regions is measured ([`observe`]). Preparation starts
 //!
 //! - at once, if earlier runs of the program won more than it costs;
-//! - after [`WORTH`] of region time, on a thread of lowest priority, if processors are idle;
+//! - after [`MIN_IDLE_TIME`] of region time, on a thread of lowest priority, if processors are idle;
 //! - otherwise when a twentieth of the region time pays for it ([`Ledger`]).
 //!
 //! A long region, possibly the only one of its program, waits for kernels that are being made if
 //! that is faster according to earlier runs, or if a twentieth of the region time pays for the
-//! trial ([`patience`]).
+//! trial ([`wait_limit`]).
 //!
 //! A [`Profile`] of all runs is cached with the program's kernels: region times on either side, the
 //! loss budget, and the number of fruitless preparations. It is trusted until new measurements
@@ -29,26 +29,26 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Minimum region time before idle processors are used, in nanoseconds.
-const WORTH: u64 = 500_000_000;
+const MIN_IDLE_TIME: u64 = 500_000_000;
 /// Cost of starting a GPU with cached kernels, in nanoseconds of one processor.
-const STARTING: u64 = 350_000_000;
+const START_COST: u64 = 350_000_000;
 /// Additional cost of compiling kernels, in nanoseconds per byte of bitcode.
-const MAKING: u64 = 12_000;
+const COMPILE_COST_PER_BYTE: u64 = 12_000;
 /// Maximum number of doublings after fruitless preparations.
-const MOST_VAIN: u32 = 16;
+const MAX_DOUBLINGS: u32 = 16;
 /// Maximum credit from earlier runs, in nanoseconds.
-const CREDIT: u64 = 100_000_000_000;
+const MAX_CREDIT: u64 = 100_000_000_000;
 /// Interval over which processor idleness is measured.
-const SPAN: Duration = Duration::from_millis(50);
+const IDLE_INTERVAL: Duration = Duration::from_millis(50);
 /// Regions longer than this, in nanoseconds, may wait for kernels.
-const LONG: u64 = 100_000_000;
+const LONG_REGION: u64 = 100_000_000;
 /// Polling interval of a region that waits for kernels.
-const LOOKS: Duration = Duration::from_millis(1);
-/// A region shorter than this is not timed for the next [`SKIPPED`] runs.
-const SHORT: Duration = Duration::from_micros(40);
-const SKIPPED: u32 = 30;
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// A region shorter than this is not timed for the next [`SKIPPED_RUNS`] runs.
+const SHORT_REGION: Duration = Duration::from_micros(40);
+const SKIPPED_RUNS: u32 = 30;
 /// Name of the profile in a cache entry.
-const NAME: &str = "outlined-profile";
+const PROFILE_ENTRY: &str = "outlined-profile";
 
 /// Knowledge from earlier runs of a program; times in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,13 +57,13 @@ pub(super) struct Profile {
     host: u64,
     lost: u64,
     /// True if kernels have been made.
-    made: bool,
+    has_kernels: bool,
     /// Number of fruitless preparations since the device last saved time.
-    vain: u32,
+    fruitless: u32,
     /// Time that the device saved in the last run.
-    won: u64,
+    saved: u64,
     /// Host time of long regions by function.
-    long: BTreeMap<String, u64>,
+    long_regions: BTreeMap<String, u64>,
     /// Host and device time of a run, by function and length class.
     regions: BTreeMap<String, BTreeMap<u8, (u64, u64)>>,
 }
@@ -71,16 +71,16 @@ pub(super) struct Profile {
 impl Profile {
     /// Returns the expected cost of preparation; doubles after each fruitless preparation.
     fn cost(&self, bytes: usize) -> u64 {
-        let making = match self.made {
+        let making = match self.has_kernels {
             true => 0,
-            false => MAKING.saturating_mul(bytes as u64),
+            false => COMPILE_COST_PER_BYTE.saturating_mul(bytes as u64),
         };
-        (STARTING + making) << self.vain.min(MOST_VAIN)
+        (START_COST + making) << self.fruitless.min(MAX_DOUBLINGS)
     }
 
     /// Returns the ledger that a run starts with.
     fn ledger(&self) -> Ledger {
-        let host = self.host.min(CREDIT);
+        let host = self.host.min(MAX_CREDIT);
         Ledger {
             host,
             lost: self.lost.min(host),
@@ -90,11 +90,11 @@ impl Profile {
     /// Returns the measurements of a region by length class.
     fn measured(&self, function: &str) -> [RegionTimes; 33] {
         let known = self.regions.get(function);
-        let long = self.long.get(function).map(|&host| (host, 0));
+        let long_regions = self.long_regions.get(function).map(|&host| (host, 0));
         std::array::from_fn(|class| {
             let times = known.and_then(|k| k.get(&(class as u8)).copied());
             times
-                .or(long)
+                .or(long_regions)
                 .map_or_else(RegionTimes::default, |(host, device)| {
                     RegionTimes::from_earlier_runs(host, device)
                 })
@@ -102,8 +102,8 @@ impl Profile {
     }
 
     /// Returns the time of a region's longest runs on the host and on the device (0 if unknown), if
-    /// they exceed [`LONG`].
-    fn long(&self, function: &str) -> Option<(u64, u64)> {
+    /// they exceed [`LONG_REGION`].
+    fn longest_run(&self, function: &str) -> Option<(u64, u64)> {
         let known = self
             .regions
             .get(function)
@@ -111,14 +111,14 @@ impl Profile {
             .flat_map(|k| k.values());
         // Length classes that ran on the device are preferred.
         let known = known.copied().max_by_key(|t| (t.1 > 0, t.0));
-        let timed = self.long.get(function).map(|&host| (host, 0));
-        known.or(timed).filter(|t| t.0 >= LONG)
+        let long_times = self.long_regions.get(function).map(|&host| (host, 0));
+        known.or(long_times).filter(|t| t.0 >= LONG_REGION)
     }
 }
 
 /// Returns how long a region waits for its kernels, given its times on both sides (device 0:
 /// unknown) and the cost of preparation.
-fn patience(host: u64, device: u64, cost: u64, ledger: &Ledger) -> u64 {
+fn wait_limit(host: u64, device: u64, cost: u64, ledger: &Ledger) -> u64 {
     if device > 0 {
         let gain = host.saturating_sub(device);
         return if gain > cost { gain } else { 0 };
@@ -131,106 +131,117 @@ fn patience(host: u64, device: u64, cost: u64, ledger: &Ledger) -> u64 {
 
 /// Decision whether to start preparation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
+enum StartTime {
     /// Not yet.
     Later,
     /// At lowest priority, beside a program that leaves processors idle.
-    Nice,
+    LowPriority,
     /// At once.
     Now,
 }
 
 /// Decides whether to prepare a program with `bytes` of bitcode after `here` nanoseconds of region
 /// time.
-fn due(profile: &Profile, bytes: usize, ledger: &Ledger, here: u64, idle: bool) -> Start {
+fn when_to_start(
+    profile: &Profile,
+    bytes: usize,
+    ledger: &Ledger,
+    here: u64,
+    idle: bool,
+) -> StartTime {
     let cost = profile.cost(bytes);
-    if profile.won >= cost || ledger.can_afford(cost) {
-        Start::Now
-    } else if idle && here >= WORTH << profile.vain.min(MOST_VAIN) {
-        Start::Nice
+    if profile.saved >= cost || ledger.can_afford(cost) {
+        StartTime::Now
+    } else if idle && here >= MIN_IDLE_TIME << profile.fruitless.min(MAX_DOUBLINGS) {
+        StartTime::LowPriority
     } else {
-        Start::Later
+        StartTime::Later
     }
 }
 
 /// A program whose kernels are not ready.
 #[derive(Debug)]
-struct Waiting {
+struct PendingProgram {
     program: Arc<Program>,
     profile: Profile,
     /// `Some` once preparation has started; true if its cost counts as lost.
-    begun: Option<bool>,
+    started: Option<bool>,
     /// Long regions by function address, with their times on the host and device (0 if unknown).
-    long: HashMap<usize, (u64, u64)>,
+    long_regions: HashMap<usize, (u64, u64)>,
 }
 
-impl Waiting {
-    fn new(program: &Arc<Program>, profile: Profile) -> Waiting {
-        let names = profile.long.keys().chain(profile.regions.keys());
+impl PendingProgram {
+    fn new(program: &Arc<Program>, profile: Profile) -> PendingProgram {
+        let names = profile.long_regions.keys().chain(profile.regions.keys());
         let known = names.filter_map(|name| {
             let &address = program.functions.get(name)?;
-            Some((address, profile.long(name)?))
+            Some((address, profile.longest_run(name)?))
         });
-        let long = known.collect();
-        Waiting {
+        let long_regions = known.collect();
+        PendingProgram {
             program: program.clone(),
             profile,
-            begun: None,
-            long,
+            started: None,
+            long_regions,
         }
     }
 
     /// Starts preparation. Its cost counts as lost unless processors are idle or earlier runs saved
     /// more.
-    fn start(&mut self, start: Start, idle: bool) {
-        let paid = start == Start::Now && !idle;
+    fn start(&mut self, start: StartTime, idle: bool) {
+        let paid = start == StartTime::Now && !idle;
         let cost = match paid {
             true => self.profile.cost(self.program.bytes()),
             false => 0,
         };
-        self.begun = Some(paid);
-        let nice = start == Start::Nice;
-        prepare(self.program.clone(), self.profile.clone(), nice, cost);
+        self.started = Some(paid);
+        let low_priority = start == StartTime::LowPriority;
+        prepare(
+            self.program.clone(),
+            self.profile.clone(),
+            low_priority,
+            cost,
+        );
     }
 }
 
 /// Times of long regions of waiting programs, by function address.
-static TIMED: Mutex<Option<HashMap<usize, u64>>> = Mutex::new(None);
+static LONG_REGIONS: Mutex<Option<HashMap<usize, u64>>> = Mutex::new(None);
 
-static WAITING: Mutex<Vec<Waiting>> = Mutex::new(Vec::new());
-/// Number of programs in `WAITING`.
-static COUNT: AtomicUsize = AtomicUsize::new(0);
+static PENDING: Mutex<Vec<PendingProgram>> = Mutex::new(Vec::new());
+/// Number of programs in `PENDING`.
+static PENDING_COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Number of runs that are not timed after a short one. Regions that share a slot are skipped
 /// together.
-static SKIP: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
+static SKIP_COUNTS: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
 /// Programs whose profile is stored at exit.
-static RUNNING: Mutex<Vec<Arc<Program>>> = Mutex::new(Vec::new());
+static PROFILED_PROGRAMS: Mutex<Vec<Arc<Program>>> = Mutex::new(Vec::new());
 
 /// Starts observing a program.
 pub(super) fn begin(program: &Arc<Program>) {
     let shelf = program.shelf();
     let profile: Profile = shelf
-        .and_then(|s| s.bytes(NAME))
+        .and_then(|s| s.bytes(PROFILE_ENTRY))
         .and_then(|bytes| postcard::from_bytes(&bytes).ok())
         .unwrap_or_default();
     policy::add_earlier_runs(profile.ledger());
-    keep(program);
+    store_at_exit(program);
     let nothing = Ledger::default();
-    let mut waiting = Waiting::new(program, profile);
-    if due(&waiting.profile, program.bytes(), &nothing, 0, false) == Start::Now {
+    let mut waiting = PendingProgram::new(program, profile);
+    if when_to_start(&waiting.profile, program.bytes(), &nothing, 0, false) == StartTime::Now {
         // Earlier runs saved more than preparation costs.
-        waiting.start(Start::Now, true);
+        waiting.start(StartTime::Now, true);
     }
-    WAITING.lock().push(waiting);
-    COUNT.fetch_add(1, Ordering::Release);
+    PENDING.lock().push(waiting);
+    PENDING_COUNT.fetch_add(1, Ordering::Release);
 }
 
 /// Removes a program whose preparation is complete from the waiting ones.
-fn done(program: &Arc<Program>) {
-    WAITING.lock().retain(|w| {
+fn remove_pending(program: &Arc<Program>) {
+    PENDING.lock().retain(|w| {
         let goes = Arc::ptr_eq(&w.program, program);
         if goes {
-            COUNT.fetch_sub(1, Ordering::Relaxed);
+            PENDING_COUNT.fetch_sub(1, Ordering::Relaxed);
         }
         !goes
     });
@@ -238,20 +249,22 @@ fn done(program: &Arc<Program>) {
 
 /// Stops observing a program and stores its profile.
 pub(super) fn end(program: &Arc<Program>) {
-    done(program);
-    RUNNING.lock().retain(|p| !Arc::ptr_eq(p, program));
+    remove_pending(program);
+    PROFILED_PROGRAMS
+        .lock()
+        .retain(|p| !Arc::ptr_eq(p, program));
     store(program);
 }
 
 /// Registers a program's profile to be stored at process exit.
-fn keep(program: &Arc<Program>) {
+fn store_at_exit(program: &Arc<Program>) {
     static ONCE: AtomicBool = AtomicBool::new(false);
     extern "C" fn at_exit() {
         // A thread that was terminated inside the lock may hold it forever.
-        let running = RUNNING.try_lock().map(|r| r.clone());
+        let running = PROFILED_PROGRAMS.try_lock().map(|r| r.clone());
         running.iter().flatten().for_each(store);
     }
-    RUNNING.lock().push(program.clone());
+    PROFILED_PROGRAMS.lock().push(program.clone());
     if !ONCE.swap(true, Ordering::Relaxed) {
         // SAFETY: `at_exit` does not unwind.
         unsafe { libc::atexit(at_exit) };
@@ -262,56 +275,56 @@ fn store(program: &Arc<Program>) {
     let Some(shelf) = program.shelf() else { return };
     let ledger = policy::ledger();
     let old: Profile = shelf
-        .bytes(NAME)
+        .bytes(PROFILE_ENTRY)
         .and_then(|bytes| postcard::from_bytes(&bytes).ok())
         .unwrap_or_default();
     let mut new = Profile {
         host: ledger.host,
         lost: ledger.lost,
-        made: old.made || program.is_prepared(),
-        vain: old.vain,
-        won: old.won,
-        long: old.long,
+        has_kernels: old.has_kernels || program.is_prepared(),
+        fruitless: old.fruitless,
+        saved: old.saved,
+        long_regions: old.long_regions,
         regions: old.regions,
     };
-    let timed = TIMED.lock();
+    let long_times = LONG_REGIONS.lock();
     for (name, address) in &program.functions {
-        if let Some(&time) = timed.as_ref().and_then(|t| t.get(address)) {
-            new.long.insert(name.clone(), time);
+        if let Some(&time) = long_times.as_ref().and_then(|t| t.get(address)) {
+            new.long_regions.insert(name.clone(), time);
         }
     }
-    drop(timed);
+    drop(long_times);
     if program.is_prepared() {
-        new.won = 0;
+        new.saved = 0;
         let mut seen = false;
         for (function, region) in super::regions_of(program) {
             seen |= region.policy.was_considered();
             let known = region.policy.outcome();
-            new.won += known.iter().map(|k| k.won).sum::<u64>();
+            new.saved += known.iter().map(|k| k.won).sum::<u64>();
             let times = new.regions.entry(function).or_default();
             times.extend(known.iter().map(|k| (k.class, (k.host, k.device))));
         }
         // Kernels that came too late were of no use, but a region may wait for them in the next
         // run.
-        let late = !new.long.is_empty() && !seen;
-        new.vain = match new.won {
-            0 if late => old.vain,
-            0 => old.vain + 1,
+        let late = !new.long_regions.is_empty() && !seen;
+        new.fruitless = match new.saved {
+            0 if late => old.fruitless,
+            0 => old.fruitless + 1,
             _ => 0,
         };
     }
     if let Ok(bytes) = postcard::to_allocvec(&new) {
-        shelf.put_bytes(NAME, &bytes);
+        shelf.put_bytes(PROFILE_ENTRY, &bytes);
     }
 }
 
 fn skip(start: &hooks::Region) -> &'static AtomicU32 {
-    &SKIP[(start.microtask as usize >> 4) % SKIP.len()]
+    &SKIP_COUNTS[(start.microtask as usize >> 4) % SKIP_COUNTS.len()]
 }
 
 /// Returns true if this run of a region is to be timed for programs that wait for kernels.
-pub(super) fn watches(start: &hooks::Region) -> bool {
-    if COUNT.load(Ordering::Acquire) == 0 {
+pub(super) fn should_time(start: &hooks::Region) -> bool {
+    if PENDING_COUNT.load(Ordering::Acquire) == 0 {
         return false;
     }
     let skip = skip(start);
@@ -322,48 +335,51 @@ pub(super) fn watches(start: &hooks::Region) -> bool {
 }
 
 /// Makes a long region wait for its kernels if that is expected to be faster.
-pub(super) fn wait(start: &hooks::Region) {
-    if COUNT.load(Ordering::Acquire) == 0 {
+pub(super) fn wait_for_kernels(start: &hooks::Region) {
+    if PENDING_COUNT.load(Ordering::Acquire) == 0 {
         return;
     }
     let function = start.microtask as usize;
-    let Some(mut waiting) = WAITING.try_lock() else {
+    let Some(mut waiting) = PENDING.try_lock() else {
         return;
     };
-    let Some(it) = waiting.iter_mut().find(|w| w.long.contains_key(&function)) else {
+    let Some(it) = waiting
+        .iter_mut()
+        .find(|w| w.long_regions.contains_key(&function))
+    else {
         return;
     };
     let bytes = it.program.bytes();
     let cost = it.profile.cost(bytes);
-    if it.begun.is_none() {
+    if it.started.is_none() {
         let cpus = topology::usable_cpus();
         let idle = fork::usual_team() < cpus && topology::running_threads() <= cpus;
-        match due(&it.profile, bytes, &policy::ledger(), 0, false) {
-            Start::Later if idle => it.start(Start::Nice, true),
-            Start::Later => return,
+        match when_to_start(&it.profile, bytes, &policy::ledger(), 0, false) {
+            StartTime::Later if idle => it.start(StartTime::LowPriority, true),
+            StartTime::Later => return,
             start => it.start(start, idle),
         }
     }
-    let (host, device) = it.long.get(&function).copied().unwrap_or_default();
-    let paid = it.begun == Some(true);
-    let patience = patience(host, device, cost, &policy::ledger());
+    let (host, device) = it.long_regions.get(&function).copied().unwrap_or_default();
+    let paid = it.started == Some(true);
+    let wait_limit = wait_limit(host, device, cost, &policy::ledger());
     let program = it.program.clone();
     drop(waiting);
     let began = Instant::now();
     let waits = || {
-        WAITING
+        PENDING
             .lock()
             .iter()
             .any(|w| Arc::ptr_eq(&w.program, &program))
     };
-    while (began.elapsed().as_nanos() as u64) < patience && waits() {
-        std::thread::sleep(LOOKS);
+    while (began.elapsed().as_nanos() as u64) < wait_limit && waits() {
+        std::thread::sleep(POLL_INTERVAL);
     }
     // Each region waits only once.
-    for it in WAITING.lock().iter_mut() {
-        it.long.remove(&function);
+    for it in PENDING.lock().iter_mut() {
+        it.long_regions.remove(&function);
     }
-    if patience > 0 && device == 0 && !paid {
+    if wait_limit > 0 && device == 0 && !paid {
         policy::add_loss(began.elapsed().as_nanos() as u64);
     }
 }
@@ -377,24 +393,24 @@ pub(super) unsafe fn observe(start: &hooks::Region) {
     // SAFETY: by this function's contract, the arguments are those of the runtime's fork call.
     unsafe { fork::on_team(start.ident, start.argc, start.microtask, start.argv) };
     let time = began.elapsed();
-    if time < SHORT {
-        skip(start).store(SKIPPED, Ordering::Relaxed);
+    if time < SHORT_REGION {
+        skip(start).store(SKIPPED_RUNS, Ordering::Relaxed);
     }
     let here = policy::add_host_time(time.as_nanos() as u64);
     // A team that uses every processor is delayed even by a thread of lowest priority.
     let idle = fork::usual_team() < topology::usable_cpus() && idle();
-    if time.as_nanos() as u64 >= LONG {
-        let mut timed = TIMED.lock();
-        let timed = timed.get_or_insert_default();
-        timed.insert(start.microtask as usize, time.as_nanos() as u64);
+    if time.as_nanos() as u64 >= LONG_REGION {
+        let mut long_times = LONG_REGIONS.lock();
+        let long_times = long_times.get_or_insert_default();
+        long_times.insert(start.microtask as usize, time.as_nanos() as u64);
     }
-    let Some(mut waiting) = WAITING.try_lock() else {
+    let Some(mut waiting) = PENDING.try_lock() else {
         return;
     };
     let ledger = policy::ledger();
-    for it in waiting.iter_mut().filter(|w| w.begun.is_none()) {
-        let start = due(&it.profile, it.program.bytes(), &ledger, here, idle);
-        if start != Start::Later {
+    for it in waiting.iter_mut().filter(|w| w.started.is_none()) {
+        let start = when_to_start(&it.profile, it.program.bytes(), &ledger, here, idle);
+        if start != StartTime::Later {
             it.start(start, idle);
         }
     }
@@ -408,7 +424,7 @@ fn idle() -> bool {
     };
     let now = Instant::now();
     let (since, used, idle) = last.unwrap_or((now, clock::process_time(), false));
-    if now - since < SPAN && last.is_some() {
+    if now - since < IDLE_INTERVAL && last.is_some() {
         return idle;
     }
     let time = clock::process_time();
@@ -420,18 +436,18 @@ fn idle() -> bool {
 }
 
 /// Makes a program's kernels on a separate thread and records the cost as lost.
-fn prepare(program: Arc<Program>, profile: Profile, nice: bool, cost: u64) {
+fn prepare(program: Arc<Program>, profile: Profile, low_priority: bool, cost: u64) {
     // If no thread can be created, the regions stay on the host; long ones wait once.
     drop(ompvm_memory::internal_thread::spawn(
         c"ompvm offload",
         move || {
-            if nice {
+            if low_priority {
                 // SAFETY: affects this thread only; a refusal leaves its priority unchanged.
                 unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
             }
             // Without a device no kernels are made.
             let Ok(state) = crate::region::device_for(-1) else {
-                done(&program);
+                remove_pending(&program);
                 return;
             };
             let known =
@@ -443,7 +459,7 @@ fn prepare(program: Arc<Program>, profile: Profile, nice: bool, cost: u64) {
             }
             // The cost is not charged to a program that has ended by now.
             policy::add_loss(cost);
-            done(&program);
+            remove_pending(&program);
         },
     ));
 }
@@ -456,42 +472,48 @@ mod tests {
 
     #[test]
     fn outlined_preparation_waits_until_it_is_paid_for() {
-        let made = |won, vain| Profile {
-            made: true,
-            won,
-            vain,
+        let has_kernels = |saved, fruitless| Profile {
+            has_kernels: true,
+            saved,
+            fruitless,
             ..Profile::default()
         };
-        let cost = STARTING;
+        let cost = START_COST;
         let start = |profile: &Profile, host, lost, here, idle| {
-            due(profile, 0, &Ledger { host, lost }, here, idle)
+            when_to_start(profile, 0, &Ledger { host, lost }, here, idle)
         };
-        let new = made(0, 0);
+        let new = has_kernels(0, 0);
         // Short programs never pay for the start of a GPU.
-        assert_eq!(start(&new, S / 4, 0, S / 4, true), Start::Later);
+        assert_eq!(start(&new, S / 4, 0, S / 4, true), StartTime::Later);
         // Idle processors are free.
-        assert_eq!(start(&new, S, 0, S, true), Start::Nice);
-        assert_eq!(start(&new, S, 0, S, false), Start::Later);
+        assert_eq!(start(&new, S, 0, S, true), StartTime::LowPriority);
+        assert_eq!(start(&new, S, 0, S, false), StartTime::Later);
         let paid = cost * 20;
-        assert_eq!(start(&new, paid - 1, 0, paid - 1, false), Start::Later);
-        assert_eq!(start(&new, paid, 0, paid, false), Start::Now);
-        assert_eq!(start(&new, paid, 1, paid, false), Start::Later);
+        assert_eq!(start(&new, paid - 1, 0, paid - 1, false), StartTime::Later);
+        assert_eq!(start(&new, paid, 0, paid, false), StartTime::Now);
+        assert_eq!(start(&new, paid, 1, paid, false), StartTime::Later);
         // Time and savings of earlier runs count.
-        assert_eq!(start(&new, paid, 0, 0, false), Start::Now);
-        assert_eq!(start(&made(cost, 0), 0, 0, 0, false), Start::Now);
+        assert_eq!(start(&new, paid, 0, 0, false), StartTime::Now);
+        assert_eq!(start(&has_kernels(cost, 0), 0, 0, 0, false), StartTime::Now);
         // Fruitless preparations delay the next one.
-        assert_eq!(start(&made(0, 2), S, 0, S, true), Start::Later);
-        assert_eq!(start(&made(0, 2), paid, 0, 2 * S, true), Start::Nice);
+        assert_eq!(start(&has_kernels(0, 2), S, 0, S, true), StartTime::Later);
+        assert_eq!(
+            start(&has_kernels(0, 2), paid, 0, 2 * S, true),
+            StartTime::LowPriority
+        );
     }
 
     #[test]
     fn outlined_preparation_is_expected_to_cost_less_when_kernels_are_there() {
         let mut profile = Profile::default();
-        assert_eq!(profile.cost(150_000), STARTING + 150_000 * MAKING);
-        profile.made = true;
-        assert_eq!(profile.cost(150_000), STARTING);
-        profile.vain = 3;
-        assert_eq!(profile.cost(150_000), 8 * STARTING);
+        assert_eq!(
+            profile.cost(150_000),
+            START_COST + 150_000 * COMPILE_COST_PER_BYTE
+        );
+        profile.has_kernels = true;
+        assert_eq!(profile.cost(150_000), START_COST);
+        profile.fruitless = 3;
+        assert_eq!(profile.cost(150_000), 8 * START_COST);
     }
 
     #[test]
@@ -499,8 +521,13 @@ mod tests {
         let mut profile = Profile::default();
         let times = BTreeMap::from([(6, (5 * S, 0)), (7, (5 * S, S / 3)), (32, (5 * S, 0))]);
         profile.regions.insert("main.omp_outlined".into(), times);
-        profile.long.insert("main.omp_outlined".into(), 5 * S);
-        assert_eq!(profile.long("main.omp_outlined"), Some((5 * S, S / 3)));
+        profile
+            .long_regions
+            .insert("main.omp_outlined".into(), 5 * S);
+        assert_eq!(
+            profile.longest_run("main.omp_outlined"),
+            Some((5 * S, S / 3))
+        );
     }
 
     #[test]
@@ -511,13 +538,13 @@ mod tests {
         };
         let poor = Ledger { host: S, lost: S };
         // Known to be faster on the device.
-        assert_eq!(patience(3 * S, S / 10, S / 3, &poor), 3 * S - S / 10);
-        assert_eq!(patience(S / 4, S / 10, S / 3, &rich), 0);
-        assert_eq!(patience(S, 2 * S, S / 3, &rich), 0);
+        assert_eq!(wait_limit(3 * S, S / 10, S / 3, &poor), 3 * S - S / 10);
+        assert_eq!(wait_limit(S / 4, S / 10, S / 3, &rich), 0);
+        assert_eq!(wait_limit(S, 2 * S, S / 3, &rich), 0);
         // Unknown: waits if affordable, unless preparation takes longer than the region.
-        assert_eq!(patience(3 * S, 0, S / 3, &rich), 4 * (S / 3));
-        assert_eq!(patience(3 * S, 0, S / 3, &poor), 0);
-        assert_eq!(patience(S / 2, 0, S / 3, &rich), 0);
+        assert_eq!(wait_limit(3 * S, 0, S / 3, &rich), 4 * (S / 3));
+        assert_eq!(wait_limit(3 * S, 0, S / 3, &poor), 0);
+        assert_eq!(wait_limit(S / 2, 0, S / 3, &rich), 0);
         // A region of 2.7 s, the only long one, on 16 of 16 processors: finds the run that tries
         // it.
         let mut profile = Profile::default();
@@ -529,15 +556,15 @@ mod tests {
                 lost,
             };
             let cost = profile.cost(bytes);
-            if due(&profile, bytes, &ledger, 0, false) != Start::Now {
+            if when_to_start(&profile, bytes, &ledger, 0, false) != StartTime::Now {
                 continue;
             }
             // Otherwise the kernels are ready too late.
-            if patience(region, 0, cost, &ledger) > cost {
+            if wait_limit(region, 0, cost, &ledger) > cost {
                 tried = run;
                 break;
             }
-            profile.made = true;
+            profile.has_kernels = true;
             lost += cost;
         }
         assert!((5..12).contains(&tried), "{tried}");
@@ -548,9 +575,9 @@ mod tests {
         let mut profile = Profile {
             host: 1000 * S,
             lost: 200 * S,
-            made: true,
-            vain: 1,
-            won: 3,
+            has_kernels: true,
+            fruitless: 1,
+            saved: 3,
             ..Profile::default()
         };
         let times = BTreeMap::from([(10, (5 * S, S))]);
@@ -559,7 +586,7 @@ mod tests {
         let again: Profile = postcard::from_bytes(&bytes).unwrap();
         assert_eq!(again, profile);
         let ledger = again.ledger();
-        assert_eq!((ledger.host, ledger.lost), (CREDIT, CREDIT));
+        assert_eq!((ledger.host, ledger.lost), (MAX_CREDIT, MAX_CREDIT));
         let measured = again.measured("main.omp_outlined");
         assert!(measured[10].expects_gain() && !measured[9].expects_gain());
     }
