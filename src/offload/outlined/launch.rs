@@ -20,7 +20,7 @@ use std::time::Instant;
 
 /// Bytes moved and times of a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Done {
+pub(super) struct RunStatistics {
     /// Bytes copied to the device.
     pub to: u64,
     /// Bytes copied from the device.
@@ -35,22 +35,22 @@ pub(super) struct Done {
 
 /// Reason why a region did not run on the device.
 #[derive(Debug)]
-pub(super) enum Problem {
+pub(super) enum LaunchError {
     /// The memory that this run's arguments lead to is unsuitable.
     Memory(String),
     /// A failure of the device.
     Device(Failure),
 }
 
-impl From<Failure> for Problem {
-    fn from(failure: Failure) -> Problem {
-        Problem::Device(failure)
+impl From<Failure> for LaunchError {
+    fn from(failure: Failure) -> LaunchError {
+        LaunchError::Device(failure)
     }
 }
 
 /// A piece of host memory that is copied through the frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
+pub(super) struct FramePiece {
     pub start: usize,
     pub size: usize,
     pub write: bool,
@@ -60,7 +60,7 @@ pub(super) struct Piece {
 
 /// An argument word of a kernel.
 #[derive(Clone, Copy, Debug)]
-enum Word {
+enum ArgumentWord {
     Number(u64),
     /// An address in a resident block or in a piece of the frame.
     Address(usize),
@@ -77,30 +77,30 @@ pub(super) struct Resident {
 
 /// A root, or the memory reached from it through pointers at the given offsets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Place {
+struct PointerPath {
     root: u32,
     path: Vec<u32>,
 }
 
 /// Arguments and memory of a run.
 #[derive(Debug, Default)]
-pub(super) struct Needs {
-    words: Vec<Word>,
+pub(super) struct LaunchInputs {
+    words: Vec<ArgumentWord>,
     pub residents: Vec<Resident>,
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<FramePiece>,
     /// Memory whose contents were passed as argument words.
     copied: Vec<(usize, usize)>,
     /// Contents of that memory.
-    contents: HashMap<Place, Vec<u8>>,
+    contents: HashMap<PointerPath, Vec<u8>>,
     /// First and last iteration of each loop, if known before the launch.
     bounds: Vec<Option<(i64, i64)>>,
 }
 
 /// Device address and size of the frame buffer, by device.
-static FRAMES: Mutex<Option<HashMap<i32, (u64, usize)>>> = Mutex::new(None);
+static FRAME_BUFFERS: Mutex<Option<HashMap<i32, (u64, usize)>>> = Mutex::new(None);
 
 /// Maximum bytes of stack that are copied for a region.
-const LOOSE: u64 = 64 << 20;
+const MAX_STACK_BYTES: u64 = 64 << 20;
 
 /// Runs a region on the device.
 ///
@@ -111,23 +111,26 @@ pub(super) unsafe fn launch(
     plan: &Plan,
     state: &'static DeviceState,
     start: &hooks::Region,
-) -> Result<Done, Problem> {
+) -> Result<RunStatistics, LaunchError> {
     if !residency::usable() {
-        return Err(Problem::Memory("the device is the parent process's".into()));
+        return Err(LaunchError::Memory(
+            "the device is the parent process's".into(),
+        ));
     }
     let since = Instant::now();
     let loaded = region.program.load(state)?;
     let kernel = |phase: &Phase| loaded.kernel(&phase.kernel);
     let kernels: Option<Vec<Kernel>> = plan.phases.iter().map(kernel).collect();
     let Some(kernels) = kernels else {
-        return Err(Problem::Device(Failure::Image(
+        return Err(LaunchError::Device(Failure::Image(
             "it lacks the kernel".into(),
         )));
     };
     let mut objects = residency::hold();
     let before = objects.traffic;
     // SAFETY: by this function's contract.
-    let mut needs = unsafe { needs(region, plan, start, &mut objects) }.map_err(Problem::Memory)?;
+    let mut inputs =
+        unsafe { launch_inputs(region, plan, start, &mut objects) }.map_err(LaunchError::Memory)?;
     // Variables of the thread that interprets the host schedule; loops add to some of them.
     let mut own = vec![
         0u64;
@@ -136,19 +139,19 @@ pub(super) unsafe fn launch(
             .map_or(0, |s| s.own.div_ceil(8) as usize + 1)
     ];
     for &(at, size) in plan.script.iter().flat_map(|s| &s.shared) {
-        needs.pieces.push(Piece {
+        inputs.pieces.push(FramePiece {
             start: own.as_mut_ptr() as usize + at as usize,
             size: size as usize,
             write: true,
             at: 0,
         });
     }
-    let trips: Vec<Option<u64>> = needs.bounds.iter().map(count).collect();
+    let trips: Vec<Option<u64>> = inputs.bounds.iter().map(count).collect();
     if plan.script.is_none() && trips.iter().all(|&n| n == Some(0)) {
-        return Err(Problem::Memory("it has no iterations".into()));
+        return Err(LaunchError::Memory("it has no iterations".into()));
     }
-    let used: Vec<usize> = needs.residents.iter().map(|r| r.block.start).collect();
-    for resident in &needs.residents {
+    let used: Vec<usize> = inputs.residents.iter().map(|r| r.block.start).collect();
+    for resident in &inputs.residents {
         let mut object = objects.on_device(state, &resident.block, &used);
         if let Err(Failure::OutOfMemory { .. }) = object
             && slices::release(state.number, &*state.device)
@@ -163,15 +166,17 @@ pub(super) unsafe fn launch(
             objects.bring(resident.block.start, 1, false);
         }
     }
-    let (size, frame) = frame(state, &mut needs)?;
+    let (size, frame) = frame(state, &mut inputs)?;
     let device = &*state.device;
     let mut traffic = Traffic::default();
     let mut bytes = vec![0u8; size];
     if size > 0 {
-        for piece in &needs.pieces {
+        for piece in &inputs.pieces {
             // A library may have freed and unmapped the memory.
-            if !read_carefully(piece.start, &mut bytes[piece.at..piece.at + piece.size]) {
-                return Err(Problem::Memory("it uses memory that is not there".into()));
+            if !try_read(piece.start, &mut bytes[piece.at..piece.at + piece.size]) {
+                return Err(LaunchError::Memory(
+                    "it uses memory that is not there".into(),
+                ));
             }
         }
         let began = Instant::now();
@@ -182,26 +187,26 @@ pub(super) unsafe fn launch(
     }
     // The first two words are the launch environment and the scratch arena.
     let mut words = vec![0, 0];
-    for word in &needs.words {
+    for word in &inputs.words {
         words.push(match *word {
-            Word::Number(number) => number,
-            Word::Compared(address) => translate(address, frame, &needs, &mut objects)
+            ArgumentWord::Number(number) => number,
+            ArgumentWord::Compared(address) => translate(address, frame, &inputs, &mut objects)
                 .or_else(|| {
                     // The address may be the end of a block.
                     let before = address.checked_sub(1)?;
-                    Some(translate(before, frame, &needs, &mut objects)? + 1)
+                    Some(translate(before, frame, &inputs, &mut objects)? + 1)
                 })
                 .unwrap_or(address as u64),
-            Word::Address(address) => translate(address, frame, &needs, &mut objects)
-                .ok_or_else(|| Problem::Memory("an address leads nowhere".into()))?,
+            ArgumentWord::Address(address) => translate(address, frame, &inputs, &mut objects)
+                .ok_or_else(|| LaunchError::Memory("an address leads nowhere".into()))?,
         });
     }
-    let snapshots = snapshots(state, &needs, &mut objects)?;
-    for resident in needs.residents.iter().filter(|r| r.write) {
+    let snapshots = snapshots(state, &inputs, &mut objects)?;
+    for resident in inputs.residents.iter().filter(|r| r.write) {
         objects.take_away(resident.block.start);
     }
     // Written pieces come first in the frame.
-    let written = needs.pieces.iter().filter(|p| p.write);
+    let written = inputs.pieces.iter().filter(|p| p.write);
     let front = written.map(|p| p.at + p.size).max().unwrap_or(0);
     let began = Instant::now();
     let moved = traffic.time;
@@ -215,7 +220,7 @@ pub(super) unsafe fn launch(
             kernels: &kernels,
             words: &words,
             own: &mut own,
-            needs: &needs,
+            inputs: &inputs,
             objects: &mut objects,
             frame: Frame {
                 device: frame,
@@ -253,17 +258,17 @@ pub(super) unsafe fn launch(
                 object.on_device = true;
             }
         }
-        for resident in needs.residents.iter().filter(|r| r.write) {
+        for resident in inputs.residents.iter().filter(|r| r.write) {
             let start = resident.block.start;
             if !snapshots.iter().any(|s| s.0 == start) {
                 objects.spoilt(start);
             }
         }
         free(state, &snapshots);
-        return Err(Problem::Device(failure));
+        return Err(LaunchError::Device(failure));
     }
     free(state, &snapshots);
-    for resident in needs.residents.iter().filter(|r| r.write) {
+    for resident in inputs.residents.iter().filter(|r| r.write) {
         objects.written(resident.block.start, region.policy.copy_back_time());
     }
     if front > 0 {
@@ -274,7 +279,7 @@ pub(super) unsafe fn launch(
             traffic.from += front as u64;
             traffic.time += began.elapsed().as_nanos() as u64;
         }
-        for piece in needs.pieces.iter().filter(|p| p.write) {
+        for piece in inputs.pieces.iter().filter(|p| p.write) {
             // SAFETY: written pieces are live, writable memory of the program, or variables in
             // `own`.
             unsafe {
@@ -291,7 +296,7 @@ pub(super) unsafe fn launch(
     let transfer = traffic.time + (after.time - before.time);
     let whole = since.elapsed().as_nanos() as u64;
     region.policy.mark_completed();
-    Ok(Done {
+    Ok(RunStatistics {
         to: traffic.to + (after.to - before.to),
         from: traffic.from + (after.from - before.from),
         kernel: kernel_time,
@@ -317,7 +322,7 @@ pub(super) unsafe fn trips(region: &Region, plan: &Plan, start: &hooks::Region) 
         }
         let mut value = [0; 8];
         for &step in path {
-            if address == 0 || !read_carefully(address + step as usize, &mut value) {
+            if address == 0 || !try_read(address + step as usize, &mut value) {
                 return None;
             }
             address = u64::from_le_bytes(value) as usize;
@@ -363,14 +368,14 @@ pub(super) unsafe fn moves(
     }
     let mut objects = residency::hold();
     // SAFETY: by this function's contract.
-    let needs = unsafe { needs(region, plan, start, &mut objects) }.ok()?;
+    let inputs = unsafe { launch_inputs(region, plan, start, &mut objects) }.ok()?;
     let mut moves = TransferSize::default();
     let of = |applies: bool, size: usize| if applies { size as u64 } else { 0 };
-    for piece in &needs.pieces {
+    for piece in &inputs.pieces {
         moves.to += piece.size as u64;
         moves.from += of(piece.write, piece.size);
     }
-    for resident in &needs.residents {
+    for resident in &inputs.residents {
         let size = resident.block.size;
         let (here, there) = match objects.get(resident.block.start) {
             Some(object) => (object.on_host, object.on_device),
@@ -387,14 +392,14 @@ pub(super) unsafe fn moves(
 /// memory survives failing kernels.
 fn snapshots(
     state: &DeviceState,
-    needs: &Needs,
+    inputs: &LaunchInputs,
     objects: &mut Objects,
 ) -> Result<Vec<(usize, u64, u64)>, Failure> {
     let mut made = Vec::new();
     if !state.device.survives_faults() {
         return Ok(made);
     }
-    for resident in needs.residents.iter().filter(|r| r.write) {
+    for resident in inputs.residents.iter().filter(|r| r.write) {
         let start = resident.block.start;
         let Some(object) = objects.get(start).filter(|o| !o.on_host) else {
             continue;
@@ -421,17 +426,22 @@ fn free(state: &DeviceState, snapshots: &[(usize, u64, u64)]) {
 }
 
 /// Returns the device address of a host address.
-fn translate(address: usize, frame: u64, needs: &Needs, objects: &mut Objects) -> Option<u64> {
+fn translate(
+    address: usize,
+    frame: u64,
+    inputs: &LaunchInputs,
+    objects: &mut Objects,
+) -> Option<u64> {
     if address == 0 {
         return Some(0);
     }
-    for resident in &needs.residents {
+    for resident in &inputs.residents {
         let start = resident.block.start;
         if (start..start + resident.block.size).contains(&address) {
             return Some(objects.get(start)?.device + (address - start) as u64);
         }
     }
-    let piece = needs
+    let piece = inputs
         .pieces
         .iter()
         .find(|p| (p.start..p.start + p.size.max(1)).contains(&address))?;
@@ -439,12 +449,12 @@ fn translate(address: usize, frame: u64, needs: &Needs, objects: &mut Objects) -
 }
 
 /// Returns true if the byte at an address can be read.
-fn there(address: usize) -> bool {
-    read_carefully(address, &mut [0])
+fn is_readable(address: usize) -> bool {
+    try_read(address, &mut [0])
 }
 
 /// Reads memory that may be unmapped. Returns false if it is.
-pub(super) fn read_carefully(address: usize, to: &mut [u8]) -> bool {
+pub(super) fn try_read(address: usize, to: &mut [u8]) -> bool {
     let local = libc::iovec {
         iov_base: to.as_mut_ptr().cast(),
         iov_len: to.len(),
@@ -460,11 +470,11 @@ pub(super) fn read_carefully(address: usize, to: &mut [u8]) -> bool {
 
 /// Lays the pieces out in the frame, written ones first. Returns the frame's size and device
 /// address.
-fn frame(state: &DeviceState, needs: &mut Needs) -> Result<(usize, u64), Failure> {
-    merge(&mut needs.pieces);
-    needs.pieces.sort_by_key(|p| !p.write);
+fn frame(state: &DeviceState, inputs: &mut LaunchInputs) -> Result<(usize, u64), Failure> {
+    merge(&mut inputs.pieces);
+    inputs.pieces.sort_by_key(|p| !p.write);
     let mut size = 0usize;
-    for piece in &mut needs.pieces {
+    for piece in &mut inputs.pieces {
         // Keeps the offset within a cache line, and so the alignment.
         piece.at = size.next_multiple_of(64) + piece.start % 64;
         size = piece.at + piece.size;
@@ -472,7 +482,7 @@ fn frame(state: &DeviceState, needs: &mut Needs) -> Result<(usize, u64), Failure
     if size == 0 {
         return Ok((0, 0));
     }
-    let mut frames = FRAMES.lock();
+    let mut frames = FRAME_BUFFERS.lock();
     let known = frames
         .get_or_insert_default()
         .entry(state.number)
@@ -492,9 +502,9 @@ fn frame(state: &DeviceState, needs: &mut Needs) -> Result<(usize, u64), Failure
 }
 
 /// Merges overlapping pieces.
-fn merge(pieces: &mut Vec<Piece>) {
+fn merge(pieces: &mut Vec<FramePiece>) {
     pieces.sort_by_key(|p| p.start);
-    let mut merged: Vec<Piece> = Vec::new();
+    let mut merged: Vec<FramePiece> = Vec::new();
     for piece in pieces.drain(..) {
         match merged.last_mut() {
             Some(last) if piece.start < last.start + last.size => {
@@ -512,13 +522,13 @@ fn merge(pieces: &mut Vec<Piece>) {
 ///
 /// # Safety
 /// As for [`launch`].
-unsafe fn needs(
+unsafe fn launch_inputs(
     region: &Region,
     plan: &Plan,
     start: &hooks::Region,
     objects: &mut Objects,
-) -> Result<Needs, String> {
-    let mut needs = Needs::default();
+) -> Result<LaunchInputs, String> {
+    let mut inputs = LaunchInputs::default();
     for (n, root) in plan.roots.iter().enumerate() {
         let (address, known) = match &root.origin {
             Origin::Captured(index) => {
@@ -533,19 +543,19 @@ unsafe fn needs(
                 None => return Err(format!("the variable `{name}` is not the program's")),
             },
         };
-        let place = Place {
+        let place = PointerPath {
             root: n as u32,
             path: Vec::new(),
         };
         // SAFETY: by this function's contract, the plan describes the argument.
-        unsafe { needs.pass(place, &root.passing, address, known, objects)? };
+        unsafe { inputs.add_root(place, &root.passing, address, known, objects)? };
     }
     let word = |root: u32, path: &[u32], offset: u32, bytes: u32| {
-        let place = Place {
+        let place = PointerPath {
             root,
             path: path.to_vec(),
         };
-        let from = needs.contents.get(&place)?;
+        let from = inputs.contents.get(&place)?;
         let part = from.get(offset as usize..(offset + bytes) as usize)?;
         let mut word = [0; 8];
         word.get_mut(..part.len())?.copy_from_slice(part);
@@ -557,14 +567,14 @@ unsafe fn needs(
         Some((evaluate(first)?, evaluate(last)?))
     };
     let bounds = plan.phases.iter().map(bounds).collect();
-    needs.bounds = bounds;
-    for &(start, size) in &needs.copied {
+    inputs.bounds = bounds;
+    for &(start, size) in &inputs.copied {
         let changed = |from: usize, len: usize| from < start + size && start < from + len;
-        let object = needs
+        let object = inputs
             .residents
             .iter()
             .any(|r| r.write && changed(r.block.start, r.block.size));
-        let piece = needs
+        let piece = inputs
             .pieces
             .iter()
             .any(|p| p.write && changed(p.start, p.size));
@@ -572,17 +582,17 @@ unsafe fn needs(
             return Err("it changes a variable that says what it works on".into());
         }
     }
-    Ok(needs)
+    Ok(inputs)
 }
 
-impl Needs {
+impl LaunchInputs {
     /// Adds the argument words and memory of a root, or of a pointer reached from it.
     ///
     /// # Safety
     /// The address must be the program's value of that root or pointer.
-    unsafe fn pass(
+    unsafe fn add_root(
         &mut self,
-        place: Place,
+        place: PointerPath,
         passing: &Passing,
         address: usize,
         known: Option<usize>,
@@ -590,12 +600,12 @@ impl Needs {
     ) -> Result<(), String> {
         let (size, pointers) = match passing {
             Passing::Value => {
-                self.words.push(Word::Number(address as u64));
+                self.words.push(ArgumentWord::Number(address as u64));
                 let bytes = (address as u64).to_le_bytes().to_vec();
                 self.contents.insert(place, bytes);
                 return Ok(());
             }
-            Passing::Object(access) => return self.object(address, access, known, objects),
+            Passing::Object(access) => return self.add_object(address, access, known, objects),
             Passing::Copy { size, pointers } => (*size as usize, pointers),
         };
         if address == 0 {
@@ -610,7 +620,7 @@ impl Needs {
             unsafe {
                 std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), size);
             }
-        } else if !read_carefully(address, &mut bytes[..size]) {
+        } else if !try_read(address, &mut bytes[..size]) {
             return Err("a pointer in it leads nowhere".into());
         }
         for word in 0..bytes.len() / 8 {
@@ -623,9 +633,9 @@ impl Needs {
                     let mut further = place.clone();
                     further.path.push(*offset);
                     // SAFETY: `value` is the program's pointer at that offset.
-                    unsafe { self.pass(further, passing, value as usize, None, objects)? };
+                    unsafe { self.add_root(further, passing, value as usize, None, objects)? };
                 }
-                None => self.words.push(Word::Number(value)),
+                None => self.words.push(ArgumentWord::Number(value)),
             }
         }
         self.contents.insert(place, bytes);
@@ -633,7 +643,7 @@ impl Needs {
     }
 
     /// Adds an address argument and the memory it refers to.
-    fn object(
+    fn add_object(
         &mut self,
         address: usize,
         access: &Access,
@@ -641,10 +651,10 @@ impl Needs {
         objects: &mut Objects,
     ) -> Result<(), String> {
         if !access.read && !access.write {
-            self.words.push(Word::Compared(address));
+            self.words.push(ArgumentWord::Compared(address));
             return Ok(());
         }
-        self.words.push(Word::Address(address));
+        self.words.push(ArgumentWord::Address(address));
         if address == 0 {
             return Ok(());
         }
@@ -653,7 +663,7 @@ impl Needs {
         if let Some(block) = block.filter(heap::Block::alone) {
             let known = objects.get(block.start).is_some();
             let ends = [block.start, block.start + block.size - 1];
-            if !known && !ends.into_iter().all(there) {
+            if !known && !ends.into_iter().all(is_readable) {
                 return Err("it uses memory that is not there".into());
             }
             match self
@@ -671,14 +681,14 @@ impl Needs {
         }
         let (start, size) = match (block, size) {
             (Some(block), _) => (block.start, block.size),
-            (None, Some(size)) if size <= LOOSE => (address, size as usize),
+            (None, Some(size)) if size <= MAX_STACK_BYTES => (address, size as usize),
             (None, Some(size)) => return Err(format!("it takes {size} bytes of a stack along")),
             (None, None) => {
                 return Err("it uses memory whose size is not known".into());
             }
         };
         objects.bring(start, size, access.write);
-        self.pieces.push(Piece {
+        self.pieces.push(FramePiece {
             start,
             size,
             write: access.write,
@@ -694,7 +704,7 @@ mod tests {
 
     #[test]
     fn outlined_pieces_that_overlap_become_one() {
-        let piece = |start, size, write| Piece {
+        let piece = |start, size, write| FramePiece {
             start,
             size,
             write,

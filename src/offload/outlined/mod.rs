@@ -352,7 +352,7 @@ unsafe fn offered(start: &hooks::Region) -> bool {
 ///
 /// # Safety
 /// The region must be one that the runtime starts.
-unsafe fn attempt(region: &Region, start: &hooks::Region) -> Result<launch::Done, String> {
+unsafe fn attempt(region: &Region, start: &hooks::Region) -> Result<launch::RunStatistics, String> {
     if let Some(why) = &*region.refused.lock() {
         return Err(why.clone());
     }
@@ -365,8 +365,8 @@ unsafe fn attempt(region: &Region, start: &hooks::Region) -> Result<launch::Done
             note(start, state, &done);
             Ok(done)
         }
-        Err(launch::Problem::Memory(why)) => Err(why),
-        Err(launch::Problem::Device(failure)) => {
+        Err(launch::LaunchError::Memory(why)) => Err(why),
+        Err(launch::LaunchError::Device(failure)) => {
             let why = format!("{}: {failure}", state.device.name());
             match failure {
                 // The next attempt may find free memory or other data.
@@ -406,7 +406,7 @@ fn note_host(start: &hooks::Region, why: &str) {
     }
 }
 
-fn note(start: &hooks::Region, state: &DeviceState, done: &launch::Done) {
+fn note(start: &hooks::Region, state: &DeviceState, done: &launch::RunStatistics) {
     if report::is_on() {
         let row = report::Row {
             runs: 1,

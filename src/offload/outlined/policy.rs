@@ -243,7 +243,7 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
     let ledger = *LEDGER.lock();
     let speed = BANDWIDTH.load(Ordering::Relaxed);
     // SAFETY: by this function's contract.
-    let moves = || unsafe { launch::moves(region, plan, start) };
+    let moves = || unsafe { launch::transfer_size(region, plan, start) };
     let choice = match known.choose(&ledger) {
         // The data cannot be estimated before the kernels exist.
         Decision::Trial if !region.program.is_prepared() => known.reason_to_stay(),

@@ -10,7 +10,7 @@
 //! The program's memory is not changed here; [`super::launch`] copies the frame back after
 //! everything has succeeded.
 
-use super::launch::{Needs, Piece, read_carefully};
+use super::launch::{FramePiece, LaunchInputs, try_read};
 use super::residency::{Objects, Traffic};
 use super::{Plan, Program, slices};
 use crate::device::{Device, Failure, Kernel, Launch, Queue};
@@ -43,7 +43,7 @@ pub(super) struct Walk<'a> {
     pub words: &'a [u64],
     /// Private variables of the thread.
     pub own: &'a mut [u64],
-    pub needs: &'a Needs,
+    pub needs: &'a LaunchInputs,
     pub objects: &'a mut Objects,
     pub frame: Frame<'a>,
     pub traffic: Traffic,
@@ -133,7 +133,7 @@ pub(super) unsafe fn run(walk: Walk<'_>, start: &hooks::Region) -> Result<Traffi
     Ok(state.walk.traffic)
 }
 
-impl Piece {
+impl FramePiece {
     fn holds(&self, address: u64, len: usize) -> bool {
         let start = self.start as u64;
         start <= address && address + len as u64 <= start + self.size as u64
@@ -300,7 +300,7 @@ impl State<'_> {
                 self.walk.traffic.from += to.len() as u64;
             }
             There::Host => {
-                if !read_carefully(address as usize, to) {
+                if !try_read(address as usize, to) {
                     return Err(odd("it uses memory that is not there"));
                 }
             }
@@ -376,7 +376,7 @@ impl State<'_> {
         };
         let end = ranges.iter().map(|r| r.end).max().unwrap_or(start);
         let pieces = self.walk.needs.pieces.iter().zip(&self.absent);
-        let stale = |(piece, absent): (&Piece, &bool)| {
+        let stale = |(piece, absent): (&FramePiece, &bool)| {
             *absent && piece.at < end && start < piece.at + piece.size
         };
         if !pieces.into_iter().any(stale) {
