@@ -8,7 +8,7 @@
 use super::decision::TransferSize;
 use super::heap;
 use super::residency::{self, Objects, Traffic};
-use super::walk::{self, Frame, Walk};
+use super::schedule::{self, Frame, ScheduleInputs};
 use super::{Plan, Region, slices};
 use crate::device::{Failure, Kernel, Launch, MemoryKind, Queue};
 use crate::devices::DeviceState;
@@ -212,25 +212,25 @@ pub(super) unsafe fn launch(
     let moved = traffic.time;
     let mut ended = Ok(());
     if let Some(script) = &plan.script {
-        let walk = Walk {
+        let schedule_inputs = ScheduleInputs {
             state,
             program: &region.program,
             plan,
             script,
             kernels: &kernels,
             words: &words,
-            own: &mut own,
-            inputs: &inputs,
+            private_variables: &mut own,
+            launch_inputs: &inputs,
             objects: &mut objects,
             frame: Frame {
                 device: frame,
                 bytes: &mut bytes,
-                front,
+                writable_bytes: front,
             },
             traffic,
         };
         // SAFETY: by this function's contract.
-        match unsafe { walk::run(walk, start) } {
+        match unsafe { schedule::interpret(schedule_inputs, start) } {
             Ok(done) => traffic = done,
             Err(failure) => ended = Err(failure),
         }
@@ -358,7 +358,7 @@ fn count(bounds: &Option<(i64, i64)>) -> Option<u64> {
 ///
 /// # Safety
 /// As for [`launch`].
-pub(super) unsafe fn moves(
+pub(super) unsafe fn transfer_size(
     region: &Region,
     plan: &Plan,
     start: &hooks::Region,

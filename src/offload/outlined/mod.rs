@@ -5,7 +5,7 @@
 //! [`launch`] looks the region's memory up in the tables of [`heap`], lets [`residency`] copy it to
 //! the device, and launches the kernel. The data stays on the device; the host's pages are
 //! protected meanwhile, and an access copies them back. [`library`] wraps C library functions for
-//! which page protection is not enough. [`walk`] interprets the host schedule between several
+//! which page protection is not enough. [`schedule`] interprets the host schedule between several
 //! kernels. In `auto` mode [`policy`] decides where a region runs, by the rules of [`decision`], and
 //! [`preparation`] decides when kernels are made.
 //!
@@ -21,8 +21,8 @@ mod library;
 mod policy;
 mod preparation;
 mod residency;
+mod schedule;
 mod slices;
-mod walk;
 
 use super::device::{DeviceCode, Failure, Image, Kernel};
 use super::devices::DeviceState;

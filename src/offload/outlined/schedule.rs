@@ -29,11 +29,11 @@ pub(super) struct Frame<'a> {
     /// Host copy of the contents.
     pub bytes: &'a mut [u8],
     /// Size of the writable prefix in bytes.
-    pub front: usize,
+    pub writable_bytes: usize,
 }
 
 /// Inputs of the interpreter.
-pub(super) struct Walk<'a> {
+pub(super) struct ScheduleInputs<'a> {
     pub state: &'static devices::DeviceState,
     pub program: &'a Program,
     pub plan: &'a Plan,
@@ -42,23 +42,23 @@ pub(super) struct Walk<'a> {
     /// Argument words common to all kernels.
     pub words: &'a [u64],
     /// Private variables of the thread.
-    pub own: &'a mut [u64],
-    pub needs: &'a LaunchInputs,
+    pub private_variables: &'a mut [u64],
+    pub launch_inputs: &'a LaunchInputs,
     pub objects: &'a mut Objects,
     pub frame: Frame<'a>,
     pub traffic: Traffic,
 }
 
-fn odd(why: &str) -> Failure {
+fn unsupported(why: &str) -> Failure {
     Failure::Unsupported {
         reason: why.into(),
         place: None,
     }
 }
 
-/// State of the interpreter.
-struct State<'a> {
-    walk: Walk<'a>,
+/// Interpreter of the interpreter.
+struct Interpreter<'a> {
+    inputs: ScheduleInputs<'a>,
     /// Values that the steps computed.
     words: Vec<u64>,
     captured: Vec<u64>,
@@ -66,9 +66,9 @@ struct State<'a> {
     /// Indices of the frame's pieces that each phase may change; `None` means all.
     changes: Vec<Option<Vec<usize>>>,
     /// True for pieces whose current contents are only on the device.
-    absent: Vec<bool>,
+    stale: Vec<bool>,
     /// Ranges of the frame that were changed since they were last copied to the device.
-    fresh: Vec<Range<usize>>,
+    dirty: Vec<Range<usize>>,
     last: Option<usize>,
 }
 
@@ -77,60 +77,69 @@ struct State<'a> {
 ///
 /// # Safety
 /// The region must be one that the runtime starts, with the arguments that its plan describes.
-pub(super) unsafe fn run(walk: Walk<'_>, start: &hooks::Region) -> Result<Traffic> {
+pub(super) unsafe fn interpret(
+    inputs: ScheduleInputs<'_>,
+    start: &hooks::Region,
+) -> Result<Traffic> {
     let captured: Vec<u64> = (0..start.argc as usize)
         // SAFETY: `i` is below `argc`.
         .map(|i| unsafe { *start.argv.add(i) as u64 })
         .collect();
     let variable = |name: &String| {
-        let known = walk.program.variables.get(name).map(|v| v.0);
-        let known = known.or_else(|| walk.program.constants.get(name).copied());
+        let known = inputs.program.variables.get(name).map(|v| v.0);
+        let known = known.or_else(|| inputs.program.constants.get(name).copied());
         known
             .map(|address| address as u64)
-            .ok_or_else(|| odd("a variable is not the program's"))
+            .ok_or_else(|| unsupported("a variable is not the program's"))
     };
-    let variables = walk.script.variables.iter().map(variable);
+    let variables = inputs.script.variables.iter().map(variable);
     let variables = variables.collect::<Result<Vec<u64>>>()?;
     // Returns the piece that a root refers to; `None` inside means that it is in none of them.
     let piece = |&root: &u32| -> Option<Option<usize>> {
-        let root = walk.plan.roots.get(root as usize)?;
+        let root = inputs.plan.roots.get(root as usize)?;
         let address = match &root.origin {
             Origin::Captured(index) => *captured.get(*index as usize)?,
-            Origin::Global(name) => walk.program.variables.get(name)?.0 as u64,
+            Origin::Global(name) => inputs.program.variables.get(name)?.0 as u64,
         };
         // A copied root contains pointers to other memory.
         let copy = matches!(root.passing, Passing::Copy { .. });
-        (!copy).then(|| walk.needs.pieces.iter().position(|p| p.holds(address, 1)))
+        (!copy).then(|| {
+            inputs
+                .launch_inputs
+                .pieces
+                .iter()
+                .position(|p| p.holds(address, 1))
+        })
     };
-    let phases = walk.plan.phases.iter();
+    let phases = inputs.plan.phases.iter();
     let changes = phases.map(|phase| {
         let pieces: Option<Vec<Option<usize>>> = phase.writes.iter().map(piece).collect();
         Some(pieces?.into_iter().flatten().collect())
     });
     let changes = changes.collect();
-    let mut state = State {
-        words: vec![0; walk.script.words as usize],
+    let mut state = Interpreter {
+        words: vec![0; inputs.script.words as usize],
         captured,
         variables,
         changes,
-        absent: vec![false; walk.needs.pieces.len()],
-        fresh: Vec::new(),
+        stale: vec![false; inputs.launch_inputs.pieces.len()],
+        dirty: Vec::new(),
         last: None,
-        walk,
+        inputs,
     };
     let mut ended = state.steps();
     // Kernels must not run on after this function returns, even on failure.
     if let Some(last) = state.last {
         ended = ended.and(
             state
-                .walk
+                .inputs
                 .state
                 .device
-                .await_launch(&state.walk.kernels[last]),
+                .await_launch(&state.inputs.kernels[last]),
         );
     }
-    ended.and_then(|()| state.gather())?;
-    Ok(state.walk.traffic)
+    ended.and_then(|()| state.make_all_current())?;
+    Ok(state.inputs.traffic)
 }
 
 impl FramePiece {
@@ -141,7 +150,7 @@ impl FramePiece {
 }
 
 /// The memory that an address refers to.
-enum There {
+enum Location {
     Own(usize),
     /// Offset in the frame and index of the piece.
     Frame(usize, usize),
@@ -149,9 +158,9 @@ enum There {
     Host,
 }
 
-impl State<'_> {
+impl Interpreter<'_> {
     fn device(&self) -> &'static dyn Device {
-        &*self.walk.state.device
+        &*self.inputs.state.device
     }
 
     fn value(&self, operand: Operand) -> u64 {
@@ -163,7 +172,9 @@ impl State<'_> {
             Operand::Variable(number, offset) => {
                 at(&self.variables, number).wrapping_add_signed(offset)
             }
-            Operand::Own(offset) => self.walk.own.as_ptr() as u64 + u64::from(offset),
+            Operand::Own(offset) => {
+                self.inputs.private_variables.as_ptr() as u64 + u64::from(offset)
+            }
         }
     }
 
@@ -178,7 +189,7 @@ impl State<'_> {
     }
 
     fn steps(&mut self) -> Result<()> {
-        let script = self.walk.script;
+        let script = self.inputs.script;
         let mut next = 0;
         while let Some(step) = script.steps.get(next) {
             next += 1;
@@ -193,7 +204,7 @@ impl State<'_> {
                     let parts: Vec<i64> = parts.iter().map(|&o| self.value(o) as i64).collect();
                     let result = operation.apply(*bits, &parts);
                     let result =
-                        result.ok_or_else(|| odd("a division by zero around its loops"))?;
+                        result.ok_or_else(|| unsupported("a division by zero around its loops"))?;
                     self.set(*word, result as u64);
                 }
                 Step::Real(word, operation, bits, parts) => {
@@ -208,14 +219,14 @@ impl State<'_> {
                 Step::Load(word, from, bytes) => {
                     let mut value = [0; 8];
                     let part = value.get_mut(..*bytes as usize);
-                    let part = part.ok_or_else(|| odd("a read of more than a word"))?;
+                    let part = part.ok_or_else(|| unsupported("a read of more than a word"))?;
                     self.read(self.value(*from), part)?;
                     self.set(*word, u64::from_le_bytes(value));
                 }
                 Step::Store(to, value, bytes) => {
                     let value = self.value(*value).to_le_bytes();
                     let part = value.get(..*bytes as usize);
-                    let part = part.ok_or_else(|| odd("a write of more than a word"))?;
+                    let part = part.ok_or_else(|| unsupported("a write of more than a word"))?;
                     self.write(self.value(*to), part)?;
                 }
                 Step::Fill(to, value, count) => {
@@ -242,66 +253,66 @@ impl State<'_> {
         Ok(())
     }
 
-    fn find(&mut self, address: u64, len: usize) -> There {
-        let needs = self.walk.needs;
-        let pieces = &needs.pieces;
+    fn locate(&mut self, address: u64, len: usize) -> Location {
+        let launch_inputs = self.inputs.launch_inputs;
+        let pieces = &launch_inputs.pieces;
         // Pieces include some of the thread's private variables.
         if let Some(number) = pieces.iter().position(|p| p.holds(address, len)) {
             let piece = &pieces[number];
             let at = piece.at + (address - piece.start as u64) as usize;
-            return There::Frame(at, number);
+            return Location::Frame(at, number);
         }
-        let own = self.walk.own.as_ptr() as u64;
-        let size = 8 * self.walk.own.len() as u64;
-        if own <= address && address + len as u64 <= own + size {
-            return There::Own((address - own) as usize);
+        let private_variables = self.inputs.private_variables.as_ptr() as u64;
+        let size = 8 * self.inputs.private_variables.len() as u64;
+        if private_variables <= address && address + len as u64 <= private_variables + size {
+            return Location::Own((address - private_variables) as usize);
         }
-        for resident in &needs.residents {
+        for resident in &launch_inputs.residents {
             let (start, size) = (resident.block.start as u64, resident.block.size as u64);
             if start <= address
                 && address + len as u64 <= start + size
-                && let Some(object) = self.walk.objects.get(resident.block.start)
+                && let Some(object) = self.inputs.objects.get(resident.block.start)
             {
-                return There::Device(object.device + (address - start), resident.write);
+                return Location::Device(object.device + (address - start), resident.write);
             }
         }
-        There::Host
+        Location::Host
     }
 
     /// Returns the device address of a host address.
-    fn there(&mut self, address: u64) -> Result<u64> {
+    fn device_address(&mut self, address: u64) -> Result<u64> {
         if address == 0 {
             return Ok(0);
         }
-        match self.find(address, 1) {
-            There::Frame(at, _) => Ok(self.walk.frame.device + at as u64),
-            There::Device(at, _) => Ok(at),
-            There::Own(_) | There::Host => Err(odd("an address leads nowhere")),
+        match self.locate(address, 1) {
+            Location::Frame(at, _) => Ok(self.inputs.frame.device + at as u64),
+            Location::Device(at, _) => Ok(at),
+            Location::Own(_) | Location::Host => Err(unsupported("an address leads nowhere")),
         }
     }
 
     fn read(&mut self, address: u64, to: &mut [u8]) -> Result<()> {
-        match self.find(address, to.len()) {
-            There::Own(at) => {
-                // SAFETY: `find` checked that the bytes lie in `own`.
+        match self.locate(address, to.len()) {
+            Location::Own(at) => {
+                // SAFETY: `locate` checked that the bytes lie in `private_variables`.
                 unsafe {
-                    let from = self.walk.own.as_ptr().cast::<u8>().add(at);
+                    let from = self.inputs.private_variables.as_ptr().cast::<u8>().add(at);
                     std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len());
                 }
             }
-            There::Frame(at, piece) => {
-                self.fetch(piece)?;
-                to.copy_from_slice(&self.walk.frame.bytes[at..at + to.len()]);
+            Location::Frame(at, piece) => {
+                self.make_current(piece)?;
+                to.copy_from_slice(&self.inputs.frame.bytes[at..at + to.len()]);
             }
-            There::Device(at, _) => {
+            Location::Device(at, _) => {
                 let device = self.device();
                 // SAFETY: `to` has that length, and the copy is synchronous.
                 unsafe { device.download(Queue::SYNC, to.as_mut_ptr(), at, to.len())? };
-                self.walk.traffic.from += to.len() as u64;
+                self.inputs.traffic.from += to.len() as u64;
             }
-            There::Host => {
+            Location::Host => {
                 if !try_read(address as usize, to) {
-                    return Err(odd("it uses memory that is not there"));
+                    return Err(unsupported("it uses memory that is not there"));
                 }
             }
         }
@@ -309,46 +320,51 @@ impl State<'_> {
     }
 
     fn write(&mut self, address: u64, from: &[u8]) -> Result<()> {
-        match self.find(address, from.len()) {
-            There::Own(at) => {
-                // SAFETY: `find` checked that the bytes lie in `own`.
+        match self.locate(address, from.len()) {
+            Location::Own(at) => {
+                // SAFETY: `locate` checked that the bytes lie in `private_variables`.
                 unsafe {
-                    let to = self.walk.own.as_mut_ptr().cast::<u8>().add(at);
+                    let to = self
+                        .inputs
+                        .private_variables
+                        .as_mut_ptr()
+                        .cast::<u8>()
+                        .add(at);
                     std::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len());
                 }
                 Ok(())
             }
-            There::Frame(at, piece) if self.walk.needs.pieces[piece].write => {
-                self.fetch(piece)?;
+            Location::Frame(at, piece) if self.inputs.launch_inputs.pieces[piece].write => {
+                self.make_current(piece)?;
                 let end = at + from.len();
-                self.walk.frame.bytes[at..end].copy_from_slice(from);
-                self.fresh.push(at..end);
+                self.inputs.frame.bytes[at..end].copy_from_slice(from);
+                self.dirty.push(at..end);
                 Ok(())
             }
-            There::Device(at, true) => {
+            Location::Device(at, true) => {
                 let device = self.device();
-                self.walk.traffic.to += from.len() as u64;
+                self.inputs.traffic.to += from.len() as u64;
                 // SAFETY: `from` has that length; on `SYNC` it has been read when the call returns.
                 unsafe { device.upload(Queue::SYNC, at, from.as_ptr(), from.len()) }
             }
-            _ => Err(odd("it writes memory of which nothing is known")),
+            _ => Err(unsupported("it writes memory of which nothing is known")),
         }
     }
 
     /// Makes the host copy of a piece current.
-    fn fetch(&mut self, piece: usize) -> Result<()> {
-        if std::mem::take(&mut self.absent[piece]) {
-            let piece = &self.walk.needs.pieces[piece];
+    fn make_current(&mut self, piece: usize) -> Result<()> {
+        if std::mem::take(&mut self.stale[piece]) {
+            let piece = &self.inputs.launch_inputs.pieces[piece];
             self.download(piece.at..piece.at + piece.size)?;
         }
         Ok(())
     }
 
     /// Makes the host copy of all pieces current.
-    fn gather(&mut self) -> Result<()> {
-        if self.absent.contains(&true) {
-            self.send()?;
-            self.download(0..self.walk.frame.front)?;
+    fn make_all_current(&mut self) -> Result<()> {
+        if self.stale.contains(&true) {
+            self.flush()?;
+            self.download(0..self.inputs.frame.writable_bytes)?;
         }
         Ok(())
     }
@@ -356,37 +372,37 @@ impl State<'_> {
     fn download(&mut self, range: Range<usize>) -> Result<()> {
         let began = Instant::now();
         let device = self.device();
-        let frame = &mut self.walk.frame;
+        let frame = &mut self.inputs.frame;
         let from = frame.device + range.start as u64;
         let to = &mut frame.bytes[range];
-        self.walk.traffic.from += to.len() as u64;
+        self.inputs.traffic.from += to.len() as u64;
         // SAFETY: `to` has that length, and the copy is synchronous.
         unsafe {
             device.download(Queue::SYNC, to.as_mut_ptr(), from, to.len())?;
         }
-        self.walk.traffic.time += began.elapsed().as_nanos() as u64;
+        self.inputs.traffic.time += began.elapsed().as_nanos() as u64;
         Ok(())
     }
 
     /// Copies the interpreter's changes to the device.
-    fn send(&mut self) -> Result<()> {
-        let mut ranges = std::mem::take(&mut self.fresh);
+    fn flush(&mut self) -> Result<()> {
+        let mut ranges = std::mem::take(&mut self.dirty);
         let Some(start) = ranges.iter().map(|r| r.start).min() else {
             return Ok(());
         };
         let end = ranges.iter().map(|r| r.end).max().unwrap_or(start);
-        let pieces = self.walk.needs.pieces.iter().zip(&self.absent);
-        let stale = |(piece, absent): (&FramePiece, &bool)| {
-            *absent && piece.at < end && start < piece.at + piece.size
+        let pieces = self.inputs.launch_inputs.pieces.iter().zip(&self.stale);
+        let stale = |(piece, stale): (&FramePiece, &bool)| {
+            *stale && piece.at < end && start < piece.at + piece.size
         };
         if !pieces.into_iter().any(stale) {
             ranges.clear();
             ranges.push(start..end);
         }
         for range in ranges {
-            let to = self.walk.frame.device + range.start as u64;
-            let bytes = &self.walk.frame.bytes[range];
-            self.walk.traffic.to += bytes.len() as u64;
+            let to = self.inputs.frame.device + range.start as u64;
+            let bytes = &self.inputs.frame.bytes[range];
+            self.inputs.traffic.to += bytes.len() as u64;
             // SAFETY: `bytes` has that length; on `SYNC` it has been read when the call returns.
             unsafe {
                 self.device()
@@ -402,25 +418,25 @@ impl State<'_> {
             return Ok(());
         }
         let device = self.device();
-        self.send()?;
+        self.flush()?;
         let phase = run.phase as usize;
-        let kernel = self.walk.kernels.get(phase);
-        let kernel = kernel.ok_or_else(|| odd("it lacks the kernel"))?;
-        let mut words = self.walk.words.to_vec();
+        let kernel = self.inputs.kernels.get(phase);
+        let kernel = kernel.ok_or_else(|| unsupported("it lacks the kernel"))?;
+        let mut words = self.inputs.words.to_vec();
         let mut added = Vec::new();
         for (n, &operand) in (0u32..).zip(&run.words) {
             let value = self.value(operand);
             words.push(match run.addresses.contains(&n) {
-                true => self.there(value)?,
+                true => self.device_address(value)?,
                 false => value,
             });
             // The kernel adds to a private variable.
-            if let (Operand::Own(_), There::Frame(_, piece)) = (operand, self.find(value, 1)) {
+            if let (Operand::Own(_), Location::Frame(_, piece)) = (operand, self.locate(value, 1)) {
                 added.push(piece);
             }
         }
-        let slice = self.walk.plan.phases.get(phase).map_or(0, |p| p.scratch);
-        let shape = slices::shape(self.walk.state, kernel, trips, slice)?;
+        let slice = self.inputs.plan.phases.get(phase).map_or(0, |p| p.scratch);
+        let shape = slices::shape(self.inputs.state, kernel, trips, slice)?;
         words[1] = shape.slices;
         let launch = Launch {
             blocks: [shape.blocks, 1, 1],
@@ -431,18 +447,18 @@ impl State<'_> {
         device.launch_async(kernel, &launch)?;
         self.last = Some(phase);
         for piece in added {
-            self.absent[piece] = true;
+            self.stale[piece] = true;
         }
-        let pieces = &self.walk.needs.pieces;
+        let pieces = &self.inputs.launch_inputs.pieces;
         match self.changes.get(phase) {
             Some(Some(changes)) => {
                 for &piece in changes {
-                    self.absent[piece] = true;
+                    self.stale[piece] = true;
                 }
             }
             _ => {
-                for (absent, piece) in self.absent.iter_mut().zip(pieces) {
-                    *absent |= piece.write;
+                for (stale, piece) in self.stale.iter_mut().zip(pieces) {
+                    *stale |= piece.write;
                 }
             }
         }
