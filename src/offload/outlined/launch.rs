@@ -203,7 +203,7 @@ pub(super) unsafe fn launch(
     }
     let snapshots = snapshots(state, &inputs, &mut objects)?;
     for resident in inputs.residents.iter().filter(|r| r.write) {
-        objects.take_away(resident.block.start);
+        objects.block_host_access(resident.block.start);
     }
     // Written pieces come first in the frame.
     let written = inputs.pieces.iter().filter(|p| p.write);
@@ -261,7 +261,7 @@ pub(super) unsafe fn launch(
         for resident in inputs.residents.iter().filter(|r| r.write) {
             let start = resident.block.start;
             if !snapshots.iter().any(|s| s.0 == start) {
-                objects.spoilt(start);
+                objects.invalidate_device_copy(start);
             }
         }
         free(state, &snapshots);
@@ -269,7 +269,7 @@ pub(super) unsafe fn launch(
     }
     free(state, &snapshots);
     for resident in inputs.residents.iter().filter(|r| r.write) {
-        objects.written(resident.block.start, region.policy.copy_back_time());
+        objects.mark_written(resident.block.start, region.policy.copy_back_time());
     }
     if front > 0 {
         if plan.script.is_none() {

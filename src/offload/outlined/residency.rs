@@ -27,7 +27,7 @@ use std::time::Instant;
 
 /// Access of the host to an object's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pages {
+enum HostAccess {
     Free,
     Read,
     None,
@@ -47,7 +47,7 @@ pub(super) struct Object {
     pub on_host: bool,
     /// True if the device has the current contents.
     pub on_device: bool,
-    pages: Pages,
+    pages: HostAccess,
     /// Counter of the region that last wrote the object on the device; charged with the time of
     /// copying it back.
     pub writer: Option<&'static AtomicU64>,
@@ -85,45 +85,45 @@ static OBJECTS: Mutex<Objects> = Mutex::new(Objects {
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// True in a forked child and at exit: the device can no longer be used.
-static LEFT: AtomicBool = AtomicBool::new(false);
+static DEVICE_UNUSABLE: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// True while this thread holds the lock, so the service thread could not answer its faults.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    static HOLDS_LOCK: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Exclusive access to the objects.
-pub(super) struct Hold(MutexGuard<'static, Objects>);
+pub(super) struct ObjectsGuard(MutexGuard<'static, Objects>);
 
-impl std::ops::Deref for Hold {
+impl std::ops::Deref for ObjectsGuard {
     type Target = Objects;
     fn deref(&self) -> &Objects {
         &self.0
     }
 }
 
-impl std::ops::DerefMut for Hold {
+impl std::ops::DerefMut for ObjectsGuard {
     fn deref_mut(&mut self) -> &mut Objects {
         &mut self.0
     }
 }
 
-impl Drop for Hold {
+impl Drop for ObjectsGuard {
     fn drop(&mut self) {
-        INSIDE.set(false);
+        HOLDS_LOCK.set(false);
     }
 }
 
 /// Locks the objects.
-pub(super) fn hold() -> Hold {
+pub(super) fn hold() -> ObjectsGuard {
     let guard = OBJECTS.lock();
-    INSIDE.set(true);
-    Hold(guard)
+    HOLDS_LOCK.set(true);
+    ObjectsGuard(guard)
 }
 
 /// Returns true if this process can use the device.
 pub(super) fn usable() -> bool {
-    !LEFT.load(Ordering::Relaxed)
+    !DEVICE_UNUSABLE.load(Ordering::Relaxed)
 }
 
 fn protect(start: usize, size: usize, to: i32) {
@@ -131,25 +131,25 @@ fn protect(start: usize, size: usize, to: i32) {
     let failed =
         unsafe { libc::mprotect(start as *mut c_void, size.next_multiple_of(PAGE), to) } != 0;
     if failed {
-        lost("the system does not protect memory");
+        abort_data_lost("the system does not protect memory");
     }
 }
 
 /// Aborts the process after data was lost on the device.
-fn lost(why: &str) -> ! {
+fn abort_data_lost(why: &str) -> ! {
     eprintln!("ompvm: data of the program is lost on the device: {why}");
     std::process::abort()
 }
 
 impl Object {
-    fn set(&mut self, pages: Pages) {
+    fn set(&mut self, pages: HostAccess) {
         if self.pages == pages {
             return;
         }
         let to = match pages {
-            Pages::Free => libc::PROT_READ | libc::PROT_WRITE,
-            Pages::Read => libc::PROT_READ,
-            Pages::None => libc::PROT_NONE,
+            HostAccess::Free => libc::PROT_READ | libc::PROT_WRITE,
+            HostAccess::Read => libc::PROT_READ,
+            HostAccess::None => libc::PROT_NONE,
         };
         protect(self.start, self.size, to);
         self.pages = pages;
@@ -161,7 +161,7 @@ impl Object {
             return Ok(());
         }
         // Write-protects the pages, so that later writes are noticed.
-        self.set(Pages::Read);
+        self.set(HostAccess::Read);
         let since = Instant::now();
         // SAFETY: a live block whose pages are readable.
         let done = unsafe {
@@ -171,7 +171,7 @@ impl Object {
         };
         traffic.time += since.elapsed().as_nanos() as u64;
         if done.is_err() {
-            self.set(Pages::Free);
+            self.set(HostAccess::Free);
         } else {
             traffic.to += self.size as u64;
             self.on_device = true;
@@ -200,7 +200,7 @@ impl Object {
                 0,
             );
             if all == libc::MAP_FAILED {
-                lost("there is no memory to bring it back to");
+                abort_data_lost("there is no memory to bring it back to");
             }
             let all = all as usize;
             let at = all + (self.start.wrapping_sub(all)) % HUGE;
@@ -209,7 +209,7 @@ impl Object {
                     .device
                     .download(Queue::SYNC, at as *mut u8, self.device, self.size)
             {
-                lost(&why.to_string());
+                abort_data_lost(&why.to_string());
             }
             libc::mprotect(at as *mut c_void, whole, libc::PROT_READ);
             let moved = libc::mremap(
@@ -220,7 +220,7 @@ impl Object {
                 self.start as *mut c_void,
             );
             if moved == libc::MAP_FAILED {
-                lost("the system does not move memory");
+                abort_data_lost("the system does not move memory");
             }
             if at > all {
                 libc::munmap(all as *mut c_void, at - all);
@@ -228,7 +228,7 @@ impl Object {
             let rest = at + whole;
             libc::munmap(rest as *mut c_void, all + whole + HUGE - rest);
         }
-        self.pages = Pages::Read;
+        self.pages = HostAccess::Read;
         self.on_host = true;
         let time = since.elapsed().as_nanos() as u64;
         traffic.from += self.size as u64;
@@ -243,12 +243,12 @@ impl Object {
         self.download(traffic);
         if write {
             self.on_device = false;
-            self.set(Pages::Free);
+            self.set(HostAccess::Free);
         }
     }
 
     fn discard(mut self) {
-        self.set(Pages::Free);
+        self.set(HostAccess::Free);
         // Freeing may fail only on a device that has failed, where nothing can be freed.
         let _ = self.state.device.free(self.device, MemoryKind::Device);
     }
@@ -256,7 +256,7 @@ impl Object {
 
 impl Objects {
     /// Returns the objects that overlap a range.
-    fn within(&mut self, start: usize, size: usize) -> impl Iterator<Item = &mut Object> {
+    fn overlapping(&mut self, start: usize, size: usize) -> impl Iterator<Item = &mut Object> {
         // Blocks do not overlap, so the search goes down from the end of the range.
         self.list
             .range_mut(..start.saturating_add(size.max(1)))
@@ -268,7 +268,7 @@ impl Objects {
     /// Copies the objects that overlap a range to the host.
     pub fn bring(&mut self, start: usize, size: usize, write: bool) {
         let mut traffic = self.traffic;
-        for object in self.within(start, size) {
+        for object in self.overlapping(start, size) {
             object.bring(write, &mut traffic);
         }
         self.traffic = traffic;
@@ -291,7 +291,7 @@ impl Objects {
         }
         if !self.list.contains_key(&block.start) {
             start_service();
-            let device = self.room(state, block.size, used)?;
+            let device = self.allocate_evicting(state, block.size, used)?;
             COUNT.fetch_add(1, Ordering::Release);
             let object = Object {
                 start: block.start,
@@ -300,7 +300,7 @@ impl Objects {
                 device,
                 on_host: true,
                 on_device: false,
-                pages: Pages::Free,
+                pages: HostAccess::Free,
                 writer: None,
             };
             self.list.insert(block.start, object);
@@ -318,7 +318,12 @@ impl Objects {
     }
 
     /// Allocates device memory, evicting objects that are not in `used`.
-    fn room(&mut self, state: &DeviceState, size: usize, used: &[usize]) -> Result<u64> {
+    fn allocate_evicting(
+        &mut self,
+        state: &DeviceState,
+        size: usize,
+        used: &[usize],
+    ) -> Result<u64> {
         let device = &state.device;
         let mut answer = device.alloc(size as u64, 256, MemoryKind::Device);
         while matches!(answer, Err(Failure::OutOfMemory { .. })) {
@@ -353,14 +358,14 @@ impl Objects {
     }
 
     /// Makes the host's pages inaccessible before a kernel writes the object.
-    pub fn take_away(&mut self, start: usize) {
+    pub fn block_host_access(&mut self, start: usize) {
         if let Some(object) = self.list.get_mut(&start) {
-            object.set(Pages::None);
+            object.set(HostAccess::None);
         }
     }
 
     /// Records that a kernel has written an object.
-    pub fn written(&mut self, start: usize, writer: &'static AtomicU64) {
+    pub fn mark_written(&mut self, start: usize, writer: &'static AtomicU64) {
         if let Some(object) = self.list.get_mut(&start) {
             object.on_host = false;
             object.on_device = true;
@@ -369,13 +374,13 @@ impl Objects {
     }
 
     /// Invalidates the device's copy after a failed kernel that may have written it.
-    pub fn spoilt(&mut self, start: usize) {
+    pub fn invalidate_device_copy(&mut self, start: usize) {
         if let Some(object) = self.list.get_mut(&start) {
             if !object.on_host {
-                lost("the kernel that failed was changing the only copy");
+                abort_data_lost("the kernel that failed was changing the only copy");
             }
             object.on_device = false;
-            object.set(Pages::Free);
+            object.set(HostAccess::Free);
         }
     }
 }
@@ -415,12 +420,12 @@ struct Request {
 }
 
 /// Write end of the pipe for requests.
-static ENTRANCE: AtomicI32 = AtomicI32::new(-1);
+static REQUEST_PIPE: AtomicI32 = AtomicI32::new(-1);
 
 /// Handles a fault in a signal handler. Returns true if the access can be repeated.
 pub(super) fn absent(address: usize, write: bool) -> bool {
-    let entrance = ENTRANCE.load(Ordering::Acquire);
-    if entrance < 0 || COUNT.load(Ordering::Acquire) == 0 || INSIDE.get() || !usable() {
+    let entrance = REQUEST_PIPE.load(Ordering::Acquire);
+    if entrance < 0 || COUNT.load(Ordering::Acquire) == 0 || HOLDS_LOCK.get() || !usable() {
         return false;
     }
     let request = Request {
@@ -456,18 +461,22 @@ fn start_service() {
         // SAFETY: `ends` has two elements; the fork and exit handlers do not unwind.
         unsafe {
             if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
-                lost("the system has no pipe for faults");
+                abort_data_lost("the system has no pipe for faults");
             }
-            libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child));
+            libc::pthread_atfork(
+                Some(before_fork),
+                Some(after_fork_in_parent),
+                Some(after_fork_in_child),
+            );
             // Registered after the driver, so it runs before the driver shuts down.
             libc::atexit(at_exit);
         }
         let exit = ends[0];
-        let thread = internal_thread::spawn(c"ompvm memory", move || serve(exit));
+        let thread = internal_thread::spawn(c"ompvm memory", move || serve_faults(exit));
         if thread.is_none() {
-            lost("the system has no thread for faults");
+            abort_data_lost("the system has no thread for faults");
         }
-        ENTRANCE.store(ends[1], Ordering::Release);
+        REQUEST_PIPE.store(ends[1], Ordering::Release);
     });
 }
 
@@ -477,10 +486,10 @@ extern "C" fn at_exit() {
     for start in all {
         objects.bring(start, 1, true);
     }
-    LEFT.store(true, Ordering::Relaxed);
+    DEVICE_UNUSABLE.store(true, Ordering::Relaxed);
 }
 
-fn serve(exit: i32) {
+fn serve_faults(exit: i32) {
     loop {
         let mut message = 0usize;
         // SAFETY: `message` has eight bytes.
@@ -497,7 +506,7 @@ fn serve(exit: i32) {
         let found = {
             let mut objects = hold();
             let mut traffic = objects.traffic;
-            let object = objects.within(request.address, 1).next();
+            let object = objects.overlapping(request.address, 1).next();
             let found = object.map(|o| o.bring(request.write, &mut traffic));
             objects.traffic = traffic;
             found.is_some()
@@ -520,7 +529,7 @@ fn serve(exit: i32) {
 
 thread_local! {
     /// Lock that is held during a fork.
-    static FORKING: Cell<Option<Hold>> = const { Cell::new(None) };
+    static FORK_GUARD: Cell<Option<ObjectsGuard>> = const { Cell::new(None) };
 }
 
 /// Copies all objects to the host, since the child cannot use the device.
@@ -530,15 +539,15 @@ extern "C" fn before_fork() {
     for start in all {
         objects.bring(start, 1, true);
     }
-    FORKING.set(Some(objects));
+    FORK_GUARD.set(Some(objects));
 }
 
-extern "C" fn after_fork() {
-    FORKING.set(None);
+extern "C" fn after_fork_in_parent() {
+    FORK_GUARD.set(None);
 }
 
-extern "C" fn in_child() {
-    LEFT.store(true, Ordering::Relaxed);
+extern "C" fn after_fork_in_child() {
+    DEVICE_UNUSABLE.store(true, Ordering::Relaxed);
     COUNT.store(0, Ordering::Relaxed);
-    FORKING.set(None);
+    FORK_GUARD.set(None);
 }
