@@ -21,7 +21,7 @@ export OMPVM_CACHE_DIR=$work/cache device
 one() {
   local file=$1 name verdict=FAIL fails=0 regions=off settings=()
   name=$(basename "$file" .bc)
-  case $name in fail_*) fails=1 ;; outlined_*) regions=force ;; esac
+  case $name in fail_*) fails=1 ;; auto_offload_*) regions=force ;; esac
   [ -e "${file%.bc}.env" ] && mapfile -t settings <"${file%.bc}.env"
   timeout -s KILL 20 env "${settings[@]}" ./ompvm --device "$device" --offload "$regions" "$file" >"$name.out" 2>"$name.err"
   local status=$?
@@ -59,14 +59,14 @@ cat "$out/warm.txt"
 
 # The same without `target`. The first run compiles; where regions run is in the report.
 for when in force auto; do
-  timeout 200 ./ompvm --device "$device" --offload "$when" --offload-report "$here/outlined.bc" >"$out/outlined-$when.txt" 2>&1
+  timeout 200 ./ompvm --device "$device" --offload "$when" --offload-report "$here/auto_offload.bc" >"$out/auto_offload-$when.txt" 2>&1
   echo "without target, --offload=$when:"
   awk 'NR == FNR { cuda[$1] = $2; next }
        NF == 4 && ($4 == "more" || $4 == "less") { ratio = "-"
          if ($1 in cuda) ratio = sprintf("%.2f", $4 == "less" ? $2 / cuda[$1] : cuda[$1] / $2)
-         printf "%-14s %10s %10s %-10s %s\n", $1, $2, cuda[$1], $3, ratio }' "$out/cuda.txt" "$out/outlined-$when.txt"
-  grep -h 'WRONG\|^ompvm' "$out/outlined-$when.txt" | head -n 20
+         printf "%-14s %10s %10s %-10s %s\n", $1, $2, cuda[$1], $3, ratio }' "$out/cuda.txt" "$out/auto_offload-$when.txt"
+  grep -h 'WRONG\|^ompvm' "$out/auto_offload-$when.txt" | head -n 20
 done
-timeout 200 ./ompvm --device host "$here/outlined.bc" >"$out/outlined-host.txt" 2>&1
+timeout 200 ./ompvm --device host "$here/auto_offload.bc" >"$out/auto_offload-host.txt" 2>&1
 echo "on the host:"
-cat "$out/outlined-host.txt"
+cat "$out/auto_offload-host.txt"

@@ -233,7 +233,7 @@ impl Config {
 }
 
 pub use ompvm_offload::devices::DeviceSelection as Devices;
-pub use ompvm_offload::outlined::Mode as Offload;
+pub use ompvm_offload::auto_offload::Mode as Offload;
 
 /// Parses a device selection such as `emulated`, `emulated:2` or `host`.
 pub fn devices(text: &str) -> Option<Devices> {

@@ -81,9 +81,9 @@ impl Linker {
 }
 
 /// Returns the setting of `OMPVM_OFFLOAD` for regions of the host.
-fn offload_of_environment() -> offload::outlined::Mode {
+fn offload_of_environment() -> offload::auto_offload::Mode {
     let text = std::env::var("OMPVM_OFFLOAD").ok();
-    text.and_then(|t| offload::outlined::parse(&t))
+    text.and_then(|t| offload::auto_offload::parse(&t))
         .unwrap_or_default()
 }
 
@@ -123,7 +123,7 @@ impl Program {
             offload::report::enable();
         }
         offload::devices::select(config.devices.unwrap_or_else(devices_of_environment));
-        offload::outlined::choose(config.offload.unwrap_or_else(offload_of_environment));
+        offload::auto_offload::set_mode(config.offload.unwrap_or_else(offload_of_environment));
         let linked = self.symbols(&config)?;
         // With a tool, code is compiled with other runtime entries, and is not worth caching.
         let shelf = self
@@ -196,7 +196,7 @@ impl Program {
             shelf: self.shelf.clone(),
             late: self.late,
             overrides: {
-                let mut overrides = offload::outlined::overrides();
+                let mut overrides = offload::auto_offload::overrides();
                 overrides.extend(match config.native {
                     true => process::native_overrides(),
                     false => process::embedded_overrides(),

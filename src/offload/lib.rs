@@ -4,7 +4,7 @@
 //! [`program`] holds the device images and offload entries of a program, [`devices`] the devices of
 //! the process, and [`map`] the data environment of each device. [`region`] and [`api`] implement
 //! the entries that programs call, which [`table`] lists. [`emulated`] is a device without
-//! hardware, [`cuda`] drives NVIDIA GPUs, and [`nvptx`] lowers code for them. [`outlined`] offloads
+//! hardware, [`cuda`] drives NVIDIA GPUs, and [`nvptx`] lowers code for them. [`auto_offload`] offloads
 //! parallel loops of programs without `target` constructs.
 //!
 //! This layer lies between the runtime and the tiers: it uses `kmpc`, `memory` and `llvm`, and
@@ -16,6 +16,7 @@
 )]
 
 pub mod api;
+pub mod auto_offload;
 pub mod cuda;
 pub mod device;
 pub mod devices;
@@ -24,7 +25,6 @@ pub mod image;
 pub mod interop;
 pub mod map;
 pub mod nvptx;
-pub mod outlined;
 pub mod program;
 pub mod region;
 pub mod report;

@@ -31,7 +31,7 @@ use ompvm_memory::image::Image;
 use ompvm_memory::stack::{self, Stack};
 use ompvm_memory::{func, heap};
 use ompvm_memory::{signals, thread, throws};
-use ompvm_offload::{outlined, program};
+use ompvm_offload::{auto_offload, program};
 use ompvm_support::error::{Error, Trap, TrapKind};
 use ompvm_support::fp_env;
 use parking_lot::Mutex;
@@ -87,7 +87,7 @@ pub struct Process {
     /// Dropped before the image, to which the registration refers.
     _devices: Option<program::Registration>,
     /// Dropped before the image, to which the registration refers.
-    _regions: Option<outlined::Registration>,
+    _regions: Option<auto_offload::Registration>,
     /// Dropped before the image, to which the registration refers.
     _names: dynamic::Registered,
     image: Arc<Image>,
@@ -225,15 +225,15 @@ fn register(image: &Image) -> Result<Option<program::Registration>, Error> {
 }
 
 /// Registers the regions of a placed program that may run on devices.
-fn register_regions(image: &Image) -> Option<outlined::Registration> {
-    if outlined::mode() == outlined::Mode::Off {
+fn register_regions(image: &Image) -> Option<auto_offload::Registration> {
+    if auto_offload::mode() == auto_offload::Mode::Off {
         return None;
     }
     let module = &image.module;
-    let mut contents = outlined::Contents {
+    let mut contents = auto_offload::ProgramParts {
         name: module.name.clone(),
         files: module.files.to_vec(),
-        ..outlined::Contents::default()
+        ..auto_offload::ProgramParts::default()
     };
     for (id, function) in &module.functions {
         if let Some(f) = image.func_ref(id) {
@@ -254,7 +254,7 @@ fn register_regions(image: &Image) -> Option<outlined::Registration> {
             contents.variables.push((name, address, size));
         }
     }
-    outlined::register(contents)
+    auto_offload::register(contents)
 }
 
 impl Process {

@@ -42,7 +42,7 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
         ("fail", Outcome::Fail),
         ("unsupported", Outcome::Unsupported),
         ("offload", Outcome::Pass),
-        ("outlined", Outcome::OnDevice),
+        ("auto_offload", Outcome::OnDevice),
     ] {
         let dir = root().join("tests").join(folder);
         for path in files(&dir, &["c", "cpp", "ll"]) {
@@ -55,7 +55,7 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
             let (levels, outcome): (&[&str], _) = match folder {
                 // Without optimization, the code of regions differs.
                 "offload" if name.starts_with("fail/") => (&["O0", "O2"], Outcome::Fail),
-                "offload" | "outlined" => (&["O0", "O2"], outcome),
+                "offload" | "auto_offload" => (&["O0", "O2"], outcome),
                 _ => (&["O2"], outcome),
             };
             match Directives::read(&path, levels) {
@@ -154,7 +154,7 @@ fn verdicts(source: &Path, bitcode: &Path) -> Result<(), String> {
     let ran = run(&mut command, "", LIMIT)?;
     // The path as the compiler received it.
     let said = ran.stdout.replace(&format!("{}/", root().display()), "");
-    let said = said.replace("tests/outlined/", "");
+    let said = said.replace("tests/auto_offload/", "");
     match said == expected {
         true => Ok(()),
         false => Err(format!(

@@ -1,6 +1,6 @@
 //! Device code for GPUs, without a GPU: every offload program is lowered and assembled.
 //!
-//! The programs of `tests/offload`, `tests/outlined` and `tests/ptx` become PTX for several kinds
+//! The programs of `tests/offload`, `tests/auto_offload` and `tests/ptx` become PTX for several kinds
 //! of GPU, which NVIDIA's assembler must accept. Those of `tests/ptx`, and some others, also list
 //! in their heads what their PTX must and must not contain. Without `ptxas` (`cargo xtask setup`
 //! fetches it) the trials are ignored, not passed. Runs no code.
@@ -27,8 +27,8 @@ fn assembler() -> Option<PathBuf> {
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     let asks = |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|t| t.contains("* with: "));
-    let outlined = files(&root().join("tests/outlined"), &["c"]);
-    let asking = outlined.into_iter().filter(asks);
+    let auto_offload = files(&root().join("tests/auto_offload"), &["c"]);
+    let asking = auto_offload.into_iter().filter(asks);
     for source in files(&root().join("tests/ptx"), &["c"])
         .into_iter()
         .chain(asking)
@@ -45,7 +45,7 @@ pub fn trials() -> Vec<Trial> {
     let assembler = assembler();
     let mut sources = files(&root().join("tests/ptx"), &["c"]);
     sources.extend(files(&root().join("tests/offload"), &["c", "cpp"]));
-    sources.extend(files(&root().join("tests/outlined"), &["c", "cpp"]));
+    sources.extend(files(&root().join("tests/auto_offload"), &["c", "cpp"]));
     for (number, source) in sources.into_iter().enumerate() {
         let name = source.strip_prefix(root().join("tests")).unwrap_or(&source);
         let title = format!("ptxas/{}", name.display());
@@ -68,7 +68,7 @@ fn ptx(source: &Path, level: &str, kind: &str) -> Result<String, String> {
     flags.extend(Directives::read(source, &[])?.flags);
     let mut command = Command::new(ompvm());
     command.args(["inspect", "--ptx", kind]);
-    if source.starts_with(root().join("tests/outlined")) {
+    if source.starts_with(root().join("tests/auto_offload")) {
         command.arg("--offload");
     } else {
         let device = ["--offload-arch=sm_90", "-nogpulib", "--cuda-feature=+ptx83"];

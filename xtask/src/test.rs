@@ -33,7 +33,7 @@ const NOT_OF_THE_LOOP: [&str; 11] = [
     "fortran/",
     "images/",
     "npb/",
-    "outlined/",
+    "auto_offload/",
     "tools/",
 ];
 

@@ -8,7 +8,7 @@ use super::map_type;
 use super::plan::MapItem;
 use super::table::{Attached, Lifetime, Lookup, MappedRange, MappingTable};
 use crate::device::{Device, Failure, Fault, MemoryKind, Queue, Result, STAGING_BYTES};
-use crate::{outlined, program};
+use crate::{auto_offload, program};
 
 /// Data transfer statistics of a construct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -339,7 +339,7 @@ impl<'a> DataConstruct<'a> {
     /// # Safety `size` bytes at `from` must be readable until the copy is complete.
     unsafe fn upload(&mut self, to: u64, from: usize, size: usize) -> Result<()> {
         let since = std::time::Instant::now();
-        outlined::touch(from, size, false);
+        auto_offload::touch(from, size, false);
         // SAFETY: by this function's contract, the range is readable.
         unsafe {
             self.device
@@ -365,7 +365,7 @@ impl<'a> DataConstruct<'a> {
             .copied()
             .collect();
         let since = std::time::Instant::now();
-        outlined::touch(begin, size, true);
+        auto_offload::touch(begin, size, true);
         let staged = self.staged.iter();
         let staged = staged.copied().find(|e| e.begin == begin && e.size == size);
         if let (Some(staged), true) = (staged, inside.is_empty()) {

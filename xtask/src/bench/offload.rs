@@ -89,19 +89,19 @@ fn gather(place: &Place, folder: &Path) -> Result<(), String> {
             .arg(source))
     };
     plain(
-        &bench.join("outlined.c"),
+        &bench.join("auto_offload.c"),
         "-O2",
-        &folder.join("outlined.bc"),
+        &folder.join("auto_offload.bc"),
     )?;
     let programs = folder.join("tests");
     std::fs::create_dir_all(&programs).map_err(|e| format!("{}: {e}", programs.display()))?;
-    for source in entries(&place.path("tests/outlined"))? {
+    for source in entries(&place.path("tests/auto_offload"))? {
         let known = source.extension().is_some_and(|e| e == "c");
         let Some(stem) = source.file_stem().filter(|_| known) else {
             continue;
         };
         for level in ["-O0", "-O2"] {
-            let name = format!("outlined_{}{level}.bc", stem.to_string_lossy());
+            let name = format!("auto_offload_{}{level}.bc", stem.to_string_lossy());
             plain(&source, level, &programs.join(name))?;
         }
     }

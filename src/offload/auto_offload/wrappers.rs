@@ -97,8 +97,8 @@ unsafe extern "C" fn free(p: *mut c_void) {
         return;
     }
     // SAFETY: the ABI passes a live block of the allocator.
-    let noted = unsafe { libc::malloc_usable_size(p) } >= heap::least();
-    if noted && heap::remove(p as usize).is_some_and(|b| b.alone()) {
+    let noted = unsafe { libc::malloc_usable_size(p) } >= heap::min_tracked();
+    if noted && heap::remove(p as usize).is_some_and(|b| b.owns_pages()) {
         residency::forget(p as usize);
     }
     // SAFETY: the ABI passes a live block of the allocator.
@@ -110,12 +110,12 @@ unsafe extern "C" fn realloc(p: *mut c_void, size: size_t) -> *mut c_void {
         return heap::allocate(size, false);
     }
     // SAFETY: the ABI passes a live block of the allocator.
-    if size < heap::least() && unsafe { libc::malloc_usable_size(p) } < heap::least() {
+    if size < heap::min_tracked() && unsafe { libc::malloc_usable_size(p) } < heap::min_tracked() {
         // SAFETY: the ABI passes a live block of the allocator.
         return unsafe { libc::realloc(p, size) };
     }
     let known = heap::find(p as usize).filter(|b| b.start == p as usize);
-    let large = known.is_some_and(|b| b.kind == heap::Kind::Large);
+    let large = known.is_some_and(|b| b.kind == heap::BlockKind::Large);
     // SAFETY: `p` is a live block of at least `old` bytes; `fresh` has at least `size`.
     unsafe {
         if size == 0 {
@@ -126,8 +126,8 @@ unsafe extern "C" fn realloc(p: *mut c_void, size: size_t) -> *mut c_void {
             let fresh = libc::realloc(p, size);
             if !fresh.is_null() {
                 heap::remove(p as usize);
-                if size >= heap::least() {
-                    heap::add(fresh as usize, size, heap::Kind::Small);
+                if size >= heap::min_tracked() {
+                    heap::add(fresh as usize, size, heap::BlockKind::Small);
                 }
             }
             return fresh;
@@ -176,14 +176,14 @@ unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: size_t, size: s
         true => (
             align.max(heap::PAGE),
             size.next_multiple_of(heap::PAGE),
-            heap::Kind::Large,
+            heap::BlockKind::Large,
         ),
-        false => (align, size, heap::Kind::Small),
+        false => (align, size, heap::BlockKind::Small),
     };
     // SAFETY: the ABI passes a valid result pointer.
     unsafe {
         let error = libc::posix_memalign(to, wide, whole);
-        if error == 0 && size >= heap::least() {
+        if error == 0 && size >= heap::min_tracked() {
             heap::add(*to as usize, size, kind);
         }
         error
@@ -193,7 +193,7 @@ unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: size_t, size: s
 /// Turns auto-offload off: a program with its own handler must see every access fault.
 fn handles(signal: c_int) {
     if signal == libc::SIGSEGV {
-        super::choose(Mode::Off);
+        super::set_mode(Mode::Off);
         ompvm_kmpc::hooks::clear_elsewhere();
         residency::bring_all_back();
     }

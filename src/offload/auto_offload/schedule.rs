@@ -12,7 +12,7 @@
 
 use super::launch::{FramePiece, LaunchInputs, try_read};
 use super::residency::{Objects, Traffic};
-use super::{Plan, Program, slices};
+use super::{Plan, Program, scratch};
 use crate::device::{Device, Failure, Kernel, Launch, Queue};
 use crate::devices;
 use ompvm_kmpc::hooks;
@@ -436,8 +436,8 @@ impl Interpreter<'_> {
             }
         }
         let slice = self.inputs.plan.phases.get(phase).map_or(0, |p| p.scratch);
-        let shape = slices::shape(self.inputs.state, kernel, trips, slice)?;
-        words[1] = shape.slices;
+        let shape = scratch::shape(self.inputs.state, kernel, trips, slice)?;
+        words[1] = shape.arena;
         let launch = Launch {
             blocks: [shape.blocks, 1, 1],
             threads: [shape.threads, 1, 1],

@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_short_regions_stay_on_the_host() {
+    fn auto_offload_short_regions_stay_on_the_host() {
         let mut m = Machine::new(&|_, _| MIN_REGION_TIME / 2, &|_| 1, TransferSize::default());
         for _ in 0..100_000 {
             m.run();
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_a_slower_device_costs_a_twentieth() {
+    fn auto_offload_slower_device_loses_at_most_a_twentieth() {
         for (host, device) in [(MS, 3 * MS), (MS, MS * 6 / 5), (50 * US, 70 * US)] {
             let host_time = move |_, _| host;
             let device_time = move |_| device;
@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_a_faster_device_is_kept_and_left_when_it_gets_slow() {
+    fn auto_offload_faster_device_is_kept_until_it_slows_down() {
         let slow = std::cell::Cell::new(false);
         let device = |_| if slow.get() { 2 * MS } else { MS / 100 };
         let data = TransferSize {
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_the_host_is_measured_again_when_its_code_is_compiled() {
+    fn auto_offload_host_is_retimed_after_compilation() {
         // Time of interpreted code, and of compiled code from the 14th run on or after 50 ms.
         let by_runs = |runs: u64, _| if runs < 14 { 2700 * US } else { 2800 };
         let by_time = |_, passed: u64| if passed < 50 * MS { 2700 * US } else { 2800 };
@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_trust_in_the_device_grows() {
+    fn auto_offload_retiming_intervals_grow() {
         let mut m = Machine::new(&|_, _| 10 * MS, &|_| 100 * US, TransferSize::default());
         for _ in 0..1_000_000 {
             m.run();
@@ -547,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_a_stream_of_a_gigabyte_is_tried_within_a_second() {
+    fn auto_offload_gigabyte_stream_is_tried_within_a_second() {
         // The region reads two arrays and writes one; 100 GB/s on the host.
         let data = TransferSize {
             to: 1 << 30,
@@ -568,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_data_that_goes_to_and_fro_ends_on_the_host() {
+    fn auto_offload_regions_that_copy_both_ways_stay_on_the_host() {
         // The host reads the results each time, which counts as device time.
         let back = Machine::copy(1 << 29);
         let device = move |_| back + MS;
@@ -586,7 +586,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_regions_share_what_may_be_lost() {
+    fn auto_offload_regions_share_the_loss_budget() {
         let mut ledger = Ledger {
             host: 2 * LOSS_SHARE * MS,
             lost: 0,
@@ -602,7 +602,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_what_earlier_runs_found_is_believed_until_it_is_measured() {
+    fn auto_offload_earlier_runs_are_trusted_until_measured() {
         // A much faster device is tried at once, regardless of the budget.
         let mut m = Machine::new(&|_, _| 10 * MS, &|_| MS, TransferSize::default());
         m.measured = RegionTimes::from_earlier_runs(10 * MS, MS);
@@ -630,7 +630,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_a_region_that_runs_once_is_tried_and_known_in_the_next_run() {
+    fn auto_offload_single_run_region_is_tried_and_remembered() {
         let mut ledger = Ledger::default();
         // The region was timed before its kernels existed.
         let mut m = RegionTimes::from_earlier_runs(2700 * MS, 0);
@@ -656,7 +656,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_few_iterations_make_a_trial_dear() {
+    fn auto_offload_few_iterations_raise_the_trial_cost() {
         let mut m = RegionTimes::default();
         let mut ledger = Ledger::default();
         m.on_host(MS, &mut ledger);

@@ -1,6 +1,6 @@
 //! Tracks the bounds of the program's memory blocks.
 //!
-//! Blocks are variables and allocations through [`super::library`]; [`find`] returns the block that
+//! Blocks are variables and allocations through [`super::wrappers`]; [`find`] returns the block that
 //! contains an address. Large blocks have pages of their own, which can be protected while the data
 //! is on a device. They still belong to the C library, so any code may free them.
 //!
@@ -18,19 +18,19 @@ pub const PAGE: usize = 4096;
 
 /// Minimum size of tracked blocks in `auto` mode. Programs may have many smaller ones, which gain
 /// little on a device.
-const WORTH: usize = 4096;
+const MIN_TRACKED_AUTO: usize = 4096;
 
 /// Returns the minimum size of tracked blocks in bytes.
-pub fn least() -> usize {
+pub fn min_tracked() -> usize {
     match super::mode() {
         super::Mode::Force => 1,
-        _ => WORTH,
+        _ => MIN_TRACKED_AUTO,
     }
 }
 
 /// Kind of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum BlockKind {
     /// Variable of the program.
     Variable,
     /// Allocation that shares its pages with others.
@@ -47,24 +47,24 @@ pub struct Block {
     /// Size in bytes.
     pub size: usize,
     /// Kind.
-    pub kind: Kind,
+    pub kind: BlockKind,
 }
 
 impl Block {
     /// Returns true if the block shares no page with others.
-    pub fn alone(&self) -> bool {
+    pub fn owns_pages(&self) -> bool {
         match self.kind {
-            Kind::Large => true,
-            Kind::Variable => self.size >= LARGE && self.start.is_multiple_of(PAGE),
-            Kind::Small => false,
+            BlockKind::Large => true,
+            BlockKind::Variable => self.size >= LARGE && self.start.is_multiple_of(PAGE),
+            BlockKind::Small => false,
         }
     }
 }
 
-static BLOCKS: RwLock<BTreeMap<usize, (usize, Kind)>> = RwLock::new(BTreeMap::new());
+static BLOCKS: RwLock<BTreeMap<usize, (usize, BlockKind)>> = RwLock::new(BTreeMap::new());
 
 /// Registers a block and removes those that it overlaps.
-pub fn add(start: usize, size: usize, kind: Kind) {
+pub fn add(start: usize, size: usize, kind: BlockKind) {
     if start == 0 || size == 0 {
         return;
     }
@@ -101,8 +101,8 @@ pub fn allocate(size: usize, zeroed: bool) -> *mut c_void {
                 false => libc::malloc(size),
             }
         };
-        if size >= least() {
-            add(p as usize, size, Kind::Small);
+        if size >= min_tracked() {
+            add(p as usize, size, BlockKind::Small);
         }
         return p;
     }
@@ -124,7 +124,7 @@ pub fn allocate(size: usize, zeroed: bool) -> *mut c_void {
             }
         }
     }
-    add(p as usize, size, Kind::Large);
+    add(p as usize, size, BlockKind::Large);
     p
 }
 
@@ -133,15 +133,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outlined_blocks_are_found_from_any_address_in_them() {
+    fn auto_offload_blocks_are_found_by_any_inner_address() {
         let base = 1usize << 45;
-        add(base, 100, Kind::Small);
-        add(base + 200, 8, Kind::Variable);
+        add(base, 100, BlockKind::Small);
+        add(base + 200, 8, BlockKind::Variable);
         assert_eq!(find(base + 99).map(|b| b.start), Some(base));
         assert_eq!(find(base + 100), None);
-        assert_eq!(find(base + 203).map(|b| b.kind), Some(Kind::Variable));
+        assert_eq!(find(base + 203).map(|b| b.kind), Some(BlockKind::Variable));
         // A new block replaces those that were freed without our knowledge.
-        add(base + 50, 200, Kind::Large);
+        add(base + 50, 200, BlockKind::Large);
         assert_eq!(find(base + 10), None);
         assert_eq!(find(base + 203).map(|b| b.start), Some(base + 50));
         assert!(remove(base + 50).is_some());
@@ -149,10 +149,10 @@ mod tests {
     }
 
     #[test]
-    fn outlined_large_blocks_have_pages_of_their_own() {
+    fn auto_offload_large_blocks_own_their_pages() {
         let p = allocate(LARGE + 5, true);
         let block = find(p as usize + LARGE).unwrap();
-        assert!(block.alone() && block.start.is_multiple_of(PAGE));
+        assert!(block.owns_pages() && block.start.is_multiple_of(PAGE));
         // SAFETY: a live block of that size.
         let bytes = unsafe { std::slice::from_raw_parts(p.cast::<u8>(), LARGE + 5) };
         assert!(bytes.iter().all(|&b| b == 0));

@@ -9,7 +9,7 @@
 //! do. The contents arrive in fresh pages that replace the old ones atomically, so that other
 //! threads never see a partial copy.
 //!
-//! System calls fail instead of faulting, so `super::library` calls [`touch`] before them.
+//! System calls fail instead of faulting, so `super::wrappers` calls [`touch`] before them.
 //!
 //! Objects are copied as a whole, and only one device is used.
 

@@ -2,7 +2,7 @@
 //! memory.
 //!
 //! Each thread that runs at once has a slice of the arena, so the number of threads is limited by
-//! the slices that fit into [`PART`] of the device memory, or into free memory. The arena is kept
+//! the slices that fit into a fraction (1/[`MEMORY_DIVISOR`]) of the device memory, or into free memory. The arena is kept
 //! for the next launch and released when an allocation fails. Iterations that need slices are long;
 //! if there are few, blocks are small, so that every multiprocessor gets some.
 //!
@@ -14,18 +14,18 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 
 /// Divisor of the device memory that gives the maximum size of the arena.
-const PART: u64 = 4;
+const MEMORY_DIVISOR: u64 = 4;
 
 /// Device address and size of the arena, by device.
-static KEPT: Mutex<Option<HashMap<i32, (u64, u64)>>> = Mutex::new(None);
+static ARENAS: Mutex<Option<HashMap<i32, (u64, u64)>>> = Mutex::new(None);
 
 /// Shape of a kernel launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct LaunchShape {
     pub blocks: u32,
     pub threads: u32,
     /// Device address of the scratch arena.
-    pub slices: u64,
+    pub arena: u64,
 }
 
 /// Returns the shape of a launch for a trip count and a slice size in bytes.
@@ -34,28 +34,29 @@ pub(super) fn shape(
     kernel: &Kernel,
     trips: u64,
     slice: u64,
-) -> Result<Shape, Failure> {
+) -> Result<LaunchShape, Failure> {
     let device = &*state.device;
     let (blocks, threads) = device.shape(kernel, 0, 0, trips);
     if slice == 0 {
-        return Ok(Shape {
+        return Ok(LaunchShape {
             blocks,
             threads,
-            slices: 0,
+            arena: 0,
         });
     }
-    let mut most = device.limits().memory / PART / slice;
+    let mut most = device.limits().memory / MEMORY_DIVISOR / slice;
     loop {
         let limits = device.limits();
-        let (blocks, threads) = bounded(limits.warp, limits.default_blocks, threads, trips, most)
-            .ok_or(Failure::OutOfMemory { size: slice })?;
+        let (blocks, threads) =
+            blocks_and_threads(limits.warp, limits.default_blocks, threads, trips, most)
+                .ok_or(Failure::OutOfMemory { size: slice })?;
         let count = u64::from(blocks) * u64::from(threads);
-        match reserve(state, count * slice) {
-            Ok(slices) => {
-                return Ok(Shape {
+        match reserve_arena(state, count * slice) {
+            Ok(arena) => {
+                return Ok(LaunchShape {
                     blocks,
                     threads,
-                    slices,
+                    arena,
                 });
             }
             Err(Failure::OutOfMemory { .. }) => most = count / 2,
@@ -65,7 +66,13 @@ pub(super) fn shape(
 }
 
 /// Returns the number of blocks and of threads per block, for at most `most` threads.
-fn bounded(warp: u32, usual: u32, threads: u32, trips: u64, most: u64) -> Option<(u32, u32)> {
+fn blocks_and_threads(
+    warp: u32,
+    usual: u32,
+    threads: u32,
+    trips: u64,
+    most: u64,
+) -> Option<(u32, u32)> {
     let warp = u64::from(warp.max(1));
     if most < warp {
         return None;
@@ -83,8 +90,8 @@ fn bounded(warp: u32, usual: u32, threads: u32, trips: u64, most: u64) -> Option
 }
 
 /// Returns an arena of at least `size` bytes.
-fn reserve(state: &DeviceState, size: u64) -> Result<u64, Failure> {
-    let mut kept = KEPT.lock();
+fn reserve_arena(state: &DeviceState, size: u64) -> Result<u64, Failure> {
+    let mut kept = ARENAS.lock();
     let kept = kept.get_or_insert_default();
     if let Some(&(there, bytes)) = kept.get(&state.number)
         && bytes >= size
@@ -101,7 +108,7 @@ fn reserve(state: &DeviceState, size: u64) -> Result<u64, Failure> {
 
 /// Releases the arena of a device. Returns true if there was one.
 pub(super) fn release(number: i32, device: &dyn Device) -> bool {
-    let mut kept = KEPT.lock();
+    let mut kept = ARENAS.lock();
     let Some((there, _)) = kept.get_or_insert_default().remove(&number) else {
         return false;
     };
@@ -113,17 +120,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outlined_threads_with_slices_are_as_many_as_the_memory_holds() {
+    fn auto_offload_scratch_arena_bounds_the_threads() {
         // One thread per iteration, spread over all blocks that run at once.
-        assert_eq!(bounded(32, 1056, 256, 16384, 1 << 20), Some((512, 32)));
-        assert_eq!(bounded(32, 1056, 256, 1 << 20, 1 << 20), Some((4096, 256)));
+        assert_eq!(
+            blocks_and_threads(32, 1056, 256, 16384, 1 << 20),
+            Some((512, 32))
+        );
+        assert_eq!(
+            blocks_and_threads(32, 1056, 256, 1 << 20, 1 << 20),
+            Some((4096, 256))
+        );
         // At most one thread per slice, and at least one warp.
-        assert_eq!(bounded(32, 16, 128, 256, 1000), Some((8, 32)));
-        assert_eq!(bounded(32, 16, 128, 0, 100), Some((3, 32)));
-        assert_eq!(bounded(32, 16, 128, 5, 40), Some((1, 32)));
-        assert_eq!(bounded(32, 16, 128, 5, 31), None);
+        assert_eq!(blocks_and_threads(32, 16, 128, 256, 1000), Some((8, 32)));
+        assert_eq!(blocks_and_threads(32, 16, 128, 0, 100), Some((3, 32)));
+        assert_eq!(blocks_and_threads(32, 16, 128, 5, 40), Some((1, 32)));
+        assert_eq!(blocks_and_threads(32, 16, 128, 5, 31), None);
         for most in 32..3000 {
-            let (blocks, threads) = bounded(32, 132, 256, 1 << 30, most).unwrap();
+            let (blocks, threads) = blocks_and_threads(32, 132, 256, 1 << 30, most).unwrap();
             assert!(u64::from(blocks) * u64::from(threads) <= most && blocks > 0);
         }
     }

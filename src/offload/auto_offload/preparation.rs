@@ -48,7 +48,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 const SHORT_REGION: Duration = Duration::from_micros(40);
 const SKIPPED_RUNS: u32 = 30;
 /// Name of the profile in a cache entry.
-const PROFILE_ENTRY: &str = "outlined-profile";
+const PROFILE_ENTRY: &str = "auto-offload-profile";
 
 /// Knowledge from earlier runs of a program; times in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -471,7 +471,7 @@ mod tests {
     const S: u64 = 1_000_000_000;
 
     #[test]
-    fn outlined_preparation_waits_until_it_is_paid_for() {
+    fn auto_offload_preparation_starts_when_affordable() {
         let has_kernels = |saved, fruitless| Profile {
             has_kernels: true,
             saved,
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_preparation_is_expected_to_cost_less_when_kernels_are_there() {
+    fn auto_offload_cached_kernels_lower_the_preparation_cost() {
         let mut profile = Profile::default();
         assert_eq!(
             profile.cost(150_000),
@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_lengths_that_never_ran_on_a_device_hide_none_that_did() {
+    fn auto_offload_longest_run_prefers_device_measurements() {
         let mut profile = Profile::default();
         let times = BTreeMap::from([(6, (5 * S, 0)), (7, (5 * S, S / 3)), (32, (5 * S, 0))]);
         profile.regions.insert("main.omp_outlined".into(), times);
@@ -531,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_a_long_region_waits_for_kernels_where_that_pays() {
+    fn auto_offload_long_region_waits_if_it_pays() {
         let rich = Ledger {
             host: 100 * S,
             lost: 0,
@@ -571,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_profiles_survive_and_are_bounded() {
+    fn auto_offload_profiles_round_trip_with_bounded_credit() {
         let mut profile = Profile {
             host: 1000 * S,
             lost: 200 * S,

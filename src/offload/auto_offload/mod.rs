@@ -1,10 +1,10 @@
 //! Auto-offload: runs parallel loops of programs without `target` constructs on a device.
 //!
-//! [`choose`] sets the mode. [`register`] registers a program's parallel regions, for which
-//! `llvm::outlined` makes kernels; the runtime offers each region that starts to [`offered`].
+//! [`set_mode`] sets the mode. [`register`] registers a program's parallel regions, for which
+//! `llvm::outlined` makes kernels; the runtime offers each region that starts to [`try_offload`].
 //! [`launch`] looks the region's memory up in the tables of [`heap`], lets [`residency`] copy it to
 //! the device, and launches the kernel. The data stays on the device; the host's pages are
-//! protected meanwhile, and an access copies them back. [`library`] wraps C library functions for
+//! protected meanwhile, and an access copies them back. [`wrappers`] wraps C library functions for
 //! which page protection is not enough. [`schedule`] interprets the host schedule between several
 //! kernels. In `auto` mode [`policy`] decides where a region runs, by the rules of [`decision`], and
 //! [`preparation`] decides when kernels are made.
@@ -17,18 +17,17 @@
 mod decision;
 pub mod heap;
 mod launch;
-mod library;
 mod policy;
 mod preparation;
 mod residency;
 mod schedule;
-mod slices;
+mod scratch;
+mod wrappers;
 
 use super::device::{DeviceCode, Failure, Image, Kernel};
 use super::devices::DeviceState;
 use super::{nvptx, report};
 use hashbrown::HashMap;
-pub use library::overrides;
 use ompvm_kmpc::hooks;
 use ompvm_kmpc::ident;
 use ompvm_llvm::Input;
@@ -38,6 +37,7 @@ use ompvm_memory::{image, signals};
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
+pub use wrappers::overrides;
 
 /// Selects whether parallel regions of the host run on devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub enum Mode {
 static MODE: AtomicU8 = AtomicU8::new(0);
 
 /// Sets the mode for programs that start from now on.
-pub fn choose(mode: Mode) {
+pub fn set_mode(mode: Mode) {
     MODE.store(mode as u8, Ordering::Release);
     if mode != Mode::Off {
         image::separate_large_variables();
@@ -118,14 +118,14 @@ struct Loaded {
 }
 
 /// Regions by the address of their outlined function.
-static REGIONS: RwLock<Option<HashMap<usize, Arc<Region>>>> = RwLock::new(None);
+static REGISTERED_REGIONS: RwLock<Option<HashMap<usize, Arc<Region>>>> = RwLock::new(None);
 
 /// Reason why unknown regions run on the host, for the report.
-static UNKNOWN: Mutex<Option<String>> = Mutex::new(None);
+static UNKNOWN_REASON: Mutex<Option<String>> = Mutex::new(None);
 
 /// The parts of a program that its regions may refer to.
 #[derive(Debug, Default)]
-pub struct Contents {
+pub struct ProgramParts {
     /// Program name.
     pub name: String,
     /// Names and contents of its bitcode files.
@@ -143,7 +143,7 @@ pub struct Contents {
 pub struct Registration(Arc<Program>);
 
 /// Registers a program whose image is in memory. Returns `None` if auto-offload is off.
-pub fn register(contents: Contents) -> Option<Registration> {
+pub fn register(contents: ProgramParts) -> Option<Registration> {
     static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
     if mode() == Mode::Off {
         return None;
@@ -165,10 +165,10 @@ pub fn register(contents: Contents) -> Option<Registration> {
         prepared: AtomicBool::new(false),
     });
     for &(start, size) in program.variables.values() {
-        heap::add(start, size, heap::Kind::Variable);
+        heap::add(start, size, heap::BlockKind::Variable);
     }
     signals::set_restore_hook(residency::absent);
-    hooks::set_elsewhere(offered);
+    hooks::set_elsewhere(try_offload);
     if mode() == Mode::Auto {
         preparation::begin(&program);
     } else {
@@ -186,26 +186,26 @@ impl Drop for Registration {
         for &(start, _) in self.0.variables.values() {
             heap::remove(start);
         }
-        if let Some(regions) = &mut *REGIONS.write() {
+        if let Some(regions) = &mut *REGISTERED_REGIONS.write() {
             regions.retain(|_, r| r.program.id != self.0.id);
         }
     }
 }
 
 /// Name of the kernels in a cache entry.
-const NAME: &str = "outlined";
+const KERNELS_ENTRY: &str = "auto-offload";
 
 /// Returns the cache entry for the given files, if a cache is set.
 fn shelf(files: &[Input]) -> Option<Shelf> {
     let pieces = files.iter().map(|f| &*f.bytes);
-    nvptx::shelf(pieces.chain([NAME.as_bytes()]))
+    nvptx::shelf(pieces.chain([KERNELS_ENTRY.as_bytes()]))
 }
 
 /// Returns the kernels of a program's regions, from the cache if possible.
 fn outlined(files: &[Input]) -> Result<Outlined, String> {
     let shelf = shelf(files);
     if let Some(shelf) = &shelf
-        && let Some(bytes) = shelf.bytes(NAME)
+        && let Some(bytes) = shelf.bytes(KERNELS_ENTRY)
         && let Ok(outlined) = postcard::from_bytes(&bytes)
     {
         return Ok(outlined);
@@ -214,7 +214,7 @@ fn outlined(files: &[Input]) -> Result<Outlined, String> {
     if let Some(shelf) = &shelf
         && let Ok(bytes) = postcard::to_allocvec(&outlined)
     {
-        shelf.put_bytes(NAME, &bytes);
+        shelf.put_bytes(KERNELS_ENTRY, &bytes);
     }
     Ok(outlined)
 }
@@ -233,11 +233,11 @@ impl Program {
             Ok(outlined) => &outlined.regions,
             Err(why) => {
                 eprintln!("ompvm: no region runs on a device: {why}");
-                *UNKNOWN.lock() = Some(why.clone());
+                *UNKNOWN_REASON.lock() = Some(why.clone());
                 return;
             }
         };
-        let mut table = REGIONS.write();
+        let mut table = REGISTERED_REGIONS.write();
         let table = table.get_or_insert_default();
         for region in regions {
             let Some(&address) = self.functions.get(&region.function) else {
@@ -307,7 +307,7 @@ pub fn touch(start: usize, size: usize, write: bool) {
 
 /// Returns the region of a function, unless it is unknown or its policy skips this run.
 fn region_of(function: usize) -> Option<Arc<Region>> {
-    let regions = REGIONS.read();
+    let regions = REGISTERED_REGIONS.read();
     let region = regions.as_ref()?.get(&function)?;
     (!region.policy.skips_run()).then(|| region.clone())
 }
@@ -316,13 +316,13 @@ fn region_of(function: usize) -> Option<Arc<Region>> {
 ///
 /// # Safety
 /// The region must be one that the runtime starts.
-unsafe fn offered(start: &hooks::Region) -> bool {
+unsafe fn try_offload(start: &hooks::Region) -> bool {
     preparation::wait_for_kernels(start);
     let Some(region) = region_of(start.microtask as usize) else {
         if mode() == Mode::Force && report::is_on() {
-            let unknown = UNKNOWN.lock();
+            let unknown = UNKNOWN_REASON.lock();
             let why = unknown.as_deref();
-            note_host(
+            record_host_run(
                 start,
                 why.unwrap_or("no file of the program has its function"),
             );
@@ -336,13 +336,13 @@ unsafe fn offered(start: &hooks::Region) -> bool {
     };
     if mode() == Mode::Auto {
         // SAFETY: by this function's contract.
-        return unsafe { policy::run(&region, start) };
+        return unsafe { policy::run_region(&region, start) };
     }
     // SAFETY: by this function's contract.
-    match unsafe { attempt(&region, start) } {
+    match unsafe { run_on_device(&region, start) } {
         Ok(_) => true,
         Err(why) => {
-            note_host(start, &why);
+            record_host_run(start, &why);
             false
         }
     }
@@ -352,7 +352,10 @@ unsafe fn offered(start: &hooks::Region) -> bool {
 ///
 /// # Safety
 /// The region must be one that the runtime starts.
-unsafe fn attempt(region: &Region, start: &hooks::Region) -> Result<launch::RunStatistics, String> {
+unsafe fn run_on_device(
+    region: &Region,
+    start: &hooks::Region,
+) -> Result<launch::RunStatistics, String> {
     if let Some(why) = &*region.refused.lock() {
         return Err(why.clone());
     }
@@ -362,7 +365,7 @@ unsafe fn attempt(region: &Region, start: &hooks::Region) -> Result<launch::RunS
     let done = unsafe { launch::launch(region, plan, state, start) };
     match done {
         Ok(done) => {
-            note(start, state, &done);
+            record_device_run(start, state, &done);
             Ok(done)
         }
         Err(launch::LaunchError::Memory(why)) => Err(why),
@@ -381,7 +384,7 @@ unsafe fn attempt(region: &Region, start: &hooks::Region) -> Result<launch::RunS
 
 /// Returns the registered regions of a program with the names of their functions.
 fn regions_of(program: &Arc<Program>) -> Vec<(String, Arc<Region>)> {
-    let table = REGIONS.read();
+    let table = REGISTERED_REGIONS.read();
     let regions = table.iter().flat_map(HashMap::values);
     regions
         .filter(|r| Arc::ptr_eq(&r.program, program))
@@ -395,7 +398,7 @@ fn place(start: &hooks::Region) -> String {
     place.unwrap_or_else(|| "a parallel region, place unknown".into())
 }
 
-fn note_host(start: &hooks::Region, why: &str) {
+fn record_host_run(start: &hooks::Region, why: &str) {
     if report::is_on() {
         let row = report::Row {
             runs: 1,
@@ -406,7 +409,7 @@ fn note_host(start: &hooks::Region, why: &str) {
     }
 }
 
-fn note(start: &hooks::Region, state: &DeviceState, done: &launch::RunStatistics) {
+fn record_device_run(start: &hooks::Region, state: &DeviceState, done: &launch::RunStatistics) {
     if report::is_on() {
         let row = report::Row {
             runs: 1,

@@ -9,7 +9,7 @@ use super::decision::TransferSize;
 use super::heap;
 use super::residency::{self, Objects, Traffic};
 use super::schedule::{self, Frame, ScheduleInputs};
-use super::{Plan, Region, slices};
+use super::{Plan, Region, scratch};
 use crate::device::{Failure, Kernel, Launch, MemoryKind, Queue};
 use crate::devices::DeviceState;
 use hashbrown::HashMap;
@@ -154,7 +154,7 @@ pub(super) unsafe fn launch(
     for resident in &inputs.residents {
         let mut object = objects.on_device(state, &resident.block, &used);
         if let Err(Failure::OutOfMemory { .. }) = object
-            && slices::release(state.number, &*state.device)
+            && scratch::release(state.number, &*state.device)
         {
             object = objects.on_device(state, &resident.block, &used);
         }
@@ -238,8 +238,8 @@ pub(super) unsafe fn launch(
         let all = kernels.iter().zip(trips).zip(&plan.phases);
         for ((kernel, trips), phase) in all.filter(|((_, n), _)| *n != Some(0)) {
             ended = ended.and_then(|()| {
-                let shape = slices::shape(state, kernel, trips.unwrap_or(0), phase.scratch)?;
-                words[1] = shape.slices;
+                let shape = scratch::shape(state, kernel, trips.unwrap_or(0), phase.scratch)?;
+                words[1] = shape.arena;
                 let run = Launch {
                     blocks: [shape.blocks, 1, 1],
                     threads: [shape.threads, 1, 1],
@@ -660,7 +660,7 @@ impl LaunchInputs {
         }
         let size = access.size.or(known.map(|k| k as u64));
         let block = heap::find(address);
-        if let Some(block) = block.filter(heap::Block::alone) {
+        if let Some(block) = block.filter(heap::Block::owns_pages) {
             let known = objects.get(block.start).is_some();
             let ends = [block.start, block.start + block.size - 1];
             if !known && !ends.into_iter().all(is_readable) {
@@ -703,7 +703,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outlined_pieces_that_overlap_become_one() {
+    fn auto_offload_overlapping_pieces_are_merged() {
         let piece = |start, size, write| FramePiece {
             start,
             size,

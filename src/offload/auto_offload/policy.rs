@@ -6,7 +6,7 @@
 //! of very different length are measured separately.
 
 use super::decision::{Decision, Ledger, MIN_REGION_TIME, RegionTimes};
-use super::{attempt, launch, note_host};
+use super::{launch, record_host_run, run_on_device};
 use crate::device::{MemoryKind, Queue};
 use crate::devices::DeviceState;
 use ompvm_kmpc::{fork, hooks};
@@ -209,26 +209,26 @@ impl PolicyState {
 ///
 /// # Safety
 /// The region must be one that the runtime starts.
-pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool {
+pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::Region) -> bool {
     let plan = match &region.plan {
         Ok(plan) => plan,
         Err(why) => {
-            note_host(start, why);
+            record_host_run(start, why);
             return false;
         }
     };
     if let Some(why) = &*region.refused.lock() {
-        note_host(start, why);
+        record_host_run(start, why);
         return false;
     }
     if plan.phases.iter().any(|p| p.private >= MAX_PRIVATE) {
-        note_host(start, "its iterations need much memory of their own");
+        record_host_run(start, "its iterations need much memory of their own");
         return false;
     }
     // SAFETY: by this function's contract.
     let trips = unsafe { launch::trips(region, plan, start) };
     if plan.phases.iter().any(|p| p.scratch > 0) && trips.is_none_or(|n| n < MIN_SCRATCH_TRIPS) {
-        note_host(
+        record_host_run(
             start,
             "its iterations need much memory of their own, and are few",
         );
@@ -279,11 +279,11 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
         other => other,
     };
     if let Decision::Host(why) = choice {
-        note_host(start, why);
+        record_host_run(start, why);
     } else {
         let began = Instant::now();
         // SAFETY: by this function's contract.
-        match unsafe { attempt(region, start) } {
+        match unsafe { run_on_device(region, start) } {
             Ok(done) => {
                 let returned = state.copy_back_time.swap(0, Ordering::Relaxed);
                 let time = began.elapsed().as_nanos() as u64 + returned;
@@ -292,7 +292,7 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
                 return true;
             }
             Err(why) => {
-                note_host(start, &why);
+                record_host_run(start, &why);
                 state.measured.lock()[class].return_to_host();
             }
         }
