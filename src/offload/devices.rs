@@ -311,7 +311,7 @@ impl LoadedProgram {
         let kernel = self
             .image
             .kernel(name)
-            .ok_or_else(|| Failure::Image(format!("it does not have the kernel `{name}`")))?;
+            .ok_or_else(|| Failure::Image(format!("it lacks the kernel `{name}`")))?;
         kernels.insert(entry, kernel);
         Ok(kernel)
     }

@@ -32,17 +32,19 @@ pub fn read(mut bytes: &[u8]) -> Result<Vec<Image>, String> {
     while bytes.iter().any(|&b| b != 0) {
         let size = number(bytes, 8, 8)?;
         if number(bytes, 0, 4)? != u64::from(MAGIC) {
-            return Err("it does not begin as a device image does".into());
+            return Err("it has no device image header".into());
         }
         let version = number(bytes, 4, 4)?;
         if version != 1 {
-            return Err(format!("it has version {version}, and only 1 is known"));
+            return Err(format!(
+                "its version is {version}, but only version 1 is supported"
+            ));
         }
         let whole = part(bytes, 0, size)?;
         images.extend(one(whole)?);
         bytes = &bytes[(size as usize).next_multiple_of(8).min(bytes.len())..];
         if size == 0 {
-            return Err("it says that it has no bytes".into());
+            return Err("its size is 0".into());
         }
     }
     Ok(images)
@@ -78,7 +80,7 @@ fn one(bytes: &[u8]) -> Result<Option<Image>, String> {
 fn part(bytes: &[u8], start: u64, len: u64) -> Result<&[u8], String> {
     let end = start.checked_add(len);
     let range = end.and_then(|end| bytes.get(start as usize..end as usize));
-    range.ok_or_else(|| "it ends too early".to_owned())
+    range.ok_or_else(|| "it is truncated".to_owned())
 }
 
 fn number(bytes: &[u8], at: usize, len: usize) -> Result<u64, String> {
@@ -89,7 +91,7 @@ fn number(bytes: &[u8], at: usize, len: usize) -> Result<u64, String> {
 fn text(bytes: &[u8], at: u64) -> Result<String, String> {
     let rest = bytes.get(at as usize..).unwrap_or(&[]);
     let end = rest.iter().position(|&b| b == 0);
-    let end = end.ok_or_else(|| "a text in it does not end".to_owned())?;
+    let end = end.ok_or_else(|| "it contains an unterminated string".to_owned())?;
     Ok(String::from_utf8_lossy(&rest[..end]).into_owned())
 }
 

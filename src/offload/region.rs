@@ -63,12 +63,15 @@ impl ConstructSite {
         }
     }
 
-    fn place(&self) -> String {
+    fn known_location(&self) -> Option<String> {
         // SAFETY: compilers pass a constant ident, or null.
-        let place = unsafe { ident::describe(self.ident) };
-        place
-            .or_else(|| program::place(self.region))
-            .unwrap_or_else(|| format!("a {}, place unknown", self.name))
+        let location = unsafe { ident::describe(self.ident) };
+        location.or_else(|| program::place(self.region))
+    }
+
+    fn location(&self) -> String {
+        self.known_location()
+            .unwrap_or_else(|| format!("a {} at an unknown location", self.name))
     }
 }
 
@@ -84,7 +87,7 @@ pub enum HostReason {
 impl fmt::Display for HostReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HostReason::Requested => f.write_str("the program asks for the host"),
+            HostReason::Requested => f.write_str("the program selects the host"),
             HostReason::Other(why) => f.write_str(why),
         }
     }
@@ -116,13 +119,13 @@ pub fn device_for(number: i64) -> std::result::Result<&'static DeviceState, Host
         Some(state) => Ok(state),
         None if devices::all().is_empty() => Err("there is no device".to_owned().into()),
         None if devices::count() == 0 => Err(format!(
-            "no device has what the program requires: {}",
+            "no device supports `{}`, which the program requires",
             missing_requirement(super::program::required())
         )
         .into()),
         None if number as usize == devices::all().len() => Err(HostReason::Requested),
         None if devices::all().get(number as usize).is_some() => {
-            Err(format!("device {number} has failed before").into())
+            Err(format!("device {number} failed earlier").into())
         }
         None => Err(format!("there is no device {number}").into()),
     }
@@ -147,11 +150,9 @@ fn is_mandatory() -> bool {
 fn abort_with_report(site: ConstructSite, message: &str) -> ! {
     // SAFETY: null flushes every stream, so earlier output of the program precedes the report.
     unsafe { libc::fflush(std::ptr::null_mut()) };
-    eprintln!(
-        "ompvm: {message}\n  in the {} at {}",
-        site.name,
-        site.place()
-    );
+    let location = site.known_location();
+    let location = location.as_deref().unwrap_or("an unknown location");
+    eprintln!("ompvm: {message}\n  in the {} at {location}", site.name);
     ompvm_memory::signals::raise_trap(ompvm_support::error::TrapKind::Device, std::ptr::null())
 }
 
@@ -216,7 +217,7 @@ fn record_host_run(site: ConstructSite, why: &HostReason) {
             why: Some(why.to_string()),
             ..report::Row::default()
         };
-        report::add(&site.place(), "the host", &row);
+        report::add(&site.location(), "the host", &row);
     }
 }
 
@@ -237,7 +238,7 @@ fn record_device_run(
             launch,
             why: None,
         };
-        report::add(&site.place(), &state.device.name(), &row);
+        report::add(&site.location(), &state.device.name(), &row);
     }
 }
 
@@ -573,7 +574,7 @@ macro_rules! data_entries {
                 unsafe { data_construct(ident, $what, device, arrays, $step) };
             }
 
-            #[doc = concat!($doc, " The task around it waits, where there is one.")]
+            #[doc = concat!($doc, " Runs synchronously; an enclosing task waits.")]
             pub unsafe extern "C-unwind" fn $nowait(
                 ident: *const Ident,
                 device: i64,

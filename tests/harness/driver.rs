@@ -137,7 +137,7 @@ pub fn trials() -> Vec<Trial> {
             "DEFAULT",
             None,
             "",
-            "accessed memory that is not there",
+            "accessed an invalid address",
         ),
         expect(
             "fault_while_awaited",
@@ -145,7 +145,7 @@ pub fn trials() -> Vec<Trial> {
             "DEFAULT",
             None,
             "",
-            "accessed memory that is not there",
+            "accessed an invalid address",
         ),
         expect(
             "lost_while_awaited",

@@ -151,7 +151,7 @@ impl RegionTimes {
     pub fn choose(&self, ledger: &Ledger) -> Decision {
         if self.uses_device {
             if self.retiming_runs > 0 {
-                return Decision::Host("the host is measured again");
+                return Decision::Host("the host is re-timed");
             }
             let gap = self.host.1.abs_diff(self.device.1);
             return match self.device_since_timing.0 >= MIN_DEVICE_RUNS
@@ -178,7 +178,7 @@ impl RegionTimes {
     /// Returns the reason for staying on the host although the device could run the region.
     pub fn reason_to_stay(&self) -> Decision {
         Decision::Host(match self.lost {
-            0 => "it has not taken long enough for a trial on the device",
+            0 => "it has not run long enough for a trial on the device",
             _ => "the device was slower",
         })
     }

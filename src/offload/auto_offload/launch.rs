@@ -114,7 +114,7 @@ pub(super) unsafe fn launch(
 ) -> Result<RunStatistics, LaunchError> {
     if !residency::usable() {
         return Err(LaunchError::Memory(
-            "the device is the parent process's".into(),
+            "the device belongs to the parent process".into(),
         ));
     }
     let since = Instant::now();
@@ -174,9 +174,7 @@ pub(super) unsafe fn launch(
         for piece in &inputs.pieces {
             // A library may have freed and unmapped the memory.
             if !try_read(piece.start, &mut bytes[piece.at..piece.at + piece.size]) {
-                return Err(LaunchError::Memory(
-                    "it uses memory that is not there".into(),
-                ));
+                return Err(LaunchError::Memory("it uses unmapped memory".into()));
             }
         }
         let began = Instant::now();
@@ -198,7 +196,9 @@ pub(super) unsafe fn launch(
                 })
                 .unwrap_or(address as u64),
             ArgumentWord::Address(address) => translate(address, frame, &inputs, &mut objects)
-                .ok_or_else(|| LaunchError::Memory("an address leads nowhere".into()))?,
+                .ok_or_else(|| {
+                    LaunchError::Memory("an argument points to unknown memory".into())
+                })?,
         });
     }
     let snapshots = snapshots(state, &inputs, &mut objects)?;
@@ -533,14 +533,18 @@ unsafe fn launch_inputs(
         let (address, known) = match &root.origin {
             Origin::Captured(index) => {
                 if *index >= start.argc as u32 {
-                    return Err("it was started with fewer arguments".into());
+                    return Err("it was started with too few arguments".into());
                 }
                 // SAFETY: `index` is below `argc`.
                 (unsafe { *start.argv.add(*index as usize) } as usize, None)
             }
             Origin::Global(name) => match region.program.variables.get(name) {
                 Some(&(address, size)) => (address, Some(size)),
-                None => return Err(format!("the variable `{name}` is not the program's")),
+                None => {
+                    return Err(format!(
+                        "the variable `{name}` does not belong to the program"
+                    ));
+                }
             },
         };
         let place = PointerPath {
@@ -579,7 +583,7 @@ unsafe fn launch_inputs(
             .iter()
             .any(|p| p.write && changed(p.start, p.size));
         if object || piece {
-            return Err("it changes a variable that says what it works on".into());
+            return Err("it changes a variable that determines the memory it uses".into());
         }
     }
     Ok(inputs)
@@ -609,7 +613,7 @@ impl LaunchInputs {
             Passing::Copy { size, pointers } => (*size as usize, pointers),
         };
         if address == 0 {
-            return Err("a pointer in it leads nowhere".into());
+            return Err("it reads an invalid pointer".into());
         }
         objects.bring(address, size, false);
         self.copied.push((address, size));
@@ -621,7 +625,7 @@ impl LaunchInputs {
                 std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), size);
             }
         } else if !try_read(address, &mut bytes[..size]) {
-            return Err("a pointer in it leads nowhere".into());
+            return Err("it reads an invalid pointer".into());
         }
         for word in 0..bytes.len() / 8 {
             let at = 8 * word;
@@ -664,7 +668,7 @@ impl LaunchInputs {
             let known = objects.get(block.start).is_some();
             let ends = [block.start, block.start + block.size - 1];
             if !known && !ends.into_iter().all(is_readable) {
-                return Err("it uses memory that is not there".into());
+                return Err("it uses unmapped memory".into());
             }
             match self
                 .residents
@@ -682,9 +686,13 @@ impl LaunchInputs {
         let (start, size) = match (block, size) {
             (Some(block), _) => (block.start, block.size),
             (None, Some(size)) if size <= MAX_STACK_BYTES => (address, size as usize),
-            (None, Some(size)) => return Err(format!("it takes {size} bytes of a stack along")),
+            (None, Some(size)) => {
+                return Err(format!(
+                    "it uses {size} bytes of a stack, more than can be copied"
+                ));
+            }
             (None, None) => {
-                return Err("it uses memory whose size is not known".into());
+                return Err("it uses memory of unknown size".into());
             }
         };
         objects.bring(start, size, access.write);

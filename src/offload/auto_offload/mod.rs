@@ -324,7 +324,7 @@ unsafe fn try_offload(start: &hooks::Region) -> bool {
             let why = unknown.as_deref();
             record_host_run(
                 start,
-                why.unwrap_or("no file of the program has its function"),
+                why.unwrap_or("its function is in no bitcode file of the program"),
             );
         }
         let should_time = preparation::should_time(start);
@@ -395,7 +395,7 @@ fn regions_of(program: &Arc<Program>) -> Vec<(String, Arc<Region>)> {
 fn place(start: &hooks::Region) -> String {
     // SAFETY: compilers pass a constant ident, or null.
     let place = unsafe { ident::describe(start.ident) };
-    place.unwrap_or_else(|| "a parallel region, place unknown".into())
+    place.unwrap_or_else(|| "a parallel region at an unknown location".into())
 }
 
 fn record_host_run(start: &hooks::Region, why: &str) {

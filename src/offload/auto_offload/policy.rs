@@ -222,7 +222,7 @@ pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::Region) -
         return false;
     }
     if plan.phases.iter().any(|p| p.private >= MAX_PRIVATE) {
-        record_host_run(start, "its iterations need much memory of their own");
+        record_host_run(start, "its iterations need too much private memory");
         return false;
     }
     // SAFETY: by this function's contract.
@@ -230,7 +230,7 @@ pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::Region) -
     if plan.phases.iter().any(|p| p.scratch > 0) && trips.is_none_or(|n| n < MIN_SCRATCH_TRIPS) {
         record_host_run(
             start,
-            "its iterations need much memory of their own, and are few",
+            "its iterations are few and need too much private memory",
         );
         return false;
     }
@@ -268,7 +268,7 @@ pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::Region) -
             match cost {
                 Some(cost) if known.can_afford_retiming(cost) => {
                     measured[class].begin_retiming();
-                    Decision::Host("the host is measured again")
+                    Decision::Host("the host is re-timed")
                 }
                 cost => {
                     measured[class].refuse(cost.unwrap_or(2 * known.time_since_switch()));

@@ -131,13 +131,13 @@ fn protect(start: usize, size: usize, to: i32) {
     let failed =
         unsafe { libc::mprotect(start as *mut c_void, size.next_multiple_of(PAGE), to) } != 0;
     if failed {
-        abort_data_lost("the system does not protect memory");
+        abort_data_lost("mprotect failed");
     }
 }
 
 /// Aborts the process after data was lost on the device.
 fn abort_data_lost(why: &str) -> ! {
-    eprintln!("ompvm: data of the program is lost on the device: {why}");
+    eprintln!("ompvm: the program's data was lost on the device: {why}");
     std::process::abort()
 }
 
@@ -200,7 +200,7 @@ impl Object {
                 0,
             );
             if all == libc::MAP_FAILED {
-                abort_data_lost("there is no memory to bring it back to");
+                abort_data_lost("there is no host memory to copy it back to");
             }
             let all = all as usize;
             let at = all + (self.start.wrapping_sub(all)) % HUGE;
@@ -220,7 +220,7 @@ impl Object {
                 self.start as *mut c_void,
             );
             if moved == libc::MAP_FAILED {
-                abort_data_lost("the system does not move memory");
+                abort_data_lost("mremap failed");
             }
             if at > all {
                 libc::munmap(all as *mut c_void, at - all);
@@ -377,7 +377,7 @@ impl Objects {
     pub fn invalidate_device_copy(&mut self, start: usize) {
         if let Some(object) = self.list.get_mut(&start) {
             if !object.on_host {
-                abort_data_lost("the kernel that failed was changing the only copy");
+                abort_data_lost("a kernel failed while changing the only copy");
             }
             object.on_device = false;
             object.set(HostAccess::Free);
@@ -461,7 +461,7 @@ fn start_service() {
         // SAFETY: `ends` has two elements; the fork and exit handlers do not unwind.
         unsafe {
             if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
-                abort_data_lost("the system has no pipe for faults");
+                abort_data_lost("no pipe for page faults can be created");
             }
             libc::pthread_atfork(
                 Some(before_fork),
@@ -474,7 +474,7 @@ fn start_service() {
         let exit = ends[0];
         let thread = internal_thread::spawn(c"ompvm memory", move || serve_faults(exit));
         if thread.is_none() {
-            abort_data_lost("the system has no thread for faults");
+            abort_data_lost("no thread for page faults can be created");
         }
         REQUEST_PIPE.store(ends[1], Ordering::Release);
     });

@@ -90,7 +90,7 @@ pub(super) unsafe fn interpret(
         let known = known.or_else(|| inputs.program.constants.get(name).copied());
         known
             .map(|address| address as u64)
-            .ok_or_else(|| unsupported("a variable is not the program's"))
+            .ok_or_else(|| unsupported("a variable does not belong to the program"))
     };
     let variables = inputs.script.variables.iter().map(variable);
     let variables = variables.collect::<Result<Vec<u64>>>()?;
@@ -287,7 +287,9 @@ impl Interpreter<'_> {
         match self.locate(address, 1) {
             Location::Frame(at, _) => Ok(self.inputs.frame.device + at as u64),
             Location::Device(at, _) => Ok(at),
-            Location::Own(_) | Location::Host => Err(unsupported("an address leads nowhere")),
+            Location::Own(_) | Location::Host => {
+                Err(unsupported("an argument points to unknown memory"))
+            }
         }
     }
 
@@ -312,7 +314,7 @@ impl Interpreter<'_> {
             }
             Location::Host => {
                 if !try_read(address as usize, to) {
-                    return Err(unsupported("it uses memory that is not there"));
+                    return Err(unsupported("it uses unmapped memory"));
                 }
             }
         }
@@ -347,7 +349,7 @@ impl Interpreter<'_> {
                 // SAFETY: `from` has that length; on `SYNC` it has been read when the call returns.
                 unsafe { device.upload(Queue::SYNC, at, from.as_ptr(), from.len()) }
             }
-            _ => Err(unsupported("it writes memory of which nothing is known")),
+            _ => Err(unsupported("it writes to unknown memory")),
         }
     }
 

@@ -194,7 +194,7 @@ impl Driver {
     pub(super) fn failure(&self, code: CuResult, doing: &str, size: u64) -> Failure {
         let fault = |what: &str| {
             Failure::Fault(Box::new(Fault {
-                what: format!("{what}, found while {doing}"),
+                what: format!("{what}, detected while {doing}"),
                 place: None,
                 thread: None,
                 help: Some(
@@ -204,14 +204,12 @@ impl Driver {
         };
         match code {
             code::NO_MEMORY => Failure::OutOfMemory { size },
-            700 => fault("a kernel accessed memory that is not there"),
+            700 => fault("a kernel accessed an invalid address"),
             710 => fault("an assertion failed in a kernel"),
-            714 => fault("a kernel used more stack than it has"),
+            714 => fault("a kernel overflowed its stack"),
             715 => fault("a kernel trapped"),
-            716 => {
-                fault("a kernel accessed memory at an address that is not a multiple of its size")
-            }
-            717 | 718 => fault("a kernel jumped to where no code is"),
+            716 => fault("a kernel accessed a misaligned address"),
+            717 | 718 => fault("a kernel jumped to an invalid address"),
             719 => fault("a kernel trapped or failed"),
             702 => fault("a kernel ran longer than the driver allows"),
             200 | 209 | 218 | 220 | 221 | 222 | 300 => {

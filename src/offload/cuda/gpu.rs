@@ -120,14 +120,14 @@ impl Gpu {
     /// Makes this device's context current on this thread.
     pub(super) fn enter(&self) -> Result<()> {
         if self.dead.load(Ordering::Relaxed) {
-            return Err(Failure::Lost("it failed before".into()));
+            return Err(Failure::Lost("it failed earlier".into()));
         }
         if CURRENT.get() == self.context.0 {
             return Ok(());
         }
         // SAFETY: the context is valid, because it is never released.
         let code = unsafe { (self.driver.set_context)(self.context) };
-        self.check(code, "being chosen", 0)?;
+        self.check(code, "making its context current", 0)?;
         CURRENT.set(self.context.0);
         Ok(())
     }
@@ -259,8 +259,8 @@ impl Device for Gpu {
         let stream = self.queues.stream(self, queue)?;
         // SAFETY: the driver checks device addresses.
         let code = unsafe { (self.driver.fill)(to, value, len as usize, stream) };
-        self.check(code, "filling memory of the device", len)?;
-        self.await_sync(queue, "filling memory of the device")
+        self.check(code, "filling device memory", len)?;
+        self.await_sync(queue, "filling device memory")
     }
 
     fn load(&self, code: &DeviceCode) -> Result<Box<dyn Image>> {
@@ -503,7 +503,7 @@ impl Gpu {
         let attribute = driver::FUNCTION_DYNAMIC_SHARED;
         // SAFETY: the function belongs to this device.
         let code = unsafe { (self.driver.set_function)(function, attribute, bytes as i32) };
-        self.check(code, "asking for shared memory", u64::from(bytes))
+        self.check(code, "requesting shared memory", u64::from(bytes))
     }
 
     /// Allocates memory from the driver.
@@ -523,7 +523,7 @@ impl Gpu {
                 }
             }
         };
-        self.check(code, "allocating memory of the device", size)?;
+        self.check(code, "allocating device memory", size)?;
         Ok(if host.is_null() { address } else { host as u64 })
     }
 
@@ -536,6 +536,6 @@ impl Gpu {
                 MemoryKind::Device | MemoryKind::Shared => (self.driver.free)(address),
             }
         };
-        self.check(code, "giving back memory of the device", 0)
+        self.check(code, "freeing device memory", 0)
     }
 }

@@ -191,7 +191,7 @@ fn entry(gpu: &Gpu, module: Option<Module>, known: &Known) -> Result<&'static En
             gpu.check(code, "looking a kernel up", 0)?;
             let attribute = driver::FUNCTION_THREADS;
             let code = (gpu.driver.function_attribute)(&mut threads, attribute, function);
-            gpu.check(code, "asking about a kernel", 0)?;
+            gpu.check(code, "querying a kernel", 0)?;
         }
     }
     Ok(Box::leak(Box::new(Entry {

@@ -99,7 +99,7 @@ impl Pool {
                 }
                 _ => {
                     return Err(Failure::Fault(Box::new(Fault {
-                        what: format!("{address:#x} is given back, which is not allocated"),
+                        what: format!("the freed address {address:#x} is not allocated"),
                         place: None,
                         thread: None,
                         help: None,

@@ -37,7 +37,7 @@ pub fn devices() -> Result<Vec<Arc<dyn Device>>, String> {
     let code = unsafe { (driver.count)(&mut count) };
     if code != 0 {
         return Err(format!(
-            "the CUDA driver tells no devices: {}",
+            "the CUDA driver reports no devices: {}",
             driver.text(code)
         ));
     }

@@ -128,7 +128,7 @@ impl Queues {
                 code => code,
             }
         };
-        gpu.check(code, "marking the end of a queue", 0)?;
+        gpu.check(code, "recording an event", 0)?;
         let mut events = self.events.lock();
         events.push(event);
         Ok(Event(events.len() as u64 - 1))
@@ -150,7 +150,7 @@ impl StreamState {
         let mut stream = Stream(null_mut());
         // SAFETY: the result pointer is valid.
         let code = unsafe { (gpu.driver.stream)(&mut stream, driver::NON_BLOCKING) };
-        gpu.check(code, "making a queue", 0)?;
+        gpu.check(code, "creating a stream", 0)?;
         Ok(StreamState {
             stream,
             environment: Mutex::new(None),

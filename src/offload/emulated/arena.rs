@@ -178,8 +178,8 @@ impl Arena {
         };
         let Some((size, _)) = size else {
             let what = match self.describe_in(&blocks, address) {
-                AddressInfo::Freed(..) => "device memory that is freed was freed before",
-                _ => "what is freed is no block of device memory",
+                AddressInfo::Freed(..) => "double free of device memory",
+                _ => "free of an address that is no block of device memory",
             };
             return Err(Failure::Fault(Box::new(Fault {
                 what: format!("{what}: {address:#x}"),
@@ -337,7 +337,7 @@ pub fn reserve(bytes: u64) -> Result<*mut u8> {
     };
     if at == libc::MAP_FAILED {
         return Err(Failure::Lost(
-            "the system gives no addresses for the emulated device's memory".into(),
+            "the system cannot reserve the address range of the emulated device; is `ulimit -v` set?".into(),
         ));
     }
     Ok(at.cast())

@@ -364,7 +364,7 @@ impl Block<'_> {
                 to += 1;
             }
             let what = match state {
-                ThreadState::Ready => "can go on".to_owned(),
+                ThreadState::Ready => "can run".to_owned(),
                 ThreadState::Barrier { number, count: 0 } if number & ALIGNED != 0 => {
                     "wait at the end of the region, or at a barrier of all".to_owned()
                 }
@@ -382,10 +382,7 @@ impl Block<'_> {
         }
         parts.truncate(6);
         Fault {
-            what: format!(
-                "the threads of a block wait for each other in different places: {}",
-                parts.join(", ")
-            ),
+            what: format!("the threads of a block have diverged: {}", parts.join(", ")),
             place: None,
             thread: Some((self.number(), 0)),
             help: Some("a barrier that not all threads of the team reach?".into()),
@@ -618,9 +615,9 @@ pub fn handle_fault(signal: i32, address: usize) {
 }
 
 fn stack_overflow(place: u64) -> Failure {
-    let help = "a function that calls itself without end, or large variables?";
+    let help = "unbounded recursion, or large local variables?";
     let bytes = STACK - GUARD - RESERVE;
-    let what = format!("the stack of a thread, {bytes} bytes, is used up");
+    let what = format!("stack overflow: a thread has {bytes} bytes of stack");
     check::fault(place, what, Some(help.into()))
 }
 
@@ -669,7 +666,7 @@ pub extern "C" fn count_iteration() {
         if late {
             let fault = check::fault(
                 0,
-                "the region did not end in the time that OMPVM_TARGET_TIMEOUT gives".into(),
+                "the region exceeded the time limit of OMPVM_TARGET_TIMEOUT".into(),
                 None,
             );
             fail(fault);

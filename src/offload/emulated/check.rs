@@ -99,7 +99,7 @@ fn access_fault(
     } else if address & !OFFSET == TAG | SHARED {
         (
             format!(
-                "at {:#x} of a block's own memory, which has {} bytes",
+                "at offset {:#x} of a block's shared memory, which has {} bytes",
                 address & OFFSET,
                 block.grid.shared
             ),

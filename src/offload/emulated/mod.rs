@@ -92,7 +92,9 @@ impl Device {
             return Ok(address as *mut u8);
         }
         Err(Failure::Fault(Box::new(Fault {
-            what: format!("{what} {size} bytes at {address:#x}, which is not allocated there"),
+            what: format!(
+                "{what} {size} bytes at {address:#x}, which is not allocated on the device"
+            ),
             place: None,
             thread: None,
             help: None,
@@ -256,7 +258,7 @@ impl super::device::Device for Device {
             return Ok(());
         }
         Err(Failure::Fault(Box::new(Fault {
-            what: format!("what is freed is no block of shared memory: {address:#x}"),
+            what: format!("free of an address that is no block of shared memory: {address:#x}"),
             place: None,
             thread: None,
             help: None,

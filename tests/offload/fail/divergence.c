@@ -1,6 +1,6 @@
 // A barrier that not all threads of the team reach.
 // signal: 6
-// stderr-has: wait for each other in different places
+// stderr-has: have diverged
 // stderr-has: divergence.c:11
 #include <omp.h>
 #pragma omp declare target

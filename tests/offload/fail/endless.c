@@ -1,7 +1,7 @@
 // A region that never ends, with a time limit.
 // env: OMPVM_TARGET_TIMEOUT=0.3
 // signal: 6
-// stderr-has: the region did not end in the time that OMPVM_TARGET_TIMEOUT gives
+// stderr-has: the region exceeded the time limit of OMPVM_TARGET_TIMEOUT
 // stderr-has: endless.c:8
 int main(void) {
   volatile int x = 1;

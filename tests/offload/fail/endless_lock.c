@@ -1,7 +1,7 @@
 // A region that takes a lock twice never ends: it is stopped at its time limit.
 // env: OMPVM_TARGET_TIMEOUT=0.3
 // signal: 6
-// stderr-has: the region did not end in the time that OMPVM_TARGET_TIMEOUT gives
+// stderr-has: the region exceeded the time limit of OMPVM_TARGET_TIMEOUT
 #include <omp.h>
 int main(void) {
 #pragma omp target

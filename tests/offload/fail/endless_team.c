@@ -1,7 +1,7 @@
 // A region in which threads wait for a flag that no thread sets, with a time limit.
 // env: OMPVM_TARGET_TIMEOUT=0.3
 // signal: 6
-// stderr-has: the region did not end in the time that OMPVM_TARGET_TIMEOUT gives
+// stderr-has: the region exceeded the time limit of OMPVM_TARGET_TIMEOUT
 // stderr-has: in the target region at
 int main(void) {
   int flag = 0;

@@ -1,7 +1,7 @@
 // Endless recursion of a device thread.
 // signal: 6
 // stderr-has: in the target region at
-// stderr-has: the stack of a thread, 262144 bytes, is used up
+// stderr-has: stack overflow: a thread has 262144 bytes of stack
 int deeper(int n);
 #pragma omp declare target(deeper)
 int deeper(int n) {
