@@ -8,12 +8,12 @@ mod bench;
 mod demo;
 mod dist;
 mod fuzz;
-mod limited;
 mod npb;
 mod process;
 mod setup;
 mod stress;
 mod test;
+mod timed;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

@@ -11,9 +11,9 @@
 
 use crate::bench::epcc::libomp_ours;
 use crate::dist;
-use crate::limited::{Ran, run_watched, write};
 use crate::process::{self, root};
 use crate::setup;
+use crate::timed::{TimedRun, run_watched, write};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
@@ -63,8 +63,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 const ROUNDS: u64 = 40;
 /// Bytes that the last three quarters of the rounds may leave in use. Tiers that compile meanwhile
 /// keep their code, too.
-const KEPT: u64 = 6 << 20;
-const KEPT_COMPILING: u64 = 96 << 20;
+const MAX_LEFT_BYTES: u64 = 6 << 20;
+const MAX_LEFT_BYTES_COMPILING: u64 = 96 << 20;
 /// Constructs that ThreadSanitizer cannot follow: the fence in the drop of `Arc`, and
 /// initialization in std, which is not instrumented.
 const SUPPRESSIONS: &str =
@@ -74,7 +74,7 @@ const SANITIZER: &str =
     "--cfg tsan -Zsanitizer=thread -Zexternal-clangrt -Cunsafe-allow-abi-mismatch=sanitizer";
 
 /// Returns one number of a seed's stream by SplitMix64 (Steele, Lea, Flood 2014).
-fn number(seed: u64, index: u64) -> u64 {
+fn random_number(seed: u64, index: u64) -> u64 {
     let mut z = seed
         .wrapping_mul(0x9E37_79B9_7F4A_7C15)
         .wrapping_add(index.wrapping_mul(0xD1B5_4A32_D192_ED03));
@@ -84,7 +84,7 @@ fn number(seed: u64, index: u64) -> u64 {
 }
 
 fn pick<'a, T: ?Sized>(from: &[&'a T], seed: u64, index: u64) -> &'a T {
-    from[(number(seed, index) % from.len() as u64) as usize]
+    from[(random_number(seed, index) % from.len() as u64) as usize]
 }
 
 /// The executables and files of a stress test.
@@ -192,10 +192,10 @@ impl Programs {
             .get_envs()
             .any(|(name, value)| name == "KMP_ENABLE_TASK_THROTTLING" && value.is_some());
         let kept = match way {
-            "auto" | "chaos" => KEPT_COMPILING,
+            "auto" | "chaos" => MAX_LEFT_BYTES_COMPILING,
             // The runtime keeps the memory of tasks, and without throttling many exist at a time.
-            _ if unthrottled => 3 * KEPT,
-            _ => KEPT,
+            _ if unthrottled => 3 * MAX_LEFT_BYTES,
+            _ => MAX_LEFT_BYTES,
         };
         // Memory grows under the sanitizer, and the program is slow.
         let (rounds, kept) = if self.races {
@@ -205,7 +205,7 @@ impl Programs {
         };
         command.args([seed, rounds, kept].map(|n| n.to_string()));
         // Active waiting with more threads than processors would be slow by design.
-        if number(seed, 100).is_multiple_of(4) {
+        if random_number(seed, 100).is_multiple_of(4) {
             command.env_remove("OMP_WAIT_POLICY");
             // SAFETY: between fork and exec this makes two system calls on a local.
             unsafe {
@@ -225,7 +225,7 @@ impl Programs {
 }
 
 /// Describes the failure of a run, if any.
-fn wrong(ran: &Ran) -> Option<String> {
+fn describe_failure(ran: &TimedRun) -> Option<String> {
     let out = String::from_utf8_lossy(&ran.stdout);
     if ran.status == 0 && out.starts_with("ok ") && out.lines().count() == 1 {
         return None;
@@ -242,7 +242,7 @@ fn describe(command: &Command, seed: u64) -> String {
             text += &format!("{}={} ", name.display(), value.display());
         }
     }
-    if number(seed, 100).is_multiple_of(4) {
+    if random_number(seed, 100).is_multiple_of(4) {
         text += "taskset -c 0 ";
     }
     text + &process::show(command)
@@ -271,11 +271,11 @@ pub fn run(options: &Options) -> Result<(), String> {
             let mut command = programs.command(way, seed);
             let stacks = programs.dir.join(format!("{way}-{seed}.stacks"));
             let ran = run_watched(&mut command, &programs.dir, LIMIT, &mut |pid| {
-                keep_stacks(pid, &stacks);
+                save_stacks(pid, &stacks);
             })?;
             let count = counts.entry(way).or_default();
             count.0 += 1;
-            match wrong(&ran) {
+            match describe_failure(&ran) {
                 None => {
                     let out = String::from_utf8_lossy(&ran.stdout);
                     count.1 += out[3..].trim().parse::<u64>().unwrap_or(0);
@@ -302,7 +302,7 @@ pub fn run(options: &Options) -> Result<(), String> {
 }
 
 /// Saves the stacks of all threads of a process, if gdb is installed.
-fn keep_stacks(pid: u32, path: &Path) {
+fn save_stacks(pid: u32, path: &Path) {
     let mut gdb = Command::new("gdb");
     gdb.args(["-q", "-batch", "-ex", "thread apply all backtrace 30", "-p"]);
     gdb.arg(pid.to_string());

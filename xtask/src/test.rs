@@ -23,7 +23,7 @@ pub enum Dispatch {
 
 /// Test groups that the default run skips with loop dispatch: they do not depend on it, or they
 /// take long and execute the same code as others.
-const NOT_OF_THE_LOOP: [&str; 11] = [
+const SKIPPED_WITH_LOOP: [&str; 11] = [
     "archives/",
     "baseline/refused",
     "cache/",
@@ -39,7 +39,7 @@ const NOT_OF_THE_LOOP: [&str; 11] = [
 
 /// Returns the groups of device tests that the default run skips with loop dispatch, because their
 /// regions are not bytecode. Tests of failures remain, since the development build has more checks.
-fn not_of_the_loop_on_devices() -> Result<Vec<String>, String> {
+fn device_groups_skipped_with_loop() -> Result<Vec<String>, String> {
     let folder = root().join("tests/offload");
     let told = |e: std::io::Error| format!("{}: {e}", folder.display());
     let mut groups = Vec::new();
@@ -69,7 +69,7 @@ fn prepare() -> Result<Tools, String> {
 pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), String> {
     let tools = prepare()?;
     if dispatch == Some(Dispatch::Loop) {
-        return with_a_loop(&tools, filter, true);
+        return run_with_loop_dispatch(&tools, filter, true);
     }
     let cargo = |args: &[&str]| {
         let mut command = tools.cargo();
@@ -117,11 +117,11 @@ pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), Strin
     if dispatch == Some(Dispatch::Tail) {
         return Ok(());
     }
-    with_a_loop(&tools, None, false)
+    run_with_loop_dispatch(&tools, None, false)
 }
 
 /// Returns the harness command for another executable than the one it was built with.
-fn programs(tools: &Tools, filter: Option<&str>, executable: &Path) -> Command {
+fn harness_command(tools: &Tools, filter: Option<&str>, executable: &Path) -> Command {
     let mut test = tools.cargo();
     test.current_dir(root()).args(["test", "--release"]);
     test.args(["--package", "ompvm", "--test", "harness", "--"])
@@ -138,19 +138,19 @@ pub fn run_dist(filter: Option<&str>) -> Result<(), String> {
     let tools = prepare()?;
     setup::ensure_bolt(&tools)?;
     let executable = dist::laid_out(&tools)?;
-    process::run(&mut programs(&tools, filter, &executable))
+    process::run(&mut harness_command(&tools, filter, &executable))
 }
 
 /// Runs the programs with the development build; `whole` selects all of them in every tier.
-fn with_a_loop(tools: &Tools, filter: Option<&str>, whole: bool) -> Result<(), String> {
+fn run_with_loop_dispatch(tools: &Tools, filter: Option<&str>, whole: bool) -> Result<(), String> {
     let package = ["--package", "ompvm"];
     let mut build = tools.cargo();
     build.current_dir(root()).arg("build").args(package);
     process::run(build.args(["--bin", "ompvm"]))?;
-    let mut test = programs(tools, filter, &root().join("target/debug/ompvm"));
+    let mut test = harness_command(tools, filter, &root().join("target/debug/ompvm"));
     if !whole {
-        let devices = not_of_the_loop_on_devices()?;
-        let groups = NOT_OF_THE_LOOP
+        let devices = device_groups_skipped_with_loop()?;
+        let groups = SKIPPED_WITH_LOOP
             .into_iter()
             .chain(devices.iter().map(String::as_str));
         test.args(groups.flat_map(|group| ["--skip", group]))

@@ -4,8 +4,8 @@
 //! The selection of programs and the time limit belong to `fuzz`.
 
 use super::generate::{Source, source};
-use crate::limited::{Ran, run, write};
 use crate::setup::Tools;
+use crate::timed::{TimedRun, run, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// A way to run ompvm.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct RunMode {
     /// Name in reports.
     pub name: String,
     /// Options of `ompvm run`.
@@ -42,9 +42,9 @@ pub struct Way {
     pub again: bool,
 }
 
-impl Way {
-    fn new(name: &str, options: &[&str], rounds: u32) -> Way {
-        Way {
+impl RunMode {
+    fn new(name: &str, options: &[&str], rounds: u32) -> RunMode {
+        RunMode {
             name: name.into(),
             options: options.iter().map(|o| (*o).to_owned()).collect(),
             env: Vec::new(),
@@ -54,31 +54,31 @@ impl Way {
     }
 
     /// Returns all ways; [`present`] selects those that an ompvm supports.
-    pub fn all() -> Vec<Way> {
+    pub fn all() -> Vec<RunMode> {
         let mut ways = vec![
-            Way::new("interp", &["--tier=interp"], 1),
-            Way::new("baseline", &["--tier=baseline"], 1),
-            Way::new("opt", &["--tier=opt", "--no-cache"], 1),
-            Way::new("auto", &["--tier=auto", "--no-cache"], 8),
+            RunMode::new("interp", &["--tier=interp"], 1),
+            RunMode::new("baseline", &["--tier=baseline"], 1),
+            RunMode::new("opt", &["--tier=opt", "--no-cache"], 1),
+            RunMode::new("auto", &["--tier=auto", "--no-cache"], 8),
             // Runs with the cache of earlier runs and adds to it.
-            Way {
+            RunMode {
                 again: true,
-                ..Way::new("kept", &["--tier=auto"], 4)
+                ..RunMode::new("kept", &["--tier=auto"], 4)
             },
         ];
         // The lowest bit of the seed selects the tier that runs until LLVM has compiled
         // (`tier::chaos`).
         for (name, choices) in [("chaos", "SEED1"), ("chaos-baseline", "SEED0")] {
-            ways.push(Way {
+            ways.push(RunMode {
                 env: vec![("OMPVM_CHAOS".into(), choices.into())],
-                ..Way::new(name, &["--tier=auto"], 2)
+                ..RunMode::new(name, &["--tier=auto"], 2)
             });
         }
         ways
     }
 
     /// Returns the command for a program.
-    pub fn command(&self, ompvm: &Path, bitcode: &Path, setting: &Setting) -> Command {
+    pub fn command(&self, ompvm: &Path, bitcode: &Path, setting: &Environment) -> Command {
         let mut command = Command::new(ompvm);
         command.arg("run").args(&self.options).arg(bitcode);
         command.arg(self.rounds.to_string());
@@ -93,7 +93,7 @@ impl Way {
 }
 
 /// Returns the ways that this ompvm supports, by running an empty program.
-pub fn present(tools: &Tools, ompvm: &Path, dir: &Path) -> Result<Vec<Way>, String> {
+pub fn present(tools: &Tools, ompvm: &Path, dir: &Path) -> Result<Vec<RunMode>, String> {
     let source = dir.join("empty.c");
     write(&source, "int main(void) { return 0; }\n")?;
     let bitcode = dir.join("empty.bc");
@@ -107,14 +107,14 @@ pub fn present(tools: &Tools, ompvm: &Path, dir: &Path) -> Result<Vec<Way>, Stri
         return Err(String::from_utf8_lossy(&built.stderr).into_owned());
     }
     let mut ways = Vec::new();
-    for way in Way::all() {
+    for mode in RunMode::all() {
         let ran = run(
-            &mut way.command(ompvm, &bitcode, &Setting::of(0)),
+            &mut mode.command(ompvm, &bitcode, &Environment::from_seed(0)),
             dir,
             LIMIT,
         )?;
         if ran.status == 0 {
-            ways.push(way);
+            ways.push(mode);
         }
     }
     Ok(ways)
@@ -122,7 +122,7 @@ pub fn present(tools: &Tools, ompvm: &Path, dir: &Path) -> Result<Vec<Way>, Stri
 
 /// Environment of a run, derived from the program's seed.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting {
+pub struct Environment {
     /// Seed of the program.
     pub seed: u64,
     /// Number of threads.
@@ -131,11 +131,11 @@ pub struct Setting {
     pub schedule: &'static str,
 }
 
-impl Setting {
+impl Environment {
     /// Returns the setting of a seed.
-    pub fn of(seed: u64) -> Setting {
+    pub fn from_seed(seed: u64) -> Environment {
         let schedules = ["static", "dynamic,3", "guided", "static,2"];
-        Setting {
+        Environment {
             seed,
             threads: 1 + seed / 3 % 4,
             schedule: schedules[(seed / 5 % 4) as usize],
@@ -157,9 +157,9 @@ pub enum Verdict {
     /// ompvm behaves differently.
     Differs {
         /// Native run.
-        expected: Ran,
+        expected: TimedRun,
         /// Run by ompvm.
-        got: Ran,
+        got: TimedRun,
     },
 }
 
@@ -174,18 +174,18 @@ pub struct Case<'a> {
     /// Source text.
     pub source: Source,
     /// Environment.
-    pub setting: Setting,
+    pub setting: Environment,
 }
 
 impl<'a> Case<'a> {
     /// Returns the program of a seed.
-    pub fn of(tools: &'a Tools, ompvm: &'a Path, dir: &Path, seed: u64) -> Case<'a> {
+    pub fn from_seed(tools: &'a Tools, ompvm: &'a Path, dir: &Path, seed: u64) -> Case<'a> {
         Case {
             tools,
             ompvm,
             dir: dir.to_owned(),
             source: source(seed),
-            setting: Setting::of(seed),
+            setting: Environment::from_seed(seed),
         }
     }
 
@@ -267,7 +267,7 @@ impl<'a> Case<'a> {
     }
 
     /// Runs the executable natively.
-    pub fn native(&self, executable: &Path, rounds: u32) -> Result<Ran, String> {
+    pub fn native(&self, executable: &Path, rounds: u32) -> Result<TimedRun, String> {
         let mut command = Command::new(executable);
         command.arg(rounds.to_string());
         self.setting.apply(&mut command);
@@ -275,9 +275,14 @@ impl<'a> Case<'a> {
     }
 
     /// Compares one way with the native run.
-    pub fn compare(&self, way: &Way, bitcode: &Path, expected: &Ran) -> Result<Verdict, String> {
-        for _ in 0..1 + u32::from(way.again) {
-            let mut command = way.command(self.ompvm, bitcode, &self.setting);
+    pub fn compare(
+        &self,
+        mode: &RunMode,
+        bitcode: &Path,
+        expected: &TimedRun,
+    ) -> Result<Verdict, String> {
+        for _ in 0..1 + u32::from(mode.again) {
+            let mut command = mode.command(self.ompvm, bitcode, &self.setting);
             let got = run(&mut command, &self.dir, LIMIT)?;
             if !got.agrees(expected) {
                 return Ok(Verdict::Differs {
@@ -291,7 +296,7 @@ impl<'a> Case<'a> {
 
     /// Returns true if every correct implementation must run the program alike: several native runs
     /// without optimization agree with `expected`.
-    pub fn is_sound(&self, expected: &Ran, rounds: u32) -> Result<bool, String> {
+    pub fn is_sound(&self, expected: &TimedRun, rounds: u32) -> Result<bool, String> {
         let (_, plain) = self.build("plain", &["-O0"])?;
         for _ in 0..4 {
             if !self.native(&plain, rounds)?.agrees(expected) {

@@ -19,10 +19,10 @@ mod pack;
 mod reduce;
 
 use crate::dist;
-use crate::limited::{Ran, replace, write};
 use crate::process::{self, root};
 use crate::setup;
-use case::{Case, LEVELS, Verdict, Way, present};
+use crate::timed::{TimedRun, replace, write};
+use case::{Case, LEVELS, RunMode, Verdict, present};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -71,12 +71,12 @@ pub struct Options {
 
 /// Counters of a run, kept in its state file.
 #[derive(Default)]
-struct State {
+struct Progress {
     next: AtomicU64,
     counts: Mutex<BTreeMap<String, u64>>,
 }
 
-impl State {
+impl Progress {
     fn add(&self, what: &str, n: u64) {
         let mut counts = self.counts.lock().unwrap_or_else(|e| e.into_inner());
         *counts.entry(what.to_owned()).or_default() += n;
@@ -87,8 +87,8 @@ impl State {
         counts.get(what).copied().unwrap_or(0)
     }
 
-    fn load(path: &Path) -> State {
-        let state = State::default();
+    fn load(path: &Path) -> Progress {
+        let state = Progress::default();
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let mut counts = BTreeMap::new();
         for line in text.lines() {
@@ -158,7 +158,7 @@ fn with_copy(
         base,
         options,
         ways,
-        state: State::load(&state_path(base, options.seed)),
+        state: Progress::load(&state_path(base, options.seed)),
         started: Instant::now(),
     };
     if let Some(seed) = options.only {
@@ -176,8 +176,8 @@ struct Fuzz<'a> {
     ompvm: &'a Path,
     base: &'a Path,
     options: &'a Options,
-    ways: Vec<Way>,
-    state: State,
+    ways: Vec<RunMode>,
+    state: Progress,
     started: Instant,
 }
 
@@ -236,7 +236,7 @@ impl Fuzz<'_> {
 
     /// Tests one program in every way.
     fn program(&self, seed: u64, dir: &Path) -> Result<(), String> {
-        let case = Case::of(self.tools, self.ompvm, dir, seed);
+        let case = Case::from_seed(self.tools, self.ompvm, dir, seed);
         self.state.add("programs", 1);
         for (level, flags) in LEVELS {
             let (bitcode, native) = match case.build(level, flags) {
@@ -247,9 +247,9 @@ impl Fuzz<'_> {
                     return Ok(());
                 }
             };
-            let mut expected: BTreeMap<u32, Ran> = BTreeMap::new();
-            for way in &self.ways {
-                let rounds = way.rounds;
+            let mut expected: BTreeMap<u32, TimedRun> = BTreeMap::new();
+            for mode in &self.ways {
+                let rounds = mode.rounds;
                 if let std::collections::btree_map::Entry::Vacant(e) = expected.entry(rounds) {
                     e.insert(case.native(&native, rounds)?);
                 }
@@ -260,14 +260,16 @@ impl Fuzz<'_> {
                     return Ok(());
                 }
                 self.state.add("runs", 1);
-                if let Verdict::Differs { expected, got } = case.compare(way, &bitcode, natively)? {
-                    self.finding(&case, level, flags, way, &expected, &got)?;
+                if let Verdict::Differs { expected, got } =
+                    case.compare(mode, &bitcode, natively)?
+                {
+                    self.finding(&case, level, flags, mode, &expected, &got)?;
                 }
             }
             if level == "O2" && self.options.flips > 0 {
                 let bytes = std::fs::read(&bitcode).map_err(|e| e.to_string())?;
                 self.state.add("damaged", self.options.flips);
-                for (flip, bytes, ran) in mutate::check(&case, &bytes, self.options.flips)? {
+                for (flip, bytes, ran) in mutate::find_crashes(&case, &bytes, self.options.flips)? {
                     let dir = self.base.join(format!("findings/damaged-{flip}"));
                     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
                     write(&dir.join("damaged.bc"), bytes)?;
@@ -289,34 +291,34 @@ impl Fuzz<'_> {
         case: &Case,
         level: &str,
         flags: &[&str],
-        way: &Way,
-        expected: &Ran,
-        got: &Ran,
+        mode: &RunMode,
+        expected: &TimedRun,
+        got: &TimedRun,
     ) -> Result<(), String> {
         let seed = case.setting.seed;
-        if !case.is_sound(expected, way.rounds)? {
+        if !case.is_sound(expected, mode.rounds)? {
             println!("{seed}/{level}: native runs differ among themselves");
             self.state.add("useless", 1);
             return Ok(());
         }
-        let folder = format!("{seed}-{level}-{}", way.name);
+        let folder = format!("{seed}-{level}-{}", mode.name);
         println!("{folder}: native {}, ompvm {}", expected.end(), got.end());
         self.state.add("differences", 1);
-        self.state.add(&format!("differences in {}", way.name), 1);
+        self.state.add(&format!("differences in {}", mode.name), 1);
         let out = self.base.join("findings").join(&folder);
         std::fs::create_dir_all(&out).map_err(|e| e.to_string())?;
         write(&out.join(case.file()), &case.source.text)?;
         write(&out.join("expected"), &expected.stdout)?;
         write(&out.join("got"), &got.stdout)?;
         write(&out.join("stderr"), &got.stderr)?;
-        let env: Vec<String> = way
+        let env: Vec<String> = mode
             .env
             .iter()
             .map(|(k, v)| format!("{k}={}", v.replace("SEED", &seed.to_string())))
             .collect();
         let command = format!(
             "cargo xtask fuzz --only {seed} --ways {}\n{} {} {} -c -emit-llvm {}\nOMP_NUM_THREADS={} OMP_SCHEDULE={} {} ompvm run {} {} {}\n",
-            way.name,
+            mode.name,
             if case.source.cpp {
                 "clang++-22"
             } else {
@@ -328,25 +330,25 @@ impl Fuzz<'_> {
             case.setting.threads,
             case.setting.schedule,
             env.join(" "),
-            way.options.join(" "),
+            mode.options.join(" "),
             case.file().replace(".cpp", ".bc").replace(".c", ".bc"),
-            way.rounds,
+            mode.rounds,
         );
         write(&out.join("command"), command)?;
         // The failure rate determines how many runs a reduced candidate gets.
         let bitcode = case.dir.join(format!("{level}.bc"));
         let mut again = 0;
         for _ in 0..4 {
-            if let Verdict::Differs { .. } = case.compare(way, &bitcode, expected)? {
+            if let Verdict::Differs { .. } = case.compare(mode, &bitcode, expected)? {
                 again += 1;
             }
         }
         println!("{folder}: {again} of 4 runs differ again");
-        let known = self.state.get(&format!("reduced in {}", way.name));
+        let known = self.state.get(&format!("reduced in {}", mode.name));
         if again == 0 || self.options.reduce == 0 || known >= 12 {
             return Ok(());
         }
-        self.state.add(&format!("reduced in {}", way.name), 1);
+        self.state.add(&format!("reduced in {}", mode.name), 1);
         let tries = if again == 4 { 1 } else { 6 };
         let dir = case.dir.join("reduce");
         std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
@@ -354,7 +356,7 @@ impl Fuzz<'_> {
         let kind = (got.status, got.timed_out);
         let (small, tried) = reduce::reduce(&case.source.text, limit, |text| {
             let smaller = case.with(&dir, text.to_owned());
-            still_fails(&smaller, level, flags, way, tries, kind).unwrap_or(false)
+            still_fails(&smaller, level, flags, mode, tries, kind).unwrap_or(false)
         });
         println!(
             "{folder}: reduced from {} to {} lines in {tried} attempts",
@@ -370,18 +372,18 @@ fn still_fails(
     case: &Case,
     level: &str,
     flags: &[&str],
-    way: &Way,
+    mode: &RunMode,
     tries: usize,
     kind: (i32, bool),
 ) -> Result<bool, String> {
     let (bitcode, native) = case.build(level, flags)?;
-    let expected = case.native(&native, way.rounds)?;
+    let expected = case.native(&native, mode.rounds)?;
     if expected.timed_out || expected.status < 0 {
         return Ok(false);
     }
     let mut differs = false;
     for _ in 0..tries {
-        if let Verdict::Differs { got, .. } = case.compare(way, &bitcode, &expected)? {
+        if let Verdict::Differs { got, .. } = case.compare(mode, &bitcode, &expected)? {
             let signal = |s: i32| if s < 0 || s == 125 { s } else { 0 };
             if (signal(got.status), got.timed_out) == (signal(kind.0), kind.1) {
                 differs = true;
@@ -390,12 +392,12 @@ fn still_fails(
         }
     }
     // The expensive check that the program is still well defined comes last.
-    Ok(differs && case.is_sound(&expected, way.rounds)?)
+    Ok(differs && case.is_sound(&expected, mode.rounds)?)
 }
 
 /// Lowers the priority of this process and its children, so that other measurements are not
 /// disturbed.
-pub fn be_nice() {
+pub fn lower_priority() {
     // SAFETY: affects the priority of this process only.
     unsafe { libc::nice(19) };
 }

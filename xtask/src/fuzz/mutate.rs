@@ -5,7 +5,7 @@
 //! ompvm's own reports of a crash, and death by a signal in `inspect`, which only reads the file.
 
 use super::case::Case;
-use crate::limited::{Ran, run, write};
+use crate::timed::{TimedRun, run, write};
 use std::process::Command;
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use std::time::Duration;
 const CRASH: [&str; 3] = ["panicked", "stack dump", "defect of ompvm"];
 
 /// Returns true if ompvm crashed.
-pub fn crashed(ran: &Ran) -> bool {
+pub fn crashed(ran: &TimedRun) -> bool {
     let text = String::from_utf8_lossy(&ran.stderr);
     CRASH.iter().any(|w| text.contains(w)) || !matches!(ran.status, 0 | 125) || ran.timed_out
 }
 
 /// Flips one to four bits, chosen by the seed.
-pub fn flip(bytes: &[u8], seed: u64) -> Vec<u8> {
+pub fn flip_bits(bytes: &[u8], seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
         state = state
@@ -37,11 +37,15 @@ pub fn flip(bytes: &[u8], seed: u64) -> Vec<u8> {
 }
 
 /// Tries `count` mutations of a program's bitcode and returns those on which ompvm crashed.
-pub fn check(case: &Case, bitcode: &[u8], count: u64) -> Result<Vec<(u64, Vec<u8>, Ran)>, String> {
+pub fn find_crashes(
+    case: &Case,
+    bitcode: &[u8],
+    count: u64,
+) -> Result<Vec<(u64, Vec<u8>, TimedRun)>, String> {
     let mut found = Vec::new();
     for n in 0..count {
         let seed = case.setting.seed.wrapping_mul(1_000_003).wrapping_add(n);
-        let damaged = flip(bitcode, seed);
+        let damaged = flip_bits(bitcode, seed);
         let path = case.dir.join("damaged.bc");
         write(&path, &damaged)?;
         let mut command = Command::new(case.ompvm);

@@ -4,11 +4,11 @@
 //! `cases.tsv` has a line per program and level: file, number of rounds, status, hash of the
 //! output. The highest level requires AVX2 and FMA instead of the local processor's features.
 
-use super::case::{Case, LIMIT, PORTABLE, Setting, Way};
-use super::{Options, be_nice, version};
-use crate::limited::{Ran, run, write};
+use super::case::{Case, Environment, LIMIT, PORTABLE, RunMode};
+use super::{Options, lower_priority, version};
 use crate::process;
 use crate::setup::Tools;
+use crate::timed::{TimedRun, run, write};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub fn write_pack(
     ompvm: &Path,
     options: &Options,
 ) -> Result<(), String> {
-    be_nice();
+    lower_priority();
     let cases = dir.join("cases");
     let work = dir.join("work");
     for d in [&cases, &work] {
@@ -57,7 +57,8 @@ pub fn write_pack(
                                 return Ok(());
                             }
                             let seed = options.seed * 1_000_000 + n;
-                            let lines = one(&Case::of(tools, ompvm, &work, seed), cases)?;
+                            let lines =
+                                build_case(&Case::from_seed(tools, ompvm, &work, seed), cases)?;
                             table
                                 .lock()
                                 .unwrap_or_else(|e| e.into_inner())
@@ -84,7 +85,7 @@ pub fn write_pack(
             .current_dir(dir)
             .args(["-cJf", "cases.tar.xz", "cases"]),
     )?;
-    update(dir, ompvm)?;
+    copy_executables(dir, ompvm)?;
     let used = table.values().filter(|l| !l.is_empty()).count();
     println!(
         "{used} programs of {}; run {}/run.sh",
@@ -95,7 +96,7 @@ pub fn write_pack(
 }
 
 /// Copies the executables into the pack.
-fn update(dir: &Path, ompvm: &Path) -> Result<(), String> {
+fn copy_executables(dir: &Path, ompvm: &Path) -> Result<(), String> {
     let this = std::env::current_exe().map_err(|e| e.to_string())?;
     for (from, name) in [(ompvm, "ompvm"), (&this, "runner")] {
         let to = dir.join(name);
@@ -111,11 +112,11 @@ fn update(dir: &Path, ompvm: &Path) -> Result<(), String> {
 }
 
 /// Builds one program. Returns its lines of the table; empty if the program is unusable.
-fn one(case: &Case, cases: &Path) -> Result<String, String> {
+fn build_case(case: &Case, cases: &Path) -> Result<String, String> {
     let seed = case.setting.seed;
     let mut lines = String::new();
     let mut files = Vec::new();
-    let mut first: Option<Vec<Ran>> = None;
+    let mut first: Option<Vec<TimedRun>> = None;
     for (level, flags) in PORTABLE {
         let Ok((bitcode, native)) = case.build(level, flags) else {
             return Ok(String::new());
@@ -184,14 +185,14 @@ pub fn replay(dir: &Path, options: &Options) -> Result<(), String> {
     }
     let findings = dir.join("findings");
     std::fs::create_dir_all(&findings).map_err(|e| e.to_string())?;
-    let mut ways: Vec<Way> = Way::all();
+    let mut ways: Vec<RunMode> = RunMode::all();
     if !options.ways.is_empty() {
         ways.retain(|w| options.ways.contains(&w.name));
     }
     let first = cases.join(&files[0]);
     ways.retain(|w| {
         let ran = run(
-            &mut w.command(&ompvm, &first, &Setting::of(0)),
+            &mut w.command(&ompvm, &first, &Environment::from_seed(0)),
             &findings,
             LIMIT,
         );
@@ -229,9 +230,9 @@ pub fn replay(dir: &Path, options: &Options) -> Result<(), String> {
                 }
                 while started.elapsed() < limit {
                     let n = next.fetch_add(1, Ordering::Relaxed);
-                    let (way, turn) = (&ways[n % ways.len()], n / ways.len());
+                    let (mode, turn) = (&ways[n % ways.len()], n / ways.len());
                     let (file, pass) = (&files[turn % files.len()], turn / files.len());
-                    let Some(expected) = table.get(&(file.clone(), way.rounds)) else {
+                    let Some(expected) = table.get(&(file.clone(), mode.rounds)) else {
                         continue;
                     };
                     let seed: u64 = file
@@ -239,18 +240,18 @@ pub fn replay(dir: &Path, options: &Options) -> Result<(), String> {
                         .next()
                         .and_then(|s| s.parse().ok())
                         .unwrap_or(0);
-                    let setting = Setting::of(seed.wrapping_add(pass as u64 * 7919));
-                    let mut command = way.command(ompvm, &cases.join(file), &setting);
+                    let setting = Environment::from_seed(seed.wrapping_add(pass as u64 * 7919));
+                    let mut command = mode.command(ompvm, &cases.join(file), &setting);
                     let Ok(ran) = run(&mut command, &work, LIMIT) else {
                         continue;
                     };
                     add("runs");
-                    add(&format!("runs in {}", way.name));
+                    add(&format!("runs in {}", mode.name));
                     if ran.status == expected.status && hash(&ran.stdout) == expected.hash {
                         continue;
                     }
-                    add(&format!("differences in {}", way.name));
-                    let name = format!("{}-{}-{pass}", file.trim_end_matches(".bc"), way.name);
+                    add(&format!("differences in {}", mode.name));
+                    let name = format!("{}-{}-{pass}", file.trim_end_matches(".bc"), mode.name);
                     println!(
                         "{name}: ompvm {}, native exited with {}; {}",
                         ran.end(),

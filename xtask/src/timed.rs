@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Status and output of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct TimedRun {
     /// Exit status, or the negated signal number.
     pub status: i32,
     /// True if the program was killed at the time limit.
@@ -22,9 +22,9 @@ pub struct Ran {
     pub stderr: Vec<u8>,
 }
 
-impl Ran {
+impl TimedRun {
     /// Returns true if two runs have the same observable behavior.
-    pub fn agrees(&self, other: &Ran) -> bool {
+    pub fn agrees(&self, other: &TimedRun) -> bool {
         self.status == other.status
             && self.timed_out == other.timed_out
             && self.stdout == other.stdout
@@ -42,7 +42,7 @@ impl Ran {
 
 /// Runs a command to completion or to the time limit, in its own process group, with its output in
 /// files under `dir`.
-pub fn run(command: &mut Command, dir: &Path, limit: Duration) -> Result<Ran, String> {
+pub fn run(command: &mut Command, dir: &Path, limit: Duration) -> Result<TimedRun, String> {
     run_watched(command, dir, limit, &mut |_| {})
 }
 
@@ -52,7 +52,7 @@ pub fn run_watched(
     dir: &Path,
     limit: Duration,
     late: &mut dyn FnMut(u32),
-) -> Result<Ran, String> {
+) -> Result<TimedRun, String> {
     let text = |e: std::io::Error| e.to_string();
     let file = |kind: &str| -> Result<File, String> {
         let path: PathBuf = dir.join(format!("{kind}{:?}", std::thread::current().id()));
@@ -99,7 +99,7 @@ pub fn run_watched(
         file.take(4 << 20).read_to_end(&mut bytes).map_err(text)?;
         Ok::<_, String>(bytes)
     };
-    Ok(Ran {
+    Ok(TimedRun {
         status,
         timed_out,
         stdout: read(&mut out)?,
