@@ -51,26 +51,26 @@ pub fn release(tools: &Tools) -> Result<PathBuf, String> {
 }
 
 /// Builds `target/dist/ompvm` and prints its path, after installing llvm-bolt if it is missing.
-pub fn start() -> Result<(), String> {
+pub fn build_and_print() -> Result<(), String> {
     let tools = setup::ensure()?;
     setup::ensure_bolt(&tools)?;
-    let made = laid_out(&tools)?;
+    let made = with_layout(&tools)?;
     println!("{}", made.display());
     Ok(())
 }
 
 /// Returns the executable to install and to measure: laid out by a profile if llvm-bolt is
 /// installed, else the release build.
-pub fn best(tools: &Tools) -> Result<PathBuf, String> {
+pub fn for_measurement(tools: &Tools) -> Result<PathBuf, String> {
     if setup::has_bolt(tools) {
-        return laid_out(tools);
+        return with_layout(tools);
     }
     eprintln!("no llvm-bolt: not laid out by a profile (`cargo xtask dist` installs it)");
     release(tools)
 }
 
 /// Returns `target/dist/ompvm`, which is rebuilt if the release build is newer.
-pub fn laid_out(tools: &Tools) -> Result<PathBuf, String> {
+pub fn with_layout(tools: &Tools) -> Result<PathBuf, String> {
     let plain = release(tools)?;
     let folder = root().join("target/dist");
     let made = folder.join("ompvm");

@@ -71,10 +71,10 @@ fn main() -> ExitCode {
     let done = match Args::parse().command {
         Command::Setup => setup::ensure().map(|tools| {
             println!("{}", tools.describe());
-            setup::for_tests(&tools);
+            setup::install_test_requirements(&tools);
         }),
         Command::Demo => demo::run(),
-        Command::Dist => dist::start(),
+        Command::Dist => dist::build_and_print(),
         Command::Test {
             filter, dist: true, ..
         } => test::run_dist(filter.as_deref()),

@@ -61,7 +61,7 @@ impl Tools {
 
 /// Fetches NVIDIA's assembler from the Python package index. If that fails, the tests of device
 /// code that need it are ignored.
-fn assembler() -> Result<(), String> {
+fn fetch_ptxas() -> Result<(), String> {
     const PACKAGE: &str = "nvidia-cuda-nvcc-cu12==12.9.86";
     let folder = root().join("target/ptxas");
     if folder.join("ptxas").exists() {
@@ -77,8 +77,8 @@ fn assembler() -> Result<(), String> {
 }
 
 /// Returns the required files that a prefix lacks.
-fn missing(prefix: &Path) -> Vec<&'static str> {
-    let mut missing = Vec::new();
+fn missing_files(prefix: &Path) -> Vec<&'static str> {
+    let mut missing_files = Vec::new();
     for file in [
         "bin/llvm-config",
         "bin/clang",
@@ -89,16 +89,16 @@ fn missing(prefix: &Path) -> Vec<&'static str> {
         "lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a",
     ] {
         if !prefix.join(file).exists() {
-            missing.push(file);
+            missing_files.push(file);
         }
     }
     if !["lib/libomp.so", "lib/libomp.so.5"]
         .iter()
         .any(|f| prefix.join(f).exists())
     {
-        missing.push("lib/libomp.so");
+        missing_files.push("lib/libomp.so");
     }
-    missing
+    missing_files
 }
 
 fn is_llvm_22(prefix: &Path) -> bool {
@@ -130,7 +130,7 @@ fn find() -> Result<Tools, String> {
         if !is_llvm_22(&prefix) {
             continue;
         }
-        let lacks = missing(&prefix);
+        let lacks = missing_files(&prefix);
         if lacks.is_empty() {
             cpp_headers(&prefix)?;
             link_libraries()?;
@@ -142,7 +142,7 @@ fn find() -> Result<Tools, String> {
 }
 
 /// Returns the C++ compiler of the build: the crate `cc` reads `CXX`, too.
-fn cpp() -> Command {
+fn cpp_compiler() -> Command {
     Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()))
 }
 
@@ -163,7 +163,7 @@ fn cpp_headers(prefix: &Path) -> Result<(), String> {
         std::fs::read_to_string(&source).map_err(|e| format!("{}: {e}", source.display()))?;
     let dir = capture(Command::new(prefix.join("bin/llvm-config")).arg("--includedir"))?;
     let dir = String::from_utf8_lossy(&dir.stdout).trim().to_owned();
-    let mut child = cpp()
+    let mut child = cpp_compiler()
         .args([
             "-std=c++17",
             "-E",
@@ -189,11 +189,14 @@ fn cpp_headers(prefix: &Path) -> Result<(), String> {
     }
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     let first = errors.lines().find(|l| l.contains("error"));
-    Err(lacking_headers(&dir, first.unwrap_or("it gives no reason")))
+    Err(missing_headers_message(
+        &dir,
+        first.unwrap_or("it gives no reason"),
+    ))
 }
 
 /// Returns a message about missing headers: LLVM's or the C++ library's.
-fn lacking_headers(dir: &str, error: &str) -> String {
+fn missing_headers_message(dir: &str, error: &str) -> String {
     let whose = if error.contains("llvm") {
         format!("LLVM's headers are not in {dir} (Debian: llvm-22-dev)")
     } else {
@@ -210,7 +213,7 @@ fn link_libraries() -> Result<(), String> {
     let source = dir.join("probe.cpp");
     std::fs::write(&source, "#include <vector>\nint main() { return 0; }\n")
         .map_err(|e| e.to_string())?;
-    let output = cpp()
+    let output = cpp_compiler()
         .arg(&source)
         .arg("-o")
         .arg(dir.join("probe"))
@@ -256,11 +259,11 @@ fn install(reason: &str, packages: &[&str], advice: &str) -> Result<(), String> 
 }
 
 /// Installs the requirements of single tests. Reports which tests are ignored without them.
-pub fn for_tests(tools: &Tools) {
-    if let Err(why) = assembler() {
+pub fn install_test_requirements(tools: &Tools) {
+    if let Err(why) = fetch_ptxas() {
         eprintln!("no ptxas, so the tests of device code for GPUs are ignored: {why}");
     }
-    if let Err(why) = provide(tools, &["flang"], FLANG) {
+    if let Err(why) = ensure_programs(tools, &["flang"], FLANG) {
         eprintln!("no flang, so the tests in Fortran are ignored: {why}");
     }
     let lib = tools.prefix.join("lib");
@@ -275,32 +278,32 @@ pub fn for_tests(tools: &Tools) {
 }
 
 /// Installs the package of missing LLVM programs, if the system allows it.
-fn provide(tools: &Tools, programs: &[&str], package: &str) -> Result<(), String> {
-    if has(tools, programs) {
+fn ensure_programs(tools: &Tools, programs: &[&str], package: &str) -> Result<(), String> {
+    if has_programs(tools, programs) {
         return Ok(());
     }
     let reason = format!("{} lacks {}", tools.prefix.display(), programs.join(" or "));
     let advice = format!("{reason}; install it (Debian: apt-get install {package})");
     install(&reason, &[package], &advice)?;
-    if has(tools, programs) {
+    if has_programs(tools, programs) {
         return Ok(());
     }
     Err(format!("{advice}, even after installing the package"))
 }
 
-fn has(tools: &Tools, programs: &[&str]) -> bool {
+fn has_programs(tools: &Tools, programs: &[&str]) -> bool {
     let there = |program: &&str| tools.llvm(program).exists();
     programs.iter().all(there)
 }
 
 /// Returns true if llvm-bolt is installed, which only `cargo xtask dist` needs.
 pub fn has_bolt(tools: &Tools) -> bool {
-    has(tools, &BOLT_PROGRAMS)
+    has_programs(tools, &BOLT_PROGRAMS)
 }
 
 /// Installs llvm-bolt if it is missing and the system allows it.
 pub fn ensure_bolt(tools: &Tools) -> Result<(), String> {
-    provide(tools, &BOLT_PROGRAMS, BOLT)
+    ensure_programs(tools, &BOLT_PROGRAMS, BOLT)
 }
 
 /// Finds the tools, after installing missing ones if the system allows it.
@@ -332,12 +335,13 @@ mod tests {
 
     #[test]
     fn it_is_said_whose_headers_are_missing() {
-        let told = lacking_headers("/x", "<stdin>:1: error: llvm/IR/Module.h: No such file");
+        let told =
+            missing_headers_message("/x", "<stdin>:1: error: llvm/IR/Module.h: No such file");
         assert!(
             told.contains("/x") && told.contains("llvm-22-dev"),
             "{told}"
         );
-        let told = lacking_headers("/x", "<stdin>:1: error: vector: No such file");
+        let told = missing_headers_message("/x", "<stdin>:1: error: vector: No such file");
         assert!(told.contains("g++"), "{told}");
     }
 }

@@ -9,7 +9,7 @@
 //! spinning. Other runtimes are not compared; libomp fails assertions of its own in some of these
 //! programs.
 
-use crate::bench::epcc::libomp_ours;
+use crate::bench::epcc::build_libomp;
 use crate::dist;
 use crate::process::{self, root};
 use crate::setup;
@@ -131,7 +131,7 @@ impl Programs {
             target.join(triple).join("release/libomp.so")
         } else {
             copy(&dist::release(&tools)?, &ompvm)?;
-            libomp_ours(&tools)?.join("libomp.so.5")
+            build_libomp(&tools)?.join("libomp.so.5")
         };
         copy(&library, &kept.join("libomp.so.5"))?;
         let (bitcode, native) = (dir.join("stress.bc"), dir.join("stress"));

@@ -55,7 +55,7 @@ fn device_groups_skipped_with_loop() -> Result<Vec<String>, String> {
 /// Finds the tools and builds what the tests run.
 fn prepare() -> Result<Tools, String> {
     let tools = setup::ensure()?;
-    setup::for_tests(&tools);
+    setup::install_test_requirements(&tools);
     for name in Name::ALL {
         npb::build(&tools, name, Class::S)?;
     }
@@ -137,7 +137,7 @@ fn harness_command(tools: &Tools, filter: Option<&str>, executable: &Path) -> Co
 pub fn run_dist(filter: Option<&str>) -> Result<(), String> {
     let tools = prepare()?;
     setup::ensure_bolt(&tools)?;
-    let executable = dist::laid_out(&tools)?;
+    let executable = dist::with_layout(&tools)?;
     process::run(&mut harness_command(&tools, filter, &executable))
 }
 

@@ -4,7 +4,7 @@
 //! (`LD_LIBRARY_PATH`). libgomp has an executable of its own, built by gcc. `bench npb --pack`
 //! packs all of it for a machine without compilers.
 
-use super::{Options, place::Place, table::Table};
+use super::{Options, bench_root::BenchRoot, table::Table};
 use crate::process::{self, capture_ok, median, root};
 use crate::setup::Tools;
 use clap::Args;
@@ -56,28 +56,28 @@ struct Side {
 }
 
 /// Returns all sides, ours first. libgomp is included if there is a gcc, or if it was packed.
-fn sides(place: &Place, name: &str, options: &EpccOptions) -> Result<Vec<Side>, String> {
+fn sides(bench_root: &BenchRoot, name: &str, options: &EpccOptions) -> Result<Vec<Side>, String> {
     let side = |name, executable: &PathBuf, library: Option<PathBuf>| Side {
         name,
         executable: executable.clone(),
         library,
     };
-    let (clang, gcc, ours, libomp, libgomp) = match &place.tools {
+    let (clang, gcc, ours, libomp, libgomp) = match &bench_root.tools {
         Some(tools) => (
             build_clang(tools, name)?,
             build_gcc(name),
-            libomp_ours(tools)?,
+            build_libomp(tools)?,
             tools.prefix.join("lib"),
             None,
         ),
         None => {
-            let gcc = place.path(&format!("bench/out/{name}.gcc"));
+            let gcc = bench_root.path(&format!("bench/out/{name}.gcc"));
             let packed = gcc.exists().then_some(gcc).ok_or("it was not packed");
-            let lib = place.path("lib");
+            let lib = bench_root.path("lib");
             (
-                place.path(&format!("bench/out/{name}")),
+                bench_root.path(&format!("bench/out/{name}")),
                 packed.map_err(str::to_owned),
-                place.path(OURS),
+                bench_root.path(OURS),
                 lib.clone(),
                 Some(lib),
             )
@@ -110,7 +110,7 @@ pub fn build_all(tools: &Tools) -> Result<(Vec<PathBuf>, PathBuf), String> {
             Err(why) => println!("without libgomp: {why}"),
         }
     }
-    Ok((executables, libomp_ours(tools)?.join("libomp.so.5")))
+    Ok((executables, build_libomp(tools)?.join("libomp.so.5")))
 }
 
 fn build_clang(tools: &Tools, name: &str) -> Result<PathBuf, String> {
@@ -123,8 +123,8 @@ fn build_gcc(name: &str) -> Result<PathBuf, String> {
 
 /// Runs all sides alternately and prints the table; the ratio is to the best of the others.
 fn compare(name: &str, title: &str, options: &EpccOptions) -> Result<(), String> {
-    let place = Place::find(options.from.as_deref())?;
-    let sides = sides(&place, name, options)?;
+    let bench_root = BenchRoot::find(options.from.as_deref())?;
+    let sides = sides(&bench_root, name, options)?;
     let (threads, runs) = (options.common.threads, options.common.runs);
     let mut figures: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); sides.len()];
     // Loop lengths by executable, so that all runs of one do the same work.
@@ -216,7 +216,7 @@ fn build(compiler: &Path, flags: &[&str], name: &str, to: &str) -> Result<PathBu
 pub const OURS: &str = "target/release/libomp";
 
 /// Builds our runtime as a shared library under libomp's names and returns its folder.
-pub fn libomp_ours(tools: &Tools) -> Result<PathBuf, String> {
+pub fn build_libomp(tools: &Tools) -> Result<PathBuf, String> {
     process::run(tools.cargo().current_dir(root()).args([
         "build",
         "--release",

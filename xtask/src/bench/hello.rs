@@ -1,8 +1,8 @@
 //! Measures a program with one parallel region and a line of output: natively, with ompvm and an
 //! empty or warm cache, and under lli with libomp.
 
+use super::bench_root::{self, BenchRoot};
 use super::cache::{Cache, CacheFolder};
-use super::place::{self, Place};
 use super::table::write_json;
 use crate::process::{capture_ok, geomean, measure_ok, median};
 use clap::Args;
@@ -46,10 +46,10 @@ pub struct HelloOptions {
 }
 
 /// Compiles the program to bitcode and to a native executable.
-pub fn build(place: &Place) -> Result<[PathBuf; 2], String> {
-    let dir = place.path("bench/out");
+pub fn build(bench_root: &BenchRoot) -> Result<[PathBuf; 2], String> {
+    let dir = bench_root.path("bench/out");
     let (bitcode, native) = (dir.join("hello.bc"), dir.join("hello"));
-    let Some(tools) = &place.tools else {
+    let Some(tools) = &bench_root.tools else {
         return Ok([bitcode, native]);
     };
     std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
@@ -71,27 +71,27 @@ type Side<'a> = (&'a str, Box<dyn Fn() -> Result<Command, String> + 'a>);
 
 /// Runs the sides alternately and prints the statistics.
 pub fn run(options: &HelloOptions) -> Result<(), String> {
-    let place = Place::find(options.from.as_deref())?;
-    let [bitcode, native] = build(&place)?;
-    let cold = CacheFolder::new(Cache::Empty, place.ompvm_path());
-    let warm = CacheFolder::new(Cache::Warm, place.ompvm_path());
-    let ours = |cache| place.ompvm(&options.tier, &[], &bitcode, options.threads, cache);
+    let bench_root = BenchRoot::find(options.from.as_deref())?;
+    let [bitcode, native] = build(&bench_root)?;
+    let cold = CacheFolder::new(Cache::Empty, bench_root.ompvm_path());
+    let warm = CacheFolder::new(Cache::Warm, bench_root.ompvm_path());
+    let ours = |cache| bench_root.ompvm(&options.tier, &[], &bitcode, options.threads, cache);
     let mut sides: Vec<Side> = vec![
         (
             "native",
-            Box::new(|| Ok(place.command(&native, options.threads))),
+            Box::new(|| Ok(bench_root.command(&native, options.threads))),
         ),
         ("ompvm, empty cache", Box::new(|| ours(&cold))),
         ("ompvm, warm cache", Box::new(|| ours(&warm))),
     ];
-    let lli = place.tools.as_ref().map(|t| t.llvm("lli"));
-    if let (Some(lli), Some(tools)) = (lli.filter(|l| l.exists()), &place.tools) {
+    let lli = bench_root.tools.as_ref().map(|t| t.llvm("lli"));
+    if let (Some(lli), Some(tools)) = (lli.filter(|l| l.exists()), &bench_root.tools) {
         let libomp = tools.prefix.join("lib/libomp.so");
-        let (place, bitcode) = (&place, &bitcode);
+        let (bench_root, bitcode) = (&bench_root, &bitcode);
         sides.push((
             "lli with libomp",
             Box::new(move || {
-                let mut command = place.command(&lli, options.threads);
+                let mut command = bench_root.command(&lli, options.threads);
                 command
                     .arg(format!("-load={}", libomp.display()))
                     .arg(bitcode);
@@ -112,7 +112,7 @@ pub fn run(options: &HelloOptions) -> Result<(), String> {
     }
     println!(
         "{}\n\nHello from one parallel region, {} threads, whole process, --tier={}, {} runs in turn\n",
-        place::machine(),
+        bench_root::machine(),
         options.threads,
         options.tier,
         options.runs
@@ -144,7 +144,10 @@ pub fn run(options: &HelloOptions) -> Result<(), String> {
             .iter()
             .map(|(name, ratio, walls)| json!({"name": name, "ratio": ratio, "wall_ms": walls}))
             .collect();
-        write_json(file, &json!({"machine": place::machine(), "rows": rows}))?;
+        write_json(
+            file,
+            &json!({"machine": bench_root::machine(), "rows": rows}),
+        )?;
     }
     let ours = rows.iter().filter(|r| r.0.starts_with("ompvm"));
     println!("\ngeomean {:.3}", geomean(ours.map(|r| r.1)));

@@ -13,8 +13,8 @@ use std::process::Command;
 /// Runs both parts; the last line is the geometric mean of the slowdown against clang -O2.
 pub fn run(options: &Options) -> Result<(), String> {
     let tools = setup::ensure()?;
-    let ompvm = dist::best(&tools)?;
-    start(&tools, &ompvm, options)?;
+    let ompvm = dist::for_measurement(&tools)?;
+    measure_startup(&tools, &ompvm, options)?;
     against_lli(&tools, &ompvm, options)?;
     against_native(&tools, &ompvm, options)
 }
@@ -56,7 +56,7 @@ fn stats(ompvm: &Path, file: &Path) -> Result<(f64, f64), String> {
 }
 
 /// Measures the start-up of a module of about 10,000 instructions whose `main` returns at once.
-fn start(tools: &Tools, ompvm: &Path, options: &Options) -> Result<(), String> {
+fn measure_startup(tools: &Tools, ompvm: &Path, options: &Options) -> Result<(), String> {
     let dir = root().join("bench/out");
     std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let mut text =

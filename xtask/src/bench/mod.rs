@@ -3,6 +3,7 @@
 //! Each benchmark prints a Markdown table, then `geomean R` (ours over the peer, smaller is better)
 //! and, if rows are constructs, `worst R`. `--json FILE` writes the same.
 
+mod bench_root;
 mod cache;
 pub mod epcc;
 mod hello;
@@ -10,7 +11,6 @@ mod interp;
 mod npb;
 mod offload;
 mod pack;
-mod place;
 mod steady;
 mod table;
 
@@ -59,7 +59,7 @@ pub fn run(bench: &Bench) -> Result<(), String> {
         Bench::Epcc(options) => epcc::run(options),
         Bench::Tasks(options) => epcc::tasks(options),
         Bench::Npb(options) => npb::run(options),
-        Bench::Offload(options) => offload::start(options),
+        Bench::Offload(options) => offload::pack_and_run(options),
         Bench::Hello(options) => hello::run(options),
         Bench::Steady(options) => steady::run(options),
     }

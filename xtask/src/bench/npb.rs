@@ -5,9 +5,9 @@
 //! timers exclude set-up, so tables show them beside the whole process. `--pack DIR` packs the
 //! benchmark for a machine without compilers, and `--from DIR` runs a pack.
 
+use super::bench_root::{self, BINDING, BenchRoot};
 use super::cache::{Cache, CacheFolder};
 use super::pack;
-use super::place::{self, BINDING, Place};
 use super::table::{Table, write_json};
 use crate::npb::{Class, Form, Name};
 use crate::process::{geomean, measure_ok, median};
@@ -84,11 +84,11 @@ impl NpbOptions {
 /// Prints a table for each class and team size; the last line is the geometric mean of all their
 /// ratios.
 pub fn run(options: &NpbOptions) -> Result<(), String> {
-    let place = Place::find(options.from.as_deref())?;
+    let bench_root = BenchRoot::find(options.from.as_deref())?;
     if let Some(dir) = &options.pack {
-        return pack::gather(&place, options, dir);
+        return pack::gather(&bench_root, options, dir);
     }
-    println!("{}", place::machine());
+    println!("{}", bench_root::machine());
     let mut tables = Vec::new();
     let mut summary = Vec::new();
     let threads = if options.sequential {
@@ -99,7 +99,7 @@ pub fn run(options: &NpbOptions) -> Result<(), String> {
     for &class in &options.class {
         for &threads in threads {
             let mut bench = Bench {
-                place: &place,
+                bench_root: &bench_root,
                 options,
                 class,
                 threads,
@@ -113,7 +113,7 @@ pub fn run(options: &NpbOptions) -> Result<(), String> {
                 let last = tables.len() - 1;
                 tables[last] = bench.json();
                 if let Some(file) = &options.json {
-                    let all = json!({"machine": place::machine(), "tables": &tables});
+                    let all = json!({"machine": bench_root::machine(), "tables": &tables});
                     write_json(file, &all)?;
                 }
             }
@@ -180,7 +180,7 @@ fn peer(options: &NpbOptions) -> &'static str {
 
 /// A table in progress.
 struct Bench<'a> {
-    place: &'a Place,
+    bench_root: &'a BenchRoot,
     options: &'a NpbOptions,
     class: Class,
     threads: usize,
@@ -192,7 +192,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn row(&mut self, name: Name) -> Result<(), String> {
         let (class, threads) = (self.class, self.threads);
-        let form = |form: Form| self.place.form(name, class, form);
+        let form = |form: Form| self.bench_root.form(name, class, form);
         let bitcode = form(Form::Bitcode)?;
         let more: &[&str] = match self.options.contract {
             true => &["--fp-contract=on"],
@@ -208,19 +208,21 @@ impl Bench<'_> {
         } else {
             Some(form(Form::Tuned)?)
         };
-        let cache = CacheFolder::new(self.options.cache, self.place.ompvm_path());
-        cache.fill(self.place.ompvm_path(), more, &bitcode)?;
+        let cache = CacheFolder::new(self.options.cache, self.bench_root.ompvm_path());
+        cache.fill(self.bench_root.ompvm_path(), more, &bitcode)?;
         let run_side = |side: usize| -> Result<Option<Run>, String> {
             match side {
                 0 => {
                     let tier = &self.options.tier;
-                    let mut command = self.place.ompvm(tier, more, &bitcode, threads, &cache)?;
+                    let mut command = self
+                        .bench_root
+                        .ompvm(tier, more, &bitcode, threads, &cache)?;
                     measure_ok(&mut command).map(Some)
                 }
-                1 => measure_ok(&mut self.place.command(&native, threads)).map(Some),
+                1 => measure_ok(&mut self.bench_root.command(&native, threads)).map(Some),
                 _ => match &tuned {
                     // On another processor the control may die of an illegal instruction.
-                    Some(tuned) => ompvm_measure::run(&mut self.place.command(tuned, threads))
+                    Some(tuned) => ompvm_measure::run(&mut self.bench_root.command(tuned, threads))
                         .map(|m| m.success().then_some(m)),
                     None => Ok(None),
                 },

@@ -5,8 +5,8 @@
 //! packs ompvm, the programs as bitcode, the CUDA sources, and `run.sh`, which does the rest there.
 //! Without `--pack` the pack is made in `target/` and its script runs on this machine.
 
+use super::bench_root::BenchRoot;
 use super::pack::{copy, needed};
-use super::place::Place;
 use crate::npb::{Class, Form, Name, OFFLOAD};
 use crate::process::run;
 use clap::Args;
@@ -34,14 +34,14 @@ pub struct OffloadOptions {
 const FLAGS: [&str; 4] = ["-fopenmp", "-g1", "-c", "-emit-llvm"];
 
 /// Packs the benchmark, and runs the pack unless `--pack` was given.
-pub fn start(options: &OffloadOptions) -> Result<(), String> {
-    let place = Place::find(None)?;
+pub fn pack_and_run(options: &OffloadOptions) -> Result<(), String> {
+    let bench_root = BenchRoot::find(None)?;
     let folder = match &options.pack {
         Some(folder) => folder.clone(),
-        None => place.path("target/offload-pack"),
+        None => bench_root.path("target/offload-pack"),
     };
-    gather(&place, &folder)?;
-    gather_npb(&place, &options.class, &folder.join("npb"))?;
+    gather(&bench_root, &folder)?;
+    gather_npb(&bench_root, &options.class, &folder.join("npb"))?;
     if options.pack.is_some() {
         println!(
             "start {0}/run.sh OUT and {0}/npb.sh OUT there",
@@ -54,19 +54,19 @@ pub fn start(options: &OffloadOptions) -> Result<(), String> {
         .arg(&options.device))
 }
 
-fn gather(place: &Place, folder: &Path) -> Result<(), String> {
-    let Some(tools) = &place.tools else {
+fn gather(bench_root: &BenchRoot, folder: &Path) -> Result<(), String> {
+    let Some(tools) = &bench_root.tools else {
         return Err("a folder that was packed cannot be packed again".into());
     };
     let compile = |source: &Path, level: &str, to: &Path| {
         let cxx = source.extension().is_some_and(|e| e == "cpp");
-        let tests = place.path("tests");
+        let tests = bench_root.path("tests");
         run(
             Command::new(tools.llvm(if cxx { "clang++" } else { "clang" }))
                 .arg(level)
                 .args(FLAGS)
                 .args(OFFLOAD)
-                .args(said(source, "// flags:"))
+                .args(directive_words(source, "// flags:"))
                 .arg("-I")
                 .arg(tests)
                 .arg("-o")
@@ -74,7 +74,7 @@ fn gather(place: &Place, folder: &Path) -> Result<(), String> {
                 .arg(source),
         )
     };
-    let bench = place.path("bench/offload");
+    let bench = bench_root.path("bench/offload");
     for file in ["cuda.cu", "common.h", "run.sh", "npb.sh"] {
         copy(&bench.join(file), &folder.join(file))?;
     }
@@ -95,7 +95,7 @@ fn gather(place: &Place, folder: &Path) -> Result<(), String> {
     )?;
     let programs = folder.join("tests");
     std::fs::create_dir_all(&programs).map_err(|e| format!("{}: {e}", programs.display()))?;
-    for source in entries(&place.path("tests/auto_offload"))? {
+    for source in entries(&bench_root.path("tests/auto_offload"))? {
         let known = source.extension().is_some_and(|e| e == "c");
         let Some(stem) = source.file_stem().filter(|_| known) else {
             continue;
@@ -105,7 +105,7 @@ fn gather(place: &Place, folder: &Path) -> Result<(), String> {
             plain(&source, level, &programs.join(name))?;
         }
     }
-    let tests = place.path("tests/offload");
+    let tests = bench_root.path("tests/offload");
     for topic in entries(&tests)? {
         for source in entries(&topic)? {
             let known = source.extension().is_some_and(|e| e == "c" || e == "cpp");
@@ -120,7 +120,7 @@ fn gather(place: &Place, folder: &Path) -> Result<(), String> {
                         stem.to_string_lossy()
                     );
                     compile(&source, level, &programs.join(&name))?;
-                    let settings = said(&source, "// env:");
+                    let settings = directive_words(&source, "// env:");
                     if !settings.is_empty() {
                         let file = programs.join(name).with_extension("env");
                         let text = settings.join("\n") + "\n";
@@ -132,20 +132,20 @@ fn gather(place: &Place, folder: &Path) -> Result<(), String> {
         }
     }
     let program = folder.join("ompvm");
-    copy(place.ompvm_path(), &program)?;
+    copy(bench_root.ompvm_path(), &program)?;
     run(Command::new(tools.llvm("llvm-strip")).arg(&program))?;
     run(Command::new("xz").args(["-f", "-T0", "-3"]).arg(&program))
 }
 
 /// Packs the NAS benchmarks in three forms: for devices, for the host, and native with libomp.
-fn gather_npb(place: &Place, classes: &[Class], folder: &Path) -> Result<(), String> {
-    let Some(tools) = &place.tools else {
+fn gather_npb(bench_root: &BenchRoot, classes: &[Class], folder: &Path) -> Result<(), String> {
+    let Some(tools) = &bench_root.tools else {
         return Err("a folder that was packed cannot be packed again".into());
     };
     for &class in classes {
         for name in Name::TARGET {
             for form in [Form::Target, Form::Bitcode, Form::Native] {
-                let from = place.form(name, class, form)?;
+                let from = bench_root.form(name, class, form)?;
                 let file = from.file_name().expect("a file");
                 copy(&from, &folder.join(file))?;
                 if form == Form::Native {
@@ -162,7 +162,7 @@ fn gather_npb(place: &Place, classes: &[Class], folder: &Path) -> Result<(), Str
 }
 
 /// Returns the words after a key in the head comments of a test's source.
-fn said(source: &Path, key: &str) -> Vec<String> {
+fn directive_words(source: &Path, key: &str) -> Vec<String> {
     let text = std::fs::read_to_string(source).unwrap_or_default();
     let head = text.lines().take_while(|l| l.starts_with("//"));
     head.filter_map(|l| l.strip_prefix(key))

@@ -1,10 +1,10 @@
 //! Packs a benchmark for a machine without compilers: the same paths under another root, libraries
 //! that may be missing there in `lib`, this program, and a script that starts it.
 
+use super::bench_root::{BenchRoot, PACKED};
 use super::epcc;
 use super::hello;
 use super::npb::NpbOptions;
-use super::place::{PACKED, Place};
 use crate::npb::Form;
 use crate::process::{capture_ok, run};
 use std::os::unix::fs::PermissionsExt;
@@ -30,11 +30,11 @@ exec \"$here/xtask\" bench \"$bench\" --from \"$here\" \"$@\"
 ";
 
 /// Fills `dir` and archives it as `DIR.tar.gz`.
-pub fn gather(place: &Place, options: &NpbOptions, dir: &Path) -> Result<(), String> {
-    let Some(tools) = &place.tools else {
+pub fn gather(bench_root: &BenchRoot, options: &NpbOptions, dir: &Path) -> Result<(), String> {
+    let Some(tools) = &bench_root.tools else {
         return Err("a folder that was packed cannot be packed again".into());
     };
-    let ompvm = place.ompvm_path();
+    let ompvm = bench_root.ompvm_path();
     copy(ompvm, &dir.join(PACKED))?;
     let own = std::env::current_exe().map_err(|e| format!("this program: {e}"))?;
     copy(&own, &dir.join("xtask"))?;
@@ -50,7 +50,7 @@ pub fn gather(place: &Place, options: &NpbOptions, dir: &Path) -> Result<(), Str
     for name in options.names() {
         for &class in &options.class {
             for form in forms {
-                let from = place.form(name, class, form)?;
+                let from = bench_root.form(name, class, form)?;
                 copy(&from, &dir.join(form.path(name, class)))?;
                 if form == Form::Native {
                     libraries.extend(needed(&from)?);
@@ -58,7 +58,7 @@ pub fn gather(place: &Place, options: &NpbOptions, dir: &Path) -> Result<(), Str
             }
         }
     }
-    for file in hello::build(place)? {
+    for file in hello::build(bench_root)? {
         let name = file.file_name().expect("a file");
         copy(&file, &dir.join("bench/out").join(name))?;
     }

@@ -1,8 +1,8 @@
 //! Steady state: each NAS benchmark is called several times in one process (`bench/npb/steady.c`),
 //! and the second and later calls are compared with those of the native program.
 
+use super::bench_root::{self, BenchRoot};
 use super::cache::{Cache, CacheFolder};
-use super::place::{self, Place};
 use super::table::{Table, write_json};
 use crate::npb::{Class, Form, Name};
 use crate::process::{measure_ok, median};
@@ -41,8 +41,8 @@ pub struct SteadyOptions {
 
 /// Runs both sides alternately; the last line is the geometric mean.
 pub fn run(options: &SteadyOptions) -> Result<(), String> {
-    let place = Place::find(options.from.as_deref())?;
-    println!("{}", place::machine());
+    let bench_root = BenchRoot::find(options.from.as_deref())?;
+    println!("{}", bench_root::machine());
     let title = format!(
         "NPB class {}, {} threads, {} calls in one process, --tier={}, empty cache: median of the \
          second and later calls, {} processes of each side in turn",
@@ -68,17 +68,17 @@ pub fn run(options: &SteadyOptions) -> Result<(), String> {
         options.only.clone()
     };
     for name in names {
-        let bitcode = place.form(name, options.class, Form::SteadyBitcode)?;
-        let native = place.form(name, options.class, Form::SteadyNative)?;
-        let cache = CacheFolder::new(Cache::Empty, place.ompvm_path());
+        let bitcode = bench_root.form(name, options.class, Form::SteadyBitcode)?;
+        let native = bench_root.form(name, options.class, Form::SteadyNative)?;
+        let cache = CacheFolder::new(Cache::Empty, bench_root.ompvm_path());
         // For both sides, the times of the calls of each process.
         let mut calls: [Vec<Vec<f64>>; 2] = Default::default();
         for _ in 0..options.runs {
             for (side, calls) in calls.iter_mut().enumerate() {
                 let mut command = if side == 0 {
-                    place.ompvm(&options.tier, &[], &bitcode, options.threads, &cache)?
+                    bench_root.ompvm(&options.tier, &[], &bitcode, options.threads, &cache)?
                 } else {
-                    place.command(&native, options.threads)
+                    bench_root.command(&native, options.threads)
                 };
                 let measured = measure_ok(command.arg(options.calls.to_string()))?;
                 calls.push(seconds(&measured.stdout));
@@ -96,7 +96,7 @@ pub fn run(options: &SteadyOptions) -> Result<(), String> {
         );
     }
     if let Some(file) = &options.json {
-        let all = json!({"machine": place::machine(), "tables": [table.json()]});
+        let all = json!({"machine": bench_root::machine(), "tables": [table.json()]});
         write_json(file, &all)?;
     }
     table.finish(false, None)

@@ -39,7 +39,7 @@ impl Table {
             let figures: Vec<String> = figures
                 .iter()
                 .zip(&self.columns)
-                .map(|(f, column)| shown(*f, column))
+                .map(|(f, column)| format_value(*f, column))
                 .collect();
             println!("| {name} | {} | {ratio:.3} |", figures.join(" | "));
         }
@@ -83,7 +83,7 @@ impl Table {
 }
 
 /// Formats a value with the precision of its column's unit.
-fn shown(figure: f64, column: &str) -> String {
+fn format_value(figure: f64, column: &str) -> String {
     match column.rsplit_once(", ").map(|c| c.1) {
         _ if figure.is_nan() => "-".to_owned(),
         Some("MB") => format!("{figure:.1}"),

@@ -20,30 +20,30 @@ pub const PACKED: &str = "bin/ompvm";
 
 /// A root folder of programs to measure.
 #[derive(Debug)]
-pub struct Place {
+pub struct BenchRoot {
     root: PathBuf,
     ompvm: PathBuf,
     /// `None` in a pack.
     pub tools: Option<Tools>,
 }
 
-impl Place {
+impl BenchRoot {
     /// Opens the pack `from`, or builds ompvm in this repository.
-    pub fn find(from: Option<&Path>) -> Result<Place, String> {
+    pub fn find(from: Option<&Path>) -> Result<BenchRoot, String> {
         if let Some(from) = from {
             let root = from
                 .canonicalize()
                 .map_err(|e| format!("{}: {e}", from.display()))?;
-            return Ok(Place {
+            return Ok(BenchRoot {
                 ompvm: root.join(PACKED),
                 root,
                 tools: None,
             });
         }
         let tools = setup::ensure()?;
-        Ok(Place {
+        Ok(BenchRoot {
             root: root(),
-            ompvm: dist::best(&tools)?,
+            ompvm: dist::for_measurement(&tools)?,
             tools: Some(tools),
         })
     }
