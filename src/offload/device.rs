@@ -332,8 +332,8 @@ pub trait Device: Send + Sync + Debug {
         Ok(())
     }
 
-    /// Lends a staging buffer of [`STAGING_BYTES`] bytes for [`Device::fetch_staged`]. Returns `None` on devices
-    /// where staging has no benefit.
+    /// Lends a staging buffer of [`STAGING_BYTES`] bytes for [`Device::fetch_staged`]. Returns
+    /// `None` on devices where staging has no benefit.
     fn lend_staging(&self) -> Option<NonNull<u8>> {
         None
     }
@@ -341,8 +341,8 @@ pub trait Device: Send + Sync + Debug {
     /// Returns a buffer of [`Device::lend_staging`] to the device.
     fn return_staging(&self, _buffer: NonNull<u8>) {}
 
-    /// Copies from the device to a buffer of [`Device::lend_staging`], behind the kernel that was begun.
-    /// The bytes are valid after [`Device::await_launch`].
+    /// Copies from the device to a buffer of [`Device::lend_staging`], behind the kernel that was
+    /// begun. The bytes are valid after [`Device::await_launch`].
     ///
     /// # Safety
     /// `to` and `len` must lie within such a buffer, which must not be returned before

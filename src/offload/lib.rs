@@ -4,8 +4,8 @@
 //! [`program`] holds the device images and offload entries of a program, [`devices`] the devices of
 //! the process, and [`map`] the data environment of each device. [`region`] and [`api`] implement
 //! the entries that programs call, which [`table`] lists. [`emulated`] is a device without
-//! hardware, [`cuda`] drives NVIDIA GPUs, and [`nvptx`] lowers code for them. [`auto_offload`] offloads
-//! parallel loops of programs without `target` constructs.
+//! hardware, [`cuda`] drives NVIDIA GPUs, and [`nvptx`] lowers code for them. [`auto_offload`]
+//! offloads parallel loops of programs without `target` constructs.
 //!
 //! This layer lies between the runtime and the tiers: it uses `kmpc`, `memory` and `llvm`, and
 //! depends on no tier.

@@ -1,8 +1,8 @@
 //! Tracks the bounds of the program's memory blocks.
 //!
-//! Blocks are variables and allocations through [`super::wrappers`]; [`find`] returns the block that
-//! contains an address. Large blocks have pages of their own, which can be protected while the data
-//! is on a device. They still belong to the C library, so any code may free them.
+//! Blocks are variables and allocations through [`super::wrappers`]; [`find`] returns the block
+//! that contains an address. Large blocks have pages of their own, which can be protected while the
+//! data is on a device. They still belong to the C library, so any code may free them.
 //!
 //! Allocations of native libraries are not tracked. A block that a library frees stays registered
 //! until another one is registered at its address.

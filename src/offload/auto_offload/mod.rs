@@ -6,8 +6,8 @@
 //! the device, and launches the kernel. The data stays on the device; the host's pages are
 //! protected meanwhile, and an access copies them back. [`wrappers`] wraps C library functions for
 //! which page protection is not enough. [`schedule`] interprets the host schedule between several
-//! kernels. In `auto` mode [`policy`] decides where a region runs, by the rules of [`decision`], and
-//! [`preparation`] decides when kernels are made.
+//! kernels. In `auto` mode [`policy`] decides where a region runs, by the rules of [`decision`],
+//! and [`preparation`] decides when kernels are made.
 //!
 //! After a failed kernel the region runs on the host with its original data.
 //!

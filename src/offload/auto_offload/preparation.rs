@@ -5,7 +5,8 @@
 //! parallel regions is measured ([`observe`]). Preparation starts
 //!
 //! - at once, if earlier runs of the program won more than it costs;
-//! - after [`MIN_IDLE_TIME`] of region time, on a thread of lowest priority, if processors are idle;
+//! - after [`MIN_IDLE_TIME`] of region time, on a thread of lowest priority, if processors are
+//!   idle;
 //! - otherwise when a twentieth of the region time pays for it ([`Ledger`]).
 //!
 //! A long region, possibly the only one of its program, waits for kernels that are being made if

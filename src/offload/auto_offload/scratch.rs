@@ -2,9 +2,10 @@
 //! memory.
 //!
 //! Each thread that runs at once has a slice of the arena, so the number of threads is limited by
-//! the slices that fit into a fraction (1/[`MEMORY_DIVISOR`]) of the device memory, or into free memory. The arena is kept
-//! for the next launch and released when an allocation fails. Iterations that need slices are long;
-//! if there are few, blocks are small, so that every multiprocessor gets some.
+//! the slices that fit into a fraction (1/[`MEMORY_DIVISOR`]) of the device memory, or into free
+//! memory. The arena is kept for the next launch and released when an allocation fails. Iterations
+//! that need slices are long; if there are few, blocks are small, so that every multiprocessor gets
+//! some.
 //!
 //! `llvm::outlined::kernel` decides which arrays live there.
 

@@ -293,8 +293,8 @@ impl Device for Gpu {
     unsafe fn fetch_staged(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
         self.enter()?;
         let stream = self.queues.stream(self, Queue::SYNC)?;
-        // SAFETY: by `Device::fetch_staged`'s contract, `to` lies in a lent buffer; the driver checks the
-        // device address.
+        // SAFETY: by `Device::fetch_staged`'s contract, `to` lies in a lent buffer; the driver
+        // checks the device address.
         let code = unsafe { (self.driver.download)(to.cast(), from, len, stream) };
         self.check(code, "copying from the device", len as u64)
     }

@@ -1,8 +1,8 @@
 //! A caching allocator for device memory.
 //!
 //! The driver's `cuMemFree` synchronizes the whole device, and regions map and unmap the same sizes
-//! again and again. So freed blocks of up to [`MAX_CACHED_BLOCK`] bytes are cached by size. They are returned
-//! to the driver when the device runs out of memory.
+//! again and again. So freed blocks of up to [`MAX_CACHED_BLOCK`] bytes are cached by size. They
+//! are returned to the driver when the device runs out of memory.
 
 use super::gpu::Gpu;
 use crate::device::{Failure, Fault, MemoryKind, Result};

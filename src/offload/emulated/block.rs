@@ -593,8 +593,8 @@ impl Drop for SignalStack {
 }
 
 /// Handles a fault at `address` in a signal handler. Device code checks its accesses beforehand, so
-/// the fault is a stack overflow in a function whose variables are so large that [`check_stack`] was not
-/// reached.
+/// the fault is a stack overflow in a function whose variables are so large that [`check_stack`]
+/// was not reached.
 pub fn handle_fault(signal: i32, address: usize) {
     if CURRENT.get().is_null() || signal != libc::SIGSEGV {
         return;

@@ -274,7 +274,8 @@ impl super::device::Device for Device {
 
     unsafe fn download(&self, _: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
         let from = self.host_address(from, len as u64, "a copy from the device:")?;
-        // SAFETY: by `Device::download`'s contract, `to` is writable; `host_address` checked `from`.
+        // SAFETY: by `Device::download`'s contract, `to` is writable; `host_address` checked
+        // `from`.
         unsafe { std::ptr::copy(from, to, len) };
         Ok(())
     }

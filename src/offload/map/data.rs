@@ -71,13 +71,12 @@ impl<'a> DataConstruct<'a> {
         }
     }
 
-    /// Starts copying the items that [`DataConstruct::leave`] would copy back now, as far as they fit into a
-    /// buffer of [`STAGING_BYTES`] bytes. Does not leave the items: another thread's constructs may
-    /// intervene.
+    /// Starts copying the items that [`DataConstruct::leave`] would copy back now, as far as they
+    /// fit into a buffer of [`STAGING_BYTES`] bytes. Does not leave the items: another thread's
+    /// constructs may intervene.
     ///
-    /// # Safety
-    /// `buffer` must come from [`Device::lend_staging`] and stay lent until the device has finished and the
-    /// items are left.
+    /// # Safety `buffer` must come from [`Device::lend_staging`] and stay lent until the device has
+    /// finished and the items are left.
     ///
     /// # Errors
     /// Failures of the device.
@@ -101,8 +100,8 @@ impl<'a> DataConstruct<'a> {
                 continue;
             }
             let from = range.device + (item.begin - start) as u64;
-            // SAFETY: `used + size` is at most `STAGING_BYTES`; the buffer is lent by this function's
-            // contract.
+            // SAFETY: `used + size` is at most `STAGING_BYTES`; the buffer is lent by this
+            // function's contract.
             unsafe {
                 let to = buffer.add(used);
                 self.device.fetch_staged(to, from, size)?;
