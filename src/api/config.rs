@@ -232,8 +232,8 @@ impl Config {
     }
 }
 
-pub use ompvm_offload::devices::DeviceSelection as Devices;
 pub use ompvm_offload::auto_offload::Mode as Offload;
+pub use ompvm_offload::devices::DeviceSelection as Devices;
 
 /// Parses a device selection such as `emulated`, `emulated:2` or `host`.
 pub fn devices(text: &str) -> Option<Devices> {

@@ -242,11 +242,11 @@ unsafe fn copy(
                 Ok(())
             }
             (Endpoint::Device(d), Endpoint::Host) => {
-                super::auto_offload::touch(from.0 as usize, len, false);
+                super::auto_offload::copy_to_host(from.0 as usize, len, false);
                 d.device.upload(Queue::SYNC, at, from.0.cast(), len)
             }
             (Endpoint::Host, Endpoint::Device(d)) => {
-                super::auto_offload::touch(to.0 as usize, len, true);
+                super::auto_offload::copy_to_host(to.0 as usize, len, true);
                 d.device.download(Queue::SYNC, to.0.cast(), start, len)
             }
             (Endpoint::Device(d), Endpoint::Device(s)) if d.number == s.number => {

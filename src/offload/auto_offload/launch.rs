@@ -112,7 +112,7 @@ pub(super) unsafe fn launch(
     state: &'static DeviceState,
     start: &hooks::Region,
 ) -> Result<RunStatistics, LaunchError> {
-    if !residency::usable() {
+    if !residency::is_device_usable() {
         return Err(LaunchError::Memory(
             "the device belongs to the parent process".into(),
         ));
@@ -126,7 +126,7 @@ pub(super) unsafe fn launch(
             "it lacks the kernel".into(),
         )));
     };
-    let mut objects = residency::hold();
+    let mut objects = residency::lock_objects();
     let before = objects.traffic;
     // SAFETY: by this function's contract.
     let mut inputs =
@@ -152,18 +152,18 @@ pub(super) unsafe fn launch(
     }
     let used: Vec<usize> = inputs.residents.iter().map(|r| r.block.start).collect();
     for resident in &inputs.residents {
-        let mut object = objects.on_device(state, &resident.block, &used);
+        let mut object = objects.make_resident(state, &resident.block, &used);
         if let Err(Failure::OutOfMemory { .. }) = object
             && scratch::release(state.number, &*state.device)
         {
-            object = objects.on_device(state, &resident.block, &used);
+            object = objects.make_resident(state, &resident.block, &used);
         }
         let object = object?;
         let first = !region.policy.has_completed();
         if resident.write && first && !object.on_host {
             // A failing kernel may cost all device memory, so before the first run of a kernel the
             // host gets its own copy.
-            objects.bring(resident.block.start, 1, false);
+            objects.copy_to_host(resident.block.start, 1, false);
         }
     }
     let (size, frame) = frame(state, &mut inputs)?;
@@ -363,10 +363,10 @@ pub(super) unsafe fn transfer_size(
     plan: &Plan,
     start: &hooks::Region,
 ) -> Option<TransferSize> {
-    if !residency::usable() {
+    if !residency::is_device_usable() {
         return None;
     }
-    let mut objects = residency::hold();
+    let mut objects = residency::lock_objects();
     // SAFETY: by this function's contract.
     let inputs = unsafe { launch_inputs(region, plan, start, &mut objects) }.ok()?;
     let mut moves = TransferSize::default();
@@ -615,7 +615,7 @@ impl LaunchInputs {
         if address == 0 {
             return Err("it reads an invalid pointer".into());
         }
-        objects.bring(address, size, false);
+        objects.copy_to_host(address, size, false);
         self.copied.push((address, size));
         let mut bytes = vec![0u8; size.next_multiple_of(8)];
         // The region may dereference pointers from memory conditionally only, so they are checked.
@@ -695,7 +695,7 @@ impl LaunchInputs {
                 return Err("it uses memory of unknown size".into());
             }
         };
-        objects.bring(start, size, access.write);
+        objects.copy_to_host(start, size, access.write);
         self.pieces.push(FramePiece {
             start,
             size,

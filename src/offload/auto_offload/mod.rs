@@ -167,7 +167,7 @@ pub fn register(contents: ProgramParts) -> Option<Registration> {
     for &(start, size) in program.variables.values() {
         heap::add(start, size, heap::BlockKind::Variable);
     }
-    signals::set_restore_hook(residency::absent);
+    signals::set_restore_hook(residency::handle_fault);
     hooks::set_elsewhere(try_offload);
     if mode() == Mode::Auto {
         preparation::begin(&program);
@@ -179,7 +179,7 @@ pub fn register(contents: ProgramParts) -> Option<Registration> {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        residency::bring_all_back();
+        residency::copy_all_to_host();
         if mode() == Mode::Auto {
             preparation::end(&self.0);
         }
@@ -301,8 +301,8 @@ impl Loaded {
 
 /// Copies memory back to the host before the system or a device accesses it, since page faults do
 /// not catch these accesses.
-pub fn touch(start: usize, size: usize, write: bool) {
-    residency::touch(start, size, write);
+pub fn copy_to_host(start: usize, size: usize, write: bool) {
+    residency::copy_range_to_host(start, size, write);
 }
 
 /// Returns the region of a function, unless it is unknown or its policy skips this run.

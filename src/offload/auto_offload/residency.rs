@@ -2,14 +2,15 @@
 //!
 //! An [`Object`] is a block with pages of its own and its copy on the device. One side or both have
 //! its current contents. If both have them, the host's pages are read-only; if only the device has
-//! them, the host's pages are inaccessible. A fault on such a page calls [`absent`], and a service
-//! thread copies the whole object back, so host code needs no changes.
+//! them, the host's pages are inaccessible. A fault on such a page calls [`handle_fault`], and a
+//! service thread copies the whole object back, so host code needs no changes.
 //!
 //! A separate thread does the copy, because a signal handler must not allocate, as device drivers
 //! do. The contents arrive in fresh pages that replace the old ones atomically, so that other
 //! threads never see a partial copy.
 //!
-//! System calls fail instead of faulting, so `super::wrappers` calls [`touch`] before them.
+//! System calls fail instead of faulting, so `super::wrappers` calls [`copy_range_to_host`] before
+//! them.
 //!
 //! Objects are copied as a whole, and only one device is used.
 
@@ -47,7 +48,7 @@ pub(super) struct Object {
     pub on_host: bool,
     /// True if the device has the current contents.
     pub on_device: bool,
-    pages: HostAccess,
+    host_access: HostAccess,
     /// Counter of the region that last wrote the object on the device; charged with the time of
     /// copying it back.
     pub writer: Option<&'static AtomicU64>,
@@ -115,14 +116,14 @@ impl Drop for ObjectsGuard {
 }
 
 /// Locks the objects.
-pub(super) fn hold() -> ObjectsGuard {
+pub(super) fn lock_objects() -> ObjectsGuard {
     let guard = OBJECTS.lock();
     HOLDS_LOCK.set(true);
     ObjectsGuard(guard)
 }
 
 /// Returns true if this process can use the device.
-pub(super) fn usable() -> bool {
+pub(super) fn is_device_usable() -> bool {
     !DEVICE_UNUSABLE.load(Ordering::Relaxed)
 }
 
@@ -142,17 +143,17 @@ fn abort_data_lost(why: &str) -> ! {
 }
 
 impl Object {
-    fn set(&mut self, pages: HostAccess) {
-        if self.pages == pages {
+    fn set_access(&mut self, host_access: HostAccess) {
+        if self.host_access == host_access {
             return;
         }
-        let to = match pages {
+        let to = match host_access {
             HostAccess::Free => libc::PROT_READ | libc::PROT_WRITE,
             HostAccess::Read => libc::PROT_READ,
             HostAccess::None => libc::PROT_NONE,
         };
         protect(self.start, self.size, to);
-        self.pages = pages;
+        self.host_access = host_access;
     }
 
     /// Copies the contents to the device if it lacks them.
@@ -161,7 +162,7 @@ impl Object {
             return Ok(());
         }
         // Write-protects the pages, so that later writes are noticed.
-        self.set(HostAccess::Read);
+        self.set_access(HostAccess::Read);
         let since = Instant::now();
         // SAFETY: a live block whose pages are readable.
         let done = unsafe {
@@ -171,7 +172,7 @@ impl Object {
         };
         traffic.time += since.elapsed().as_nanos() as u64;
         if done.is_err() {
-            self.set(HostAccess::Free);
+            self.set_access(HostAccess::Free);
         } else {
             traffic.to += self.size as u64;
             self.on_device = true;
@@ -228,7 +229,7 @@ impl Object {
             let rest = at + whole;
             libc::munmap(rest as *mut c_void, all + whole + HUGE - rest);
         }
-        self.pages = HostAccess::Read;
+        self.host_access = HostAccess::Read;
         self.on_host = true;
         let time = since.elapsed().as_nanos() as u64;
         traffic.from += self.size as u64;
@@ -239,16 +240,16 @@ impl Object {
     }
 
     /// Copies the contents to the host; with `write`, invalidates the device's copy.
-    fn bring(&mut self, write: bool, traffic: &mut Traffic) {
+    fn copy_to_host(&mut self, write: bool, traffic: &mut Traffic) {
         self.download(traffic);
         if write {
             self.on_device = false;
-            self.set(HostAccess::Free);
+            self.set_access(HostAccess::Free);
         }
     }
 
     fn discard(mut self) {
-        self.set(HostAccess::Free);
+        self.set_access(HostAccess::Free);
         // Freeing may fail only on a device that has failed, where nothing can be freed.
         let _ = self.state.device.free(self.device, MemoryKind::Device);
     }
@@ -266,10 +267,10 @@ impl Objects {
     }
 
     /// Copies the objects that overlap a range to the host.
-    pub fn bring(&mut self, start: usize, size: usize, write: bool) {
+    pub fn copy_to_host(&mut self, start: usize, size: usize, write: bool) {
         let mut traffic = self.traffic;
         for object in self.overlapping(start, size) {
-            object.bring(write, &mut traffic);
+            object.copy_to_host(write, &mut traffic);
         }
         self.traffic = traffic;
     }
@@ -279,7 +280,7 @@ impl Objects {
     ///
     /// # Errors
     /// [`Failure::OutOfMemory`] if evicting all objects that are not in `used` does not suffice.
-    pub fn on_device(
+    pub fn make_resident(
         &mut self,
         state: &'static DeviceState,
         block: &Block,
@@ -300,7 +301,7 @@ impl Objects {
                 device,
                 on_host: true,
                 on_device: false,
-                pages: HostAccess::Free,
+                host_access: HostAccess::Free,
                 writer: None,
             };
             self.list.insert(block.start, object);
@@ -344,13 +345,13 @@ impl Objects {
     pub fn release(&mut self, start: usize) {
         if let Some(mut object) = self.list.remove(&start) {
             COUNT.fetch_sub(1, Ordering::Release);
-            object.bring(true, &mut self.traffic);
+            object.copy_to_host(true, &mut self.traffic);
             object.discard();
         }
     }
 
     /// Removes an object and discards its contents.
-    fn drop_object(&mut self, start: usize) {
+    fn discard_object(&mut self, start: usize) {
         if let Some(object) = self.list.remove(&start) {
             COUNT.fetch_sub(1, Ordering::Release);
             object.discard();
@@ -360,7 +361,7 @@ impl Objects {
     /// Makes the host's pages inaccessible before a kernel writes the object.
     pub fn block_host_access(&mut self, start: usize) {
         if let Some(object) = self.list.get_mut(&start) {
-            object.set(HostAccess::None);
+            object.set_access(HostAccess::None);
         }
     }
 
@@ -380,29 +381,29 @@ impl Objects {
                 abort_data_lost("a kernel failed while changing the only copy");
             }
             object.on_device = false;
-            object.set(HostAccess::Free);
+            object.set_access(HostAccess::Free);
         }
     }
 }
 
 /// Copies a range to the host before a system call or the device accesses it.
-pub(super) fn touch(start: usize, size: usize, write: bool) {
+pub(super) fn copy_range_to_host(start: usize, size: usize, write: bool) {
     if COUNT.load(Ordering::Acquire) > 0 {
-        hold().bring(start, size, write);
+        lock_objects().copy_to_host(start, size, write);
     }
 }
 
 /// Discards the object of a block that is about to be freed.
-pub(super) fn forget(start: usize) {
+pub(super) fn discard_block(start: usize) {
     if COUNT.load(Ordering::Acquire) > 0 {
-        hold().drop_object(start);
+        lock_objects().discard_object(start);
     }
 }
 
 /// Copies all objects to the host and removes them.
-pub(super) fn bring_all_back() {
+pub(super) fn copy_all_to_host() {
     if COUNT.load(Ordering::Acquire) > 0 {
-        let mut objects = hold();
+        let mut objects = lock_objects();
         let all: Vec<usize> = objects.list.keys().copied().collect();
         for start in all {
             objects.release(start);
@@ -423,9 +424,10 @@ struct Request {
 static REQUEST_PIPE: AtomicI32 = AtomicI32::new(-1);
 
 /// Handles a fault in a signal handler. Returns true if the access can be repeated.
-pub(super) fn absent(address: usize, write: bool) -> bool {
+pub(super) fn handle_fault(address: usize, write: bool) -> bool {
     let entrance = REQUEST_PIPE.load(Ordering::Acquire);
-    if entrance < 0 || COUNT.load(Ordering::Acquire) == 0 || HOLDS_LOCK.get() || !usable() {
+    if entrance < 0 || COUNT.load(Ordering::Acquire) == 0 || HOLDS_LOCK.get() || !is_device_usable()
+    {
         return false;
     }
     let request = Request {
@@ -481,10 +483,10 @@ fn start_service() {
 }
 
 extern "C" fn at_exit() {
-    let mut objects = hold();
+    let mut objects = lock_objects();
     let all: Vec<usize> = objects.list.keys().copied().collect();
     for start in all {
-        objects.bring(start, 1, true);
+        objects.copy_to_host(start, 1, true);
     }
     DEVICE_UNUSABLE.store(true, Ordering::Relaxed);
 }
@@ -504,10 +506,10 @@ fn serve_faults(exit: i32) {
         // SAFETY: the handler that sent the request waits for the answer, so it is live.
         let request = unsafe { &*(message as *const Request) };
         let found = {
-            let mut objects = hold();
+            let mut objects = lock_objects();
             let mut traffic = objects.traffic;
             let object = objects.overlapping(request.address, 1).next();
-            let found = object.map(|o| o.bring(request.write, &mut traffic));
+            let found = object.map(|o| o.copy_to_host(request.write, &mut traffic));
             objects.traffic = traffic;
             found.is_some()
         };
@@ -534,10 +536,10 @@ thread_local! {
 
 /// Copies all objects to the host, since the child cannot use the device.
 extern "C" fn before_fork() {
-    let mut objects = hold();
+    let mut objects = lock_objects();
     let all: Vec<usize> = objects.list.keys().copied().collect();
     for start in all {
-        objects.bring(start, 1, true);
+        objects.copy_to_host(start, 1, true);
     }
     FORK_GUARD.set(Some(objects));
 }

@@ -8,7 +8,7 @@ use super::{Mode, heap, mode, residency};
 use hashbrown::HashMap;
 use libc::{c_int, c_void, iovec, msghdr, size_t, ssize_t};
 
-macro_rules! rows {
+macro_rules! wrappers {
     ($($name:literal => $f:expr;)*) => {
         /// Returns the wrappers by name, or none if auto-offload is off.
         pub fn overrides() -> HashMap<&'static str, usize> {
@@ -21,7 +21,7 @@ macro_rules! rows {
     };
 }
 
-rows! {
+wrappers! {
     "malloc" => malloc;
     "calloc" => calloc;
     "realloc" => realloc;
@@ -30,8 +30,8 @@ rows! {
     "aligned_alloc" => aligned_alloc;
     "memalign" => aligned_alloc;
     "posix_memalign" => posix_memalign;
-    "_Znwm" => new;
-    "_Znam" => new;
+    "_Znwm" => operator_new;
+    "_Znam" => operator_new;
     "_ZdlPv" => free;
     "_ZdaPv" => free;
     "_ZdlPvm" => delete_sized;
@@ -70,7 +70,7 @@ unsafe extern "C" fn calloc(count: size_t, size: size_t) -> *mut c_void {
 }
 
 /// `operator new`. If memory is exhausted, the native operator handles the failure.
-unsafe extern "C-unwind" fn new(size: size_t) -> *mut c_void {
+unsafe extern "C-unwind" fn operator_new(size: size_t) -> *mut c_void {
     let p = heap::allocate(size.max(1), false);
     if !p.is_null() {
         return p;
@@ -99,7 +99,7 @@ unsafe extern "C" fn free(p: *mut c_void) {
     // SAFETY: the ABI passes a live block of the allocator.
     let noted = unsafe { libc::malloc_usable_size(p) } >= heap::min_tracked();
     if noted && heap::remove(p as usize).is_some_and(|b| b.owns_pages()) {
-        residency::forget(p as usize);
+        residency::discard_block(p as usize);
     }
     // SAFETY: the ABI passes a live block of the allocator.
     unsafe { libc::free(p) };
@@ -137,7 +137,7 @@ unsafe extern "C" fn realloc(p: *mut c_void, size: size_t) -> *mut c_void {
         if !fresh.is_null() {
             let kept = old.min(size);
             // An explicit copy avoids the page fault in `memcpy`.
-            residency::touch(p as usize, kept, false);
+            residency::copy_range_to_host(p as usize, kept, false);
             std::ptr::copy_nonoverlapping(p.cast::<u8>(), fresh.cast::<u8>(), kept);
             free(p);
         }
@@ -191,11 +191,11 @@ unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: size_t, size: s
 }
 
 /// Turns auto-offload off: a program with its own handler must see every access fault.
-fn handles(signal: c_int) {
+fn disable_for_fault_handler(signal: c_int) {
     if signal == libc::SIGSEGV {
         super::set_mode(Mode::Off);
         ompvm_kmpc::hooks::clear_elsewhere();
-        residency::bring_all_back();
+        residency::copy_all_to_host();
     }
 }
 
@@ -205,30 +205,30 @@ unsafe extern "C" fn sigaction(
     old: *mut libc::sigaction,
 ) -> c_int {
     if !new.is_null() {
-        handles(number);
+        disable_for_fault_handler(number);
     }
     // SAFETY: the arguments are the caller's, unchanged.
     unsafe { libc::sigaction(number, new, old) }
 }
 
 unsafe extern "C" fn signal(number: c_int, handler: usize) -> usize {
-    handles(number);
+    disable_for_fault_handler(number);
     // SAFETY: the arguments are the caller's, unchanged.
     unsafe { libc::signal(number, handler) }
 }
 
 /// Functions whose system calls access `len` bytes at an address.
-macro_rules! touching {
+macro_rules! system_calls {
     ($($name:ident($($p:ident: $t:ty),*) -> $r:ty, $at:ident, $len:expr, $write:literal;)*) => {$(
         unsafe extern "C-unwind" fn $name($($p: $t),*) -> $r {
-            residency::touch($at as usize, $len, $write);
+            residency::copy_range_to_host($at as usize, $len, $write);
             // SAFETY: the arguments are the caller's, unchanged.
             unsafe { libc::$name($($p),*) }
         }
     )*};
 }
 
-touching! {
+system_calls! {
     read(fd: c_int, to: *mut c_void, n: size_t) -> ssize_t, to, n, true;
     write(fd: c_int, from: *const c_void, n: size_t) -> ssize_t, from, n, false;
     pread(fd: c_int, to: *mut c_void, n: size_t, at: i64) -> ssize_t, to, n, true;
@@ -250,18 +250,18 @@ touching! {
 ///
 /// # Safety
 /// `list` must have `count` entries.
-unsafe fn touch_all(list: *const iovec, count: usize, write: bool) {
+unsafe fn copy_all_buffers_to_host(list: *const iovec, count: usize, write: bool) {
     for index in 0..count {
         // SAFETY: by this function's contract, `index` is in bounds.
         let part = unsafe { &*list.add(index) };
-        residency::touch(part.iov_base as usize, part.iov_len, write);
+        residency::copy_range_to_host(part.iov_base as usize, part.iov_len, write);
     }
 }
 
 unsafe extern "C-unwind" fn readv(fd: c_int, list: *const iovec, count: c_int) -> ssize_t {
     // SAFETY: the ABI: `list` has `count` entries.
     unsafe {
-        touch_all(list, count.max(0) as usize, true);
+        copy_all_buffers_to_host(list, count.max(0) as usize, true);
         libc::readv(fd, list, count)
     }
 }
@@ -269,7 +269,7 @@ unsafe extern "C-unwind" fn readv(fd: c_int, list: *const iovec, count: c_int) -
 unsafe extern "C-unwind" fn writev(fd: c_int, list: *const iovec, count: c_int) -> ssize_t {
     // SAFETY: the ABI: `list` has `count` entries.
     unsafe {
-        touch_all(list, count.max(0) as usize, false);
+        copy_all_buffers_to_host(list, count.max(0) as usize, false);
         libc::writev(fd, list, count)
     }
 }
@@ -277,7 +277,7 @@ unsafe extern "C-unwind" fn writev(fd: c_int, list: *const iovec, count: c_int) 
 unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
     // SAFETY: the ABI: `message` is valid, and its list has `msg_iovlen` entries.
     unsafe {
-        touch_all((*message).msg_iov, (*message).msg_iovlen, true);
+        copy_all_buffers_to_host((*message).msg_iov, (*message).msg_iovlen, true);
         libc::recvmsg(fd, message, flags)
     }
 }
@@ -285,7 +285,7 @@ unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_in
 unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
     // SAFETY: the ABI: `message` is valid, and its list has `msg_iovlen` entries.
     unsafe {
-        touch_all((*message).msg_iov, (*message).msg_iovlen, false);
+        copy_all_buffers_to_host((*message).msg_iov, (*message).msg_iovlen, false);
         libc::sendmsg(fd, message, flags)
     }
 }

@@ -338,7 +338,7 @@ impl<'a> DataConstruct<'a> {
     /// # Safety `size` bytes at `from` must be readable until the copy is complete.
     unsafe fn upload(&mut self, to: u64, from: usize, size: usize) -> Result<()> {
         let since = std::time::Instant::now();
-        auto_offload::touch(from, size, false);
+        auto_offload::copy_to_host(from, size, false);
         // SAFETY: by this function's contract, the range is readable.
         unsafe {
             self.device
@@ -364,7 +364,7 @@ impl<'a> DataConstruct<'a> {
             .copied()
             .collect();
         let since = std::time::Instant::now();
-        auto_offload::touch(begin, size, true);
+        auto_offload::copy_to_host(begin, size, true);
         let staged = self.staged.iter();
         let staged = staged.copied().find(|e| e.begin == begin && e.size == size);
         if let (Some(staged), true) = (staged, inside.is_empty()) {
