@@ -170,7 +170,7 @@ pub fn register(contents: ProgramParts) -> Option<Registration> {
     signals::set_restore_hook(residency::handle_fault);
     hooks::set_elsewhere(try_offload);
     if mode() == Mode::Auto {
-        preparation::begin(&program);
+        preparation::start_observing(&program);
     } else {
         program.prepare(&|_| policy::PolicyState::default());
     }
@@ -181,7 +181,7 @@ impl Drop for Registration {
     fn drop(&mut self) {
         residency::copy_all_to_host();
         if mode() == Mode::Auto {
-            preparation::end(&self.0);
+            preparation::stop_observing(&self.0);
         }
         for &(start, _) in self.0.variables.values() {
             heap::remove(start);
@@ -330,7 +330,7 @@ unsafe fn try_offload(start: &hooks::Region) -> bool {
         let should_time = preparation::should_time(start);
         if should_time {
             // SAFETY: by this function's contract.
-            unsafe { preparation::observe(start) };
+            unsafe { preparation::run_and_time(start) };
         }
         return should_time;
     };

@@ -2,7 +2,7 @@
 //!
 //! Starting a GPU and compiling kernels take a noticeable part of a second each, and a team that
 //! uses every processor is delayed by the thread that does so. Therefore at first only the time of
-//! parallel regions is measured ([`observe`]). Preparation starts
+//! parallel regions is measured ([`run_and_time`]). Preparation starts
 //!
 //! - at once, if earlier runs of the program won more than it costs;
 //! - after [`MIN_IDLE_TIME`] of region time, on a thread of lowest priority, if processors are
@@ -219,7 +219,7 @@ static SKIP_COUNTS: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
 static PROFILED_PROGRAMS: Mutex<Vec<Arc<Program>>> = Mutex::new(Vec::new());
 
 /// Starts observing a program.
-pub(super) fn begin(program: &Arc<Program>) {
+pub(super) fn start_observing(program: &Arc<Program>) {
     let shelf = program.shelf();
     let profile: Profile = shelf
         .and_then(|s| s.bytes(PROFILE_ENTRY))
@@ -249,12 +249,12 @@ fn remove_pending(program: &Arc<Program>) {
 }
 
 /// Stops observing a program and stores its profile.
-pub(super) fn end(program: &Arc<Program>) {
+pub(super) fn stop_observing(program: &Arc<Program>) {
     remove_pending(program);
     PROFILED_PROGRAMS
         .lock()
         .retain(|p| !Arc::ptr_eq(p, program));
-    store(program);
+    store_profile(program);
 }
 
 /// Registers a program's profile to be stored at process exit.
@@ -263,7 +263,7 @@ fn store_at_exit(program: &Arc<Program>) {
     extern "C" fn at_exit() {
         // A thread that was terminated inside the lock may hold it forever.
         let running = PROFILED_PROGRAMS.try_lock().map(|r| r.clone());
-        running.iter().flatten().for_each(store);
+        running.iter().flatten().for_each(store_profile);
     }
     PROFILED_PROGRAMS.lock().push(program.clone());
     if !ONCE.swap(true, Ordering::Relaxed) {
@@ -272,7 +272,7 @@ fn store_at_exit(program: &Arc<Program>) {
     }
 }
 
-fn store(program: &Arc<Program>) {
+fn store_profile(program: &Arc<Program>) {
     let Some(shelf) = program.shelf() else { return };
     let ledger = policy::ledger();
     let old: Profile = shelf
@@ -319,7 +319,7 @@ fn store(program: &Arc<Program>) {
     }
 }
 
-fn skip(start: &hooks::Region) -> &'static AtomicU32 {
+fn skip_count(start: &hooks::Region) -> &'static AtomicU32 {
     &SKIP_COUNTS[(start.microtask as usize >> 4) % SKIP_COUNTS.len()]
 }
 
@@ -328,7 +328,7 @@ pub(super) fn should_time(start: &hooks::Region) -> bool {
     if PENDING_COUNT.load(Ordering::Acquire) == 0 {
         return false;
     }
-    let skip = skip(start);
+    let skip = skip_count(start);
     let left = skip.load(Ordering::Relaxed);
     // Concurrent updates may be lost, which skips one run more or less.
     skip.store(left.saturating_sub(1), Ordering::Relaxed);
@@ -389,17 +389,17 @@ pub(super) fn wait_for_kernels(start: &hooks::Region) {
 ///
 /// # Safety
 /// The region must be one that the runtime starts.
-pub(super) unsafe fn observe(start: &hooks::Region) {
+pub(super) unsafe fn run_and_time(start: &hooks::Region) {
     let began = Instant::now();
     // SAFETY: by this function's contract, the arguments are those of the runtime's fork call.
     unsafe { fork::on_team(start.ident, start.argc, start.microtask, start.argv) };
     let time = began.elapsed();
     if time < SHORT_REGION {
-        skip(start).store(SKIPPED_RUNS, Ordering::Relaxed);
+        skip_count(start).store(SKIPPED_RUNS, Ordering::Relaxed);
     }
     let here = policy::add_host_time(time.as_nanos() as u64);
     // A team that uses every processor is delayed even by a thread of lowest priority.
-    let idle = fork::usual_team() < topology::usable_cpus() && idle();
+    let idle = fork::usual_team() < topology::usable_cpus() && has_idle_processor();
     if time.as_nanos() as u64 >= LONG_REGION {
         let mut long_times = LONG_REGIONS.lock();
         let long_times = long_times.get_or_insert_default();
@@ -418,7 +418,7 @@ pub(super) unsafe fn observe(start: &hooks::Region) {
 }
 
 /// Returns true if a processor was idle recently, as far as this process can tell.
-fn idle() -> bool {
+fn has_idle_processor() -> bool {
     static LAST: Mutex<Option<(Instant, Duration, bool)>> = Mutex::new(None);
     let Some(mut last) = LAST.try_lock() else {
         return false;
