@@ -244,7 +244,7 @@ pub fn devices(text: &str) -> Option<Devices> {
 /// with the bytes moved, the time, and the reason if a region ran on the host. See
 /// [`Config::offload_report`].
 pub fn offload_report() -> String {
-    ompvm_offload::report::text()
+    ompvm_offload::report::render()
 }
 
 /// Returns the static archive that `-l name` stands for, if neither the folders of `-L` nor the

@@ -190,7 +190,7 @@ impl DeviceState {
     /// # Errors
     /// The failure of the first program that cannot be loaded.
     pub fn load_all(&self) -> Result<()> {
-        for program in program::all() {
+        for program in program::all_programs() {
             self.load(&program)?;
         }
         Ok(())

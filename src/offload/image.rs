@@ -30,18 +30,18 @@ const OPENMP: u16 = 1;
 pub fn read(mut bytes: &[u8]) -> Result<Vec<Image>, String> {
     let mut images = Vec::new();
     while bytes.iter().any(|&b| b != 0) {
-        let size = number(bytes, 8, 8)?;
-        if number(bytes, 0, 4)? != u64::from(MAGIC) {
+        let size = read_number(bytes, 8, 8)?;
+        if read_number(bytes, 0, 4)? != u64::from(MAGIC) {
             return Err("it has no device image header".into());
         }
-        let version = number(bytes, 4, 4)?;
+        let version = read_number(bytes, 4, 4)?;
         if version != 1 {
             return Err(format!(
                 "its version is {version}, but only version 1 is supported"
             ));
         }
-        let whole = part(bytes, 0, size)?;
-        images.extend(one(whole)?);
+        let whole = slice_of(bytes, 0, size)?;
+        images.extend(read_image(whole)?);
         bytes = &bytes[(size as usize).next_multiple_of(8).min(bytes.len())..];
         if size == 0 {
             return Err("its size is 0".into());
@@ -50,23 +50,31 @@ pub fn read(mut bytes: &[u8]) -> Result<Vec<Image>, String> {
     Ok(images)
 }
 
-fn one(bytes: &[u8]) -> Result<Option<Image>, String> {
-    let entry = part(bytes, number(bytes, 16, 8)?, number(bytes, 24, 8)?)?;
-    if number(entry, 2, 2)? != u64::from(OPENMP) {
+fn read_image(bytes: &[u8]) -> Result<Option<Image>, String> {
+    let entry = slice_of(
+        bytes,
+        read_number(bytes, 16, 8)?,
+        read_number(bytes, 24, 8)?,
+    )?;
+    if read_number(entry, 2, 2)? != u64::from(OPENMP) {
         return Ok(None);
     }
-    let kind = number(entry, 0, 2)?;
-    let (strings, count) = (number(entry, 8, 8)?, number(entry, 16, 8)?);
-    let image = part(bytes, number(entry, 24, 8)?, number(entry, 32, 8)?)?;
+    let kind = read_number(entry, 0, 2)?;
+    let (strings, count) = (read_number(entry, 8, 8)?, read_number(entry, 16, 8)?);
+    let image = slice_of(
+        bytes,
+        read_number(entry, 24, 8)?,
+        read_number(entry, 32, 8)?,
+    )?;
     let mut found = Image {
         triple: String::new(),
         arch: String::new(),
         bytes: image.to_vec(),
     };
     for n in 0..count.min(64) {
-        let pair = part(bytes, strings.saturating_add(16 * n), 16)?;
-        let key = text(bytes, number(pair, 0, 8)?)?;
-        let value = text(bytes, number(pair, 8, 8)?)?;
+        let pair = slice_of(bytes, strings.saturating_add(16 * n), 16)?;
+        let key = read_string(bytes, read_number(pair, 0, 8)?)?;
+        let value = read_string(bytes, read_number(pair, 8, 8)?)?;
         match key.as_str() {
             "triple" => found.triple = value,
             "arch" => found.arch = value,
@@ -77,18 +85,18 @@ fn one(bytes: &[u8]) -> Result<Option<Image>, String> {
     Ok((kind == u64::from(BITCODE)).then_some(found))
 }
 
-fn part(bytes: &[u8], start: u64, len: u64) -> Result<&[u8], String> {
+fn slice_of(bytes: &[u8], start: u64, len: u64) -> Result<&[u8], String> {
     let end = start.checked_add(len);
     let range = end.and_then(|end| bytes.get(start as usize..end as usize));
     range.ok_or_else(|| "it is truncated".to_owned())
 }
 
-fn number(bytes: &[u8], at: usize, len: usize) -> Result<u64, String> {
-    let bytes = part(bytes, at as u64, len as u64)?;
+fn read_number(bytes: &[u8], at: usize, len: usize) -> Result<u64, String> {
+    let bytes = slice_of(bytes, at as u64, len as u64)?;
     Ok(bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)))
 }
 
-fn text(bytes: &[u8], at: u64) -> Result<String, String> {
+fn read_string(bytes: &[u8], at: u64) -> Result<String, String> {
     let rest = bytes.get(at as usize..).unwrap_or(&[]);
     let end = rest.iter().position(|&b| b == 0);
     let end = end.ok_or_else(|| "it contains an unterminated string".to_owned())?;
@@ -122,13 +130,13 @@ mod tests {
 
     #[test]
     fn offload_images_are_read() {
-        let one = sample();
-        let images = read(&one).unwrap();
+        let image = sample();
+        let images = read(&image).unwrap();
         assert_eq!(images.len(), 1);
         assert_eq!(images[0].triple, "nvpt");
         assert_eq!(images[0].arch, "sm_90");
         assert_eq!(images[0].bytes, b"BC\xc0\xde");
-        let two = [one.clone(), one].concat();
+        let two = [image.clone(), image].concat();
         assert_eq!(read(&two).unwrap().len(), 2);
     }
 

@@ -26,7 +26,7 @@ struct RawEntry {
 }
 
 /// Flags and kinds of an entry.
-mod flag {
+mod entry_flag {
     pub const LINK: u32 = 1;
     pub const INDIRECT: u32 = 8;
     pub const REQUIRES: u32 = 16;
@@ -73,16 +73,16 @@ pub struct Program {
     places: OnceLock<HashMap<String, String>>,
 }
 
-static REQUIRED: AtomicU64 = AtomicU64::new(0);
+static REQUIREMENTS: AtomicU64 = AtomicU64::new(0);
 static PROGRAMS: RwLock<Vec<Arc<Program>>> = RwLock::new(Vec::new());
 /// Maps an entry's host address to its program and index.
-type Regions = HashMap<usize, (Arc<Program>, usize)>;
+type EntriesByAddress = HashMap<usize, (Arc<Program>, usize)>;
 
-static REGIONS: RwLock<Option<Regions>> = RwLock::new(None);
+static ENTRIES: RwLock<Option<EntriesByAddress>> = RwLock::new(None);
 
 /// Part of a section in memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece {
+pub struct SectionPiece {
     /// Address.
     pub start: usize,
     /// Size in bytes.
@@ -103,7 +103,7 @@ pub struct Registration(Arc<Program>);
 /// [`Error::Input`] for a damaged image.
 pub unsafe fn register(
     name: &str,
-    entries: &[Piece],
+    entries: &[SectionPiece],
     images: &[Vec<u8>],
 ) -> Result<Option<Registration>, Error> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -131,10 +131,10 @@ pub unsafe fn register(
             // SAFETY: by this function's contract, the piece is an array of rows; `n` is below its
             // length.
             let row = unsafe { &*(piece.start as *const RawEntry).add(n) };
-            if row.kind != flag::OPENMP {
+            if row.kind != entry_flag::OPENMP {
                 continue;
             }
-            if row.flags & flag::REQUIRES != 0 {
+            if row.flags & entry_flag::REQUIRES != 0 {
                 program.requires |= row.data;
                 continue;
             }
@@ -148,18 +148,18 @@ pub unsafe fn register(
                     .to_string_lossy()
                     .into_owned(),
                 size: row.size,
-                link: row.flags & flag::LINK != 0,
-                indirect: row.flags & flag::INDIRECT != 0,
+                link: row.flags & entry_flag::LINK != 0,
+                indirect: row.flags & entry_flag::INDIRECT != 0,
             });
         }
     }
     let program = Arc::new(program);
-    let mut regions = REGIONS.write();
+    let mut regions = ENTRIES.write();
     let regions = regions.get_or_insert_default();
     for (n, entry) in program.entries.iter().enumerate() {
         regions.insert(entry.address, (program.clone(), n));
     }
-    REQUIRED.fetch_or(program.requires, Ordering::Relaxed);
+    REQUIREMENTS.fetch_or(program.requires, Ordering::Relaxed);
     PROGRAMS.write().push(program.clone());
     Ok(Some(Registration(program)))
 }
@@ -167,7 +167,7 @@ pub unsafe fn register(
 impl Drop for Registration {
     fn drop(&mut self) {
         PROGRAMS.write().retain(|p| p.id != self.0.id);
-        if let Some(regions) = &mut *REGIONS.write() {
+        if let Some(regions) = &mut *ENTRIES.write() {
             regions.retain(|_, (p, _)| p.id != self.0.id);
         }
         super::devices::unload(&self.0);
@@ -176,7 +176,7 @@ impl Drop for Registration {
 
 /// Returns the device features that the programs require.
 pub fn required() -> u64 {
-    REQUIRED.load(Ordering::Relaxed)
+    REQUIREMENTS.load(Ordering::Relaxed)
 }
 
 /// Returns true if a program requires that devices access all host memory.
@@ -186,8 +186,8 @@ pub fn is_unified() -> bool {
 
 /// Returns the source location of a region, by the host address of its entry. Uses the debug
 /// information of the device image, or else the line that the entry's name contains.
-pub fn place(address: usize) -> Option<String> {
-    let (program, entry) = find(address)?;
+pub fn source_location(address: usize) -> Option<String> {
+    let (program, entry) = find_entry(address)?;
     let name = &program.entries[entry].name;
     let places = program.places.get_or_init(|| {
         let units = program.images.iter().map(|i| i.bytes.as_slice());
@@ -203,11 +203,11 @@ pub fn place(address: usize) -> Option<String> {
 }
 
 /// Returns all registered programs.
-pub fn all() -> Vec<Arc<Program>> {
+pub fn all_programs() -> Vec<Arc<Program>> {
     PROGRAMS.read().clone()
 }
 
 /// Returns the program and the index of the entry with the given host address.
-pub fn find(address: usize) -> Option<(Arc<Program>, usize)> {
-    REGIONS.read().as_ref()?.get(&address).cloned()
+pub fn find_entry(address: usize) -> Option<(Arc<Program>, usize)> {
+    ENTRIES.read().as_ref()?.get(&address).cloned()
 }

@@ -7,8 +7,8 @@
 use super::device::{Device, Failure, Kernel, Launch, MemoryKind, Queue};
 use super::devices::{self, DeviceState};
 use super::map::data::{DataConstruct, Traffic};
+use super::map::items::{self, MapArrays, MapItem};
 use super::map::map_type;
-use super::map::plan::{self, MapArrays, MapItem};
 use super::map::table::MappingTable;
 use super::{program, report};
 use ompvm_kmpc::icv::{TargetOffload, settings};
@@ -66,7 +66,7 @@ impl ConstructSite {
     fn known_location(&self) -> Option<String> {
         // SAFETY: compilers pass a constant ident, or null.
         let location = unsafe { ident::describe(self.ident) };
-        location.or_else(|| program::place(self.region))
+        location.or_else(|| program::source_location(self.region))
     }
 
     fn location(&self) -> String {
@@ -211,10 +211,10 @@ fn record_host_run(site: ConstructSite, why: &HostReason) {
             &format!("OMP_TARGET_OFFLOAD is `mandatory`, but {why}"),
         );
     }
-    if report::is_on() {
+    if report::is_enabled() {
         let row = report::Row {
             runs: 1,
-            why: Some(why.to_string()),
+            host_reason: Some(why.to_string()),
             ..report::Row::default()
         };
         report::add(&site.location(), "the host", &row);
@@ -228,7 +228,7 @@ fn record_device_run(
     kernel: u64,
     launch: u64,
 ) {
-    if report::is_on() {
+    if report::is_enabled() {
         let row = report::Row {
             runs: 1,
             to: traffic.to,
@@ -236,7 +236,7 @@ fn record_device_run(
             kernel,
             transfer: traffic.time,
             launch,
-            why: None,
+            host_reason: None,
         };
         report::add(&site.location(), &state.device.name(), &row);
     }
@@ -264,7 +264,7 @@ pub unsafe extern "C-unwind" fn target_kernel(
     };
     // SAFETY: the ABI passes a `KernelArguments` that is live during the call.
     let arguments = unsafe { &*arguments.cast::<KernelArguments>() };
-    let Some((program, entry)) = program::find(region as usize) else {
+    let Some((program, entry)) = program::find_entry(region as usize) else {
         record_host_run(
             site,
             &"the program has no device code for it".to_owned().into(),
@@ -334,7 +334,7 @@ unsafe fn run_kernel(
     };
     let device = &*state.device;
     // SAFETY: by this function's contract, the arrays have `count` elements.
-    let items = unsafe { plan::items(&arrays) };
+    let items = unsafe { items::collect(&arrays) };
     let mut traffic = Traffic::default();
     let mut words = Vec::with_capacity(arrays.count + 1);
     words.push(0);
@@ -515,7 +515,7 @@ unsafe fn data_construct(
         return;
     }
     // SAFETY: the ABI passes arrays of `count` elements.
-    let items: Vec<MapItem> = unsafe { plan::items(&arrays) };
+    let items: Vec<MapItem> = unsafe { items::collect(&arrays) };
     let mut table: parking_lot::MutexGuard<'_, MappingTable> = state.table.lock();
     let mut data = DataConstruct::new(&*state.device, &mut table, Queue::SYNC);
     // SAFETY: the items are live host memory: the program maps them.

@@ -6,7 +6,7 @@ use ompvm_support::demangle;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static ON: AtomicBool = AtomicBool::new(false);
+static ENABLED: AtomicBool = AtomicBool::new(false);
 static ROWS: Mutex<Option<HashMap<Key, Row>>> = Mutex::new(None);
 
 /// Key of a row: source location (or kernel name) and device.
@@ -32,18 +32,18 @@ pub struct Row {
     /// Remaining launch time in nanoseconds.
     pub launch: u64,
     /// Reason why the region ran on the host.
-    pub why: Option<String>,
+    pub host_reason: Option<String>,
 }
 
 /// Enables the report.
 pub fn enable() {
-    ON.store(true, Ordering::Relaxed);
+    ENABLED.store(true, Ordering::Relaxed);
 }
 
 /// Returns true if the report is enabled.
 #[inline]
-pub fn is_on() -> bool {
-    ON.load(Ordering::Relaxed)
+pub fn is_enabled() -> bool {
+    ENABLED.load(Ordering::Relaxed)
 }
 
 /// Adds to the row of a region on a device.
@@ -60,13 +60,13 @@ pub fn add(place: &str, device: &str, more: &Row) {
     row.kernel += more.kernel;
     row.transfer += more.transfer;
     row.launch += more.launch;
-    if more.why.is_some() {
-        row.why.clone_from(&more.why);
+    if more.host_reason.is_some() {
+        row.host_reason.clone_from(&more.host_reason);
     }
 }
 
 /// Returns the report, with one line per region and device, sorted by location.
-pub fn text() -> String {
+pub fn render() -> String {
     let rows = ROWS.lock();
     let mut list: Vec<(&Key, &Row)> = rows.iter().flatten().collect();
     list.sort_by(|a, b| a.0.cmp(b.0));
@@ -87,8 +87,8 @@ pub fn text() -> String {
             ms(row.transfer),
             ms(row.launch),
         ));
-        if let Some(why) = &row.why {
-            out.push_str(&format!(" ({why})"));
+        if let Some(host_reason) = &row.host_reason {
+            out.push_str(&format!(" ({host_reason})"));
         }
         out.push('\n');
     }

@@ -4,7 +4,7 @@
 //! The drop-in shared library does not have them: programs linked with it bring their own offload
 //! runtime.
 
-use crate::{api as memory, interop, map::plan, region};
+use crate::{api as memory, interop, map::items, region};
 use ompvm_kmpc::table::Entry;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -25,8 +25,8 @@ ompvm_kmpc::runtime_entries! {
         "__tgt_target_data_begin_nowait" (i64, i32, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::enter_nowait_old, "13.6";
         "__tgt_target_data_end_nowait" (i64, i32, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::leave_nowait_old, "13.7";
         "__tgt_target_data_update_nowait" (i64, i32, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::update_nowait_old, "13.9";
-        "__tgt_mapper_num_components" (ptr) -> i64 = plan::count, "5.8.8";
-        "__tgt_push_mapper_component" (ptr, usize, usize, i64, u64, cptr) = plan::push, "5.8.8";
+        "__tgt_mapper_num_components" (ptr) -> i64 = items::count, "5.8.8";
+        "__tgt_push_mapper_component" (ptr, usize, usize, i64, u64, cptr) = items::push, "5.8.8";
         "__tgt_target_nowait_query" (pmask) = region::query, "libomptarget";
         "__tgt_register_requires" (i64) = region::register_requires, "8.2";
         "__tgt_register_lib" (ptr) = region::register_library, "libomptarget";

@@ -206,7 +206,7 @@ fn register(image: &Image) -> Result<Option<program::Registration>, Error> {
         };
         let size = module.layout(global.ty).size as usize;
         match global.section.as_deref() {
-            Some("llvm_offload_entries") => entries.push(program::Piece {
+            Some("llvm_offload_entries") => entries.push(program::SectionPiece {
                 start: image.global_address(id),
                 size,
             }),

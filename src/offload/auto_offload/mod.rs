@@ -319,7 +319,7 @@ fn region_of(function: usize) -> Option<Arc<Region>> {
 unsafe fn try_offload(start: &hooks::Region) -> bool {
     preparation::wait_for_kernels(start);
     let Some(region) = region_of(start.microtask as usize) else {
-        if mode() == Mode::Force && report::is_on() {
+        if mode() == Mode::Force && report::is_enabled() {
             let unknown = UNKNOWN_REASON.lock();
             let why = unknown.as_deref();
             record_host_run(
@@ -399,10 +399,10 @@ fn place(start: &hooks::Region) -> String {
 }
 
 fn record_host_run(start: &hooks::Region, why: &str) {
-    if report::is_on() {
+    if report::is_enabled() {
         let row = report::Row {
             runs: 1,
-            why: Some(why.to_owned()),
+            host_reason: Some(why.to_owned()),
             ..report::Row::default()
         };
         report::add(&place(start), "the host", &row);
@@ -410,7 +410,7 @@ fn record_host_run(start: &hooks::Region, why: &str) {
 }
 
 fn record_device_run(start: &hooks::Region, state: &DeviceState, done: &launch::RunStatistics) {
-    if report::is_on() {
+    if report::is_enabled() {
         let row = report::Row {
             runs: 1,
             to: done.to,
@@ -418,7 +418,7 @@ fn record_device_run(start: &hooks::Region, state: &DeviceState, done: &launch::
             kernel: done.kernel,
             transfer: done.transfer,
             launch: done.rest,
-            why: None,
+            host_reason: None,
         };
         report::add(&place(start), &state.device.name(), &row);
     }

@@ -463,10 +463,10 @@ extern "C" fn assert_fail(message: u64, file: u64, line: u32, function: u64) {
     let fault = Fault {
         what: format!(
             "the assertion `{}` failed in `{}`",
-            printf::text(message),
-            printf::text(function)
+            printf::read_text(message),
+            printf::read_text(function)
         ),
-        place: Some(format!("{}:{line}", printf::text(file))),
+        place: Some(format!("{}:{line}", printf::read_text(file))),
         thread: Some((current_block().number(), current_block().thread())),
         help: None,
     };
@@ -530,11 +530,11 @@ extern "C" fn memcmp(a: u64, b: u64, len: u64) -> i32 {
 }
 
 extern "C" fn strlen(text: u64) -> u64 {
-    printf::bytes(text).len() as u64
+    printf::read_string(text).len() as u64
 }
 
 extern "C" fn strcmp(a: u64, b: u64) -> i32 {
-    printf::bytes(a).cmp(&printf::bytes(b)) as i32
+    printf::read_string(a).cmp(&printf::read_string(b)) as i32
 }
 
 macro_rules! mathematics {

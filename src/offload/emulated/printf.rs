@@ -7,7 +7,7 @@ use super::check;
 use std::ffi::{CString, c_char};
 
 /// Reads a zero-terminated string of the device, without the terminator.
-pub fn bytes(mut address: u64) -> Vec<u8> {
+pub fn read_string(mut address: u64) -> Vec<u8> {
     let mut out = Vec::new();
     if address == 0 {
         return out;
@@ -24,8 +24,8 @@ pub fn bytes(mut address: u64) -> Vec<u8> {
 }
 
 /// Reads a string of the device as text.
-pub fn text(address: u64) -> String {
-    String::from_utf8_lossy(&bytes(address)).into_owned()
+pub fn read_text(address: u64) -> String {
+    String::from_utf8_lossy(&read_string(address)).into_owned()
 }
 
 unsafe extern "C" {
@@ -60,7 +60,7 @@ pub extern "C" fn vprintf_sized(format: u64, arguments: u64, _size: u32) -> i32 
 
 /// Formats and prints; returns the number of bytes.
 pub extern "C" fn vprintf(format: u64, arguments: u64) -> i32 {
-    let format = bytes(format);
+    let format = read_string(format);
     let mut arguments = Arguments { at: arguments };
     let mut out: Vec<u8> = Vec::new();
     let mut at = 0;
@@ -70,7 +70,7 @@ pub extern "C" fn vprintf(format: u64, arguments: u64) -> i32 {
             at += 1;
             continue;
         }
-        at += one(&format[at..], &mut arguments, &mut out);
+        at += format_conversion(&format[at..], &mut arguments, &mut out);
     }
     // SAFETY: `out` has that length, and `stdout` is the C library's stream.
     unsafe { libc::fwrite(out.as_ptr().cast(), 1, out.len(), stdout) };
@@ -78,7 +78,7 @@ pub extern "C" fn vprintf(format: u64, arguments: u64) -> i32 {
 }
 
 /// Formats one conversion; returns the length of its specification.
-fn one(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> usize {
+fn format_conversion(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> usize {
     let mut spec = vec![b'%'];
     let mut long = 0;
     let mut n = 1;
@@ -149,7 +149,7 @@ fn one(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> usize {
                 let text = if address == 0 {
                     b"(null)".to_vec()
                 } else {
-                    bytes(address)
+                    read_string(address)
                 };
                 let Ok(text) = CString::new(text) else {
                     return n;

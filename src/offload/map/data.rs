@@ -4,8 +4,8 @@
 //! all other items of the construct are mapped. Where the specification leaves a choice, this
 //! follows LLVM's runtime, which programs are written against.
 
+use super::items::MapItem;
 use super::map_type;
-use super::plan::MapItem;
 use super::table::{Attached, Lifetime, Lookup, MappedRange, MappingTable};
 use crate::device::{Device, Failure, Fault, MemoryKind, Queue, Result, STAGING_BYTES};
 use crate::{auto_offload, program};

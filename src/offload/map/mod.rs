@@ -1,11 +1,11 @@
 //! The data environment of devices. OpenMP 5.2, section 5.8.
 //!
-//! [`table`] holds the mapped ranges of one device, [`plan`] turns the compiler's arrays into a
+//! [`table`] holds the mapped ranges of one device, [`items`] turns the compiler's arrays into a
 //! list of items and calls mappers, and [`data`] enters, leaves and updates items. Device selection
 //! and the consequences of failures belong to [`region`](super::region).
 
 pub mod data;
-pub mod plan;
+pub mod items;
 pub mod table;
 
 /// Map-type flags of an item. Compilers emit them.

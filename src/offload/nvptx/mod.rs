@@ -6,7 +6,7 @@
 //!
 //! Nothing here calls the driver; [`cuda`](super::cuda) does.
 
-mod library;
+mod math_library;
 
 use crate::device::{DeviceCode, Failure, Result};
 use ompvm_llvm::Input;
@@ -60,8 +60,8 @@ fn ptx_entry(architecture: u32) -> String {
 /// # Errors
 /// [`Failure::Image`] for damaged images.
 pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
-    let mathematics = library::find();
-    let digest = library::digest(&mathematics);
+    let mathematics = math_library::find();
+    let digest = math_library::digest(&mathematics);
     let parts = code.units.iter().map(Vec::as_slice);
     let teams = code.teams.to_le_bytes();
     let teams = (code.teams != 0).then_some(&teams[..]);

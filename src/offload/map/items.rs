@@ -81,7 +81,7 @@ struct MapperComponent {
 
 /// `__tgt_mapper_num_components`.
 pub unsafe extern "C-unwind" fn count(handle: *mut c_void) -> i64 {
-    // SAFETY: mappers pass the handle that `items` gave them, a `MapperComponents`.
+    // SAFETY: mappers pass the handle that `collect` gave them, a `MapperComponents`.
     unsafe { &*handle.cast::<MapperComponents>() }.0.len() as i64
 }
 
@@ -94,7 +94,7 @@ pub unsafe extern "C-unwind" fn push(
     map_type: u64,
     _name: *const c_void,
 ) {
-    // SAFETY: mappers pass the handle that `items` gave them, a `MapperComponents`.
+    // SAFETY: mappers pass the handle that `collect` gave them, a `MapperComponents`.
     unsafe { &mut *handle.cast::<MapperComponents>() }
         .0
         .push(MapperComponent {
@@ -109,7 +109,7 @@ pub unsafe extern "C-unwind" fn push(
 ///
 /// # Safety
 /// The arrays must have `count` elements, as compilers make them.
-pub unsafe fn items(arrays: &MapArrays) -> Vec<MapItem> {
+pub unsafe fn collect(arrays: &MapArrays) -> Vec<MapItem> {
     let mut list = Vec::with_capacity(arrays.count);
     for n in 0..arrays.count {
         // SAFETY: by this function's contract; `n` is below `count`. Non-null mappers are functions
