@@ -133,7 +133,7 @@ pub enum Failure {
     #[error("{0}")]
     Fault(Box<Fault>),
     /// The image uses a feature that the device does not support.
-    #[error("not supported on the device: {reason}{}", At(place))]
+    #[error("not supported on the device: {reason}{}", AtLocation(place))]
     Unsupported {
         /// Description of the feature.
         reason: String,
@@ -163,7 +163,7 @@ pub struct Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.what, At(&self.place))?;
+        write!(f, "{}{}", self.what, AtLocation(&self.place))?;
         if let Some((block, thread)) = self.thread {
             write!(f, ", block {block}, thread {thread}")?;
         }
@@ -174,9 +174,9 @@ impl fmt::Display for Fault {
     }
 }
 
-struct At<'a>(&'a Option<String>);
+struct AtLocation<'a>(&'a Option<String>);
 
-impl fmt::Display for At<'_> {
+impl fmt::Display for AtLocation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(place) => write!(f, " at {place}"),
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn offload_fault_says_where() {
+    fn offload_fault_message_has_location() {
         let fault = Fault {
             what: "a read".into(),
             place: Some("x.c:3".into()),

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn offload_damaged_images_are_told() {
+    fn offload_damaged_images_are_reported() {
         let good = sample();
         for at in 0..good.len() {
             let mut bad = good.clone();

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offload_table_and_the_runtimes_name_nothing_twice() {
+    fn offload_entry_names_are_unique() {
         let mut names: Vec<_> = ENTRIES.iter().map(|e| e.name).collect();
         names.extend(ompvm_kmpc::table::ENTRIES.iter().map(|e| e.name));
         names.sort_unstable();

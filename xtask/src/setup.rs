@@ -325,7 +325,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_are_taken_from_the_source() {
+    fn headers_are_read_from_the_source() {
         let text = "// a\n#include <vector>\n  #include <llvm/IR/Module.h>\n#include \"own.h\"\n";
         assert_eq!(
             includes(text),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_said_whose_headers_are_missing() {
+    fn missing_headers_are_attributed() {
         let told =
             missing_headers_message("/x", "<stdin>:1: error: llvm/IR/Module.h: No such file");
         assert!(

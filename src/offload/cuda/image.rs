@@ -90,7 +90,7 @@ fn with_register_limit(
         .kernels
         .iter()
         .filter(|k| k.refused.is_none())
-        .filter_map(|k| Some((&*k.name, ResourceUsage::of(gpu, module, &k.name)?)))
+        .filter_map(|k| Some((&*k.name, ResourceUsage::query(gpu, module, &k.name)?)))
         .filter(|(_, usage)| usage.registers > limit as i32)
         .collect();
     // First with all of them, then with those whose code the limit did not harm.
@@ -104,7 +104,7 @@ fn with_register_limit(
         };
         let count = large.len();
         large.retain(|(name, free)| {
-            ResourceUsage::of(gpu, loaded, name).is_some_and(|bounded| free.accepts(bounded))
+            ResourceUsage::query(gpu, loaded, name).is_some_and(|bounded| free.accepts(bounded))
         });
         let unused = if large.len() == count { module } else { loaded };
         // SAFETY: no handle of that module has been handed out.

@@ -14,9 +14,9 @@ use std::ffi::CString;
 use std::ptr::null_mut;
 
 /// Divisor of a multiprocessor's thread count that gives the required number of resident threads.
-const PART: u32 = 4;
+const OCCUPANCY_DIVISOR: u32 = 4;
 /// Maximum additional bytes of local memory per thread.
-const SPILLED: i32 = 128;
+const MAX_SPILL_BYTES: i32 = 128;
 
 /// Register and local memory usage of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) struct ResourceUsage {
 
 impl ResourceUsage {
     /// Queries the driver for a kernel of a loaded module.
-    pub(super) fn of(gpu: &Gpu, module: Module, kernel: &str) -> Option<ResourceUsage> {
+    pub(super) fn query(gpu: &Gpu, module: Module, kernel: &str) -> Option<ResourceUsage> {
         let name = CString::new(kernel).ok()?;
         let mut function = Function(null_mut());
         let (mut registers, mut stack) = (0, 0);
@@ -45,13 +45,13 @@ impl ResourceUsage {
 
     /// Returns true if the code with a register limit spills little enough.
     pub(super) fn accepts(self, bounded: ResourceUsage) -> bool {
-        bounded.registers < self.registers && bounded.stack <= self.stack + SPILLED
+        bounded.registers < self.registers && bounded.stack <= self.stack + MAX_SPILL_BYTES
     }
 }
 
 /// Returns the maximum registers per thread at which enough threads are resident.
 pub(super) fn limit(registers: u32, threads: u32) -> u32 {
-    registers / (threads / PART).max(1)
+    registers / (threads / OCCUPANCY_DIVISOR).max(1)
 }
 
 /// Adds a `.maxnreg` directive to the named kernels.
@@ -114,13 +114,13 @@ mod tests {
     }
 
     #[test]
-    fn a_fourth_of_the_threads_shares_the_registers() {
+    fn register_limit_follows_the_occupancy() {
         assert_eq!(limit(65536, 2048), 128);
         assert_eq!(limit(65536, 1536), 170);
     }
 
     #[test]
-    fn much_spilling_is_refused() {
+    fn excessive_spilling_is_rejected() {
         let free = ResourceUsage {
             registers: 144,
             stack: 112,

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Copies smaller than this are left to the driver.
 const DIRECT_LIMIT: usize = 1 << 20;
 /// Size in bytes of a piece and of a pinned buffer.
-const PIECE: usize = 2 << 20;
+const PIECE_BYTES: usize = 2 << 20;
 /// Maximum number of copying threads.
 const MAX_THREADS: usize = 12;
 
@@ -173,7 +173,7 @@ impl Staging {
         issue: impl Fn(&Buffer, usize, usize) -> Result<()> + Sync,
         finish: impl Fn(&Buffer, usize, usize) -> Result<()> + Sync,
     ) -> Result<()> {
-        let count = len.div_ceil(PIECE);
+        let count = len.div_ceil(PIECE_BYTES);
         let threads = processors().min(MAX_THREADS).min(count.div_ceil(2)).max(1);
         let next = AtomicUsize::new(0);
         let failed: Mutex<Option<Failure>> = Mutex::new(None);
@@ -184,8 +184,9 @@ impl Staging {
                 let mut before = None;
                 for turn in [0, 1].into_iter().cycle() {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let now = (index < count && failed.lock().is_none()).then_some(index * PIECE);
-                    let size = |at: usize| PIECE.min(len - at);
+                    let now =
+                        (index < count && failed.lock().is_none()).then_some(index * PIECE_BYTES);
+                    let size = |at: usize| PIECE_BYTES.min(len - at);
                     if let Some(at) = now {
                         issue(&buffers[turn], at, size(at))?;
                     }
@@ -217,7 +218,7 @@ impl Staging {
             return Ok(buffers);
         }
         let fresh = || {
-            let memory = gpu.raw_alloc(PIECE as u64, MemoryKind::Host)? as *mut u8;
+            let memory = gpu.raw_alloc(PIECE_BYTES as u64, MemoryKind::Host)? as *mut u8;
             let mut event = Event(null_mut());
             // SAFETY: the result pointer is valid.
             let code = unsafe { (gpu.driver.event)(&mut event, driver::NO_TIMING) };

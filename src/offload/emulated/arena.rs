@@ -18,17 +18,17 @@ use std::ptr::null_mut;
 /// Tag bit of device addresses.
 pub const TAG: u64 = 1 << 62;
 /// Additional tag bit of addresses in a block's shared memory.
-pub const SHARED: u64 = 1 << 61;
+pub const SHARED_TAG: u64 = 1 << 61;
 /// Position of the device number in an address.
-const NUMBER: u32 = 48;
+const NUMBER_SHIFT: u32 = 48;
 /// Mask of the offset within a device.
 pub const OFFSET: u64 = (1 << 40) - 1;
 /// Offset of the first block.
-const FIRST: u64 = 1 << 20;
+const FIRST_OFFSET: u64 = 1 << 20;
 /// Minimum gap between blocks in bytes.
 const GAP: u64 = 64;
 /// Bytes that one entry of the table describes.
-const GRAIN: u64 = 8;
+const GRANULE: u64 = 8;
 /// Fill pattern of fresh memory.
 const FILL_PATTERN: u8 = 0xcb;
 
@@ -78,13 +78,13 @@ impl Arena {
     /// [`Failure::Lost`] if the system cannot reserve the address range.
     pub fn new(number: u32, capacity: u64) -> Result<Arena> {
         let capacity = capacity.next_multiple_of(1 << 20);
-        let span = FIRST + capacity;
+        let span = FIRST_OFFSET + capacity;
         let base = reserve(span)?;
-        let table = reserve(span / GRAIN)?;
+        let table = reserve(span / GRANULE)?;
         let mut blocks = Blocks::default();
-        blocks.free.insert(FIRST, capacity);
+        blocks.free.insert(FIRST_OFFSET, capacity);
         Ok(Arena {
-            tag: TAG | u64::from(number) << NUMBER,
+            tag: TAG | u64::from(number) << NUMBER_SHIFT,
             base,
             table,
             capacity,
@@ -203,14 +203,14 @@ impl Arena {
 
     /// Marks the bytes of a block as accessible or not.
     fn mark(&self, at: u64, size: u64, live: bool) {
-        let first = (at / GRAIN) as usize;
-        let whole = (size / GRAIN) as usize;
-        let rest = (size % GRAIN) as u8;
+        let first = (at / GRANULE) as usize;
+        let whole = (size / GRANULE) as usize;
+        let rest = (size % GRANULE) as u8;
         // SAFETY: the table has an entry for each eight bytes of the mapping.
         unsafe {
             self.table
                 .add(first)
-                .write_bytes(if live { GRAIN as u8 } else { 0 }, whole);
+                .write_bytes(if live { GRANULE as u8 } else { 0 }, whole);
             if rest > 0 {
                 *self.table.add(first + whole) = if live { rest } else { 0 };
             }
@@ -219,9 +219,9 @@ impl Arena {
 
     /// Marks the first bytes of a block as inaccessible.
     fn mark_padding(&self, at: u64, padding: u64) {
-        let first = (at / GRAIN) as usize;
-        let whole = (padding / GRAIN) as usize;
-        let rest = (padding % GRAIN) as u8;
+        let first = (at / GRANULE) as usize;
+        let whole = (padding / GRANULE) as usize;
+        let rest = (padding % GRANULE) as u8;
         // SAFETY: the entries belong to a block, so they lie in the table.
         unsafe {
             self.table.add(first).write_bytes(0, whole);
@@ -238,14 +238,14 @@ impl Arena {
             return None;
         }
         let at = address & OFFSET;
-        if at >= FIRST + self.capacity || size > self.capacity {
+        if at >= FIRST_OFFSET + self.capacity || size > self.capacity {
             return None;
         }
-        let mut grain = at / GRAIN;
-        let mut within = at % GRAIN;
+        let mut grain = at / GRANULE;
+        let mut within = at % GRANULE;
         let mut left = size;
         loop {
-            let here = left.min(GRAIN - within);
+            let here = left.min(GRANULE - within);
             // SAFETY: `at` lies in the memory, so its entry is in the table; the inaccessible gap
             // after the last block ends the loop in time.
             let allowed = u64::from(unsafe { *self.table.add(grain as usize) });
@@ -313,11 +313,11 @@ impl Blocks {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        let span = (FIRST + self.capacity) as usize;
+        let span = (FIRST_OFFSET + self.capacity) as usize;
         // SAFETY: the mappings are those of `new`, and the arena is no longer used.
         unsafe {
             libc::munmap(self.base.cast(), span);
-            libc::munmap(self.table.cast(), span / GRAIN as usize);
+            libc::munmap(self.table.cast(), span / GRANULE as usize);
         }
     }
 }
@@ -348,7 +348,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offload_arena_knows_every_byte() {
+    fn offload_arena_tracks_every_byte() {
         let arena = Arena::new(0, 1 << 20).unwrap();
         let a = arena.alloc(13, 16).unwrap();
         assert!(a & TAG != 0 && arena.owns(a));
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn offload_arena_padding_cannot_be_accessed() {
+    fn offload_arena_padding_is_inaccessible() {
         let arena = Arena::new(0, 1 << 20).unwrap();
         for padding in [0, 1, 4, 7, 8, 12, 16, 61] {
             for size in [1, 3, 8, 20] {
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn offload_arena_ends_and_goes_on() {
+    fn offload_arena_reuses_memory() {
         let arena = Arena::new(1, 1 << 20).unwrap();
         assert!(matches!(
             arena.alloc(1 << 21, 16),

@@ -7,7 +7,7 @@
 //!
 //! The schedule gives no guarantees beyond those of a GPU.
 
-use super::arena::{Arena, OFFSET, SHARED, TAG};
+use super::arena::{Arena, OFFSET, SHARED_TAG, TAG};
 use super::check;
 use crate::device::{Failure, Fault};
 use corosensei::stack::{Stack, StackPointer};
@@ -22,14 +22,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Number of threads in a warp.
-pub const WARP: u32 = 32;
+pub const WARP_SIZE: u32 = 32;
 /// Size in bytes of a thread's stack, with its guard and reserve.
-const STACK: usize = 384 << 10;
+const STACK_BYTES: usize = 384 << 10;
 /// Bytes of inaccessible guard pages, more than the variables of most functions.
-const GUARD: usize = 64 << 10;
+const GUARD_BYTES: usize = 64 << 10;
 /// Bytes above the guard that are reserved for built-in functions. A stack overflow in one of those
 /// could not be reported, since it may hold the allocator's lock.
-const RESERVE: usize = 64 << 10;
+const RESERVE_BYTES: usize = 64 << 10;
 /// Loop iterations after which a thread yields.
 const YIELD_INTERVAL: u32 = 20_000;
 
@@ -119,9 +119,11 @@ const WHOLE_BLOCK: u32 = u32::MAX;
 
 /// Returns the lane mask of each warp in a block of `threads` threads.
 fn lanes(threads: u32) -> Vec<u32> {
-    let warps = threads.div_ceil(WARP);
-    let of = |w: u32| (threads - w * WARP).min(WARP);
-    (0..warps).map(|w| u32::MAX >> (WARP - of(w))).collect()
+    let warps = threads.div_ceil(WARP_SIZE);
+    let of = |w: u32| (threads - w * WARP_SIZE).min(WARP_SIZE);
+    (0..warps)
+        .map(|w| u32::MAX >> (WARP_SIZE - of(w)))
+        .collect()
 }
 
 struct Thread {
@@ -142,11 +144,11 @@ struct FiberStack {
 
 impl FiberStack {
     fn new() -> Option<FiberStack> {
-        // SAFETY: a fresh mapping of `STACK` bytes; the guard is its lowest part.
+        // SAFETY: a fresh mapping of `STACK_BYTES` bytes; the guard is its lowest part.
         unsafe {
             let at = libc::mmap(
                 null_mut(),
-                STACK,
+                STACK_BYTES,
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK,
                 -1,
@@ -155,7 +157,7 @@ impl FiberStack {
             if at == libc::MAP_FAILED {
                 return None;
             }
-            libc::mprotect(at, GUARD, libc::PROT_NONE);
+            libc::mprotect(at, GUARD_BYTES, libc::PROT_NONE);
             Some(FiberStack { low: at as usize })
         }
     }
@@ -163,16 +165,16 @@ impl FiberStack {
 
 impl Drop for FiberStack {
     fn drop(&mut self) {
-        // SAFETY: `low` is the start of a mapping of `STACK` bytes; its fiber has ended.
-        unsafe { libc::munmap(self.low as *mut libc::c_void, STACK) };
+        // SAFETY: `low` is the start of a mapping of `STACK_BYTES` bytes; its fiber has ended.
+        unsafe { libc::munmap(self.low as *mut libc::c_void, STACK_BYTES) };
     }
 }
 
-// SAFETY: the area has `STACK` bytes with guard pages at its lower end, and lives as long as it is
-// owned.
+// SAFETY: the area has `STACK_BYTES` bytes with guard pages at its lower end, and lives as long as
+// it is owned.
 unsafe impl Stack for FiberStack {
     fn base(&self) -> StackPointer {
-        NonZeroUsize::new(self.low + STACK).unwrap_or(NonZeroUsize::MAX)
+        NonZeroUsize::new(self.low + STACK_BYTES).unwrap_or(NonZeroUsize::MAX)
     }
 
     fn limit(&self) -> StackPointer {
@@ -324,7 +326,7 @@ impl Block<'_> {
             self.failed = true;
             return None;
         };
-        thread.stack = (area.low + GUARD, area.low + STACK);
+        thread.stack = (area.low + GUARD_BYTES, area.low + STACK_BYTES);
         let (kernel, args) = (self.grid.kernel, self.grid.args.as_ptr() as usize);
         let run = move |yielder: &Yielder<(), YieldReason>, ()| {
             // SAFETY: `kernel` is the wrapper that was compiled for these argument words; device
@@ -408,7 +410,7 @@ impl Block<'_> {
 
     /// Returns the host address of a range in shared memory.
     pub fn shared_at(&mut self, address: u64, size: u64) -> Option<*mut u8> {
-        if address & !OFFSET != TAG | SHARED {
+        if address & !OFFSET != TAG | SHARED_TAG {
             return None;
         }
         let at = address & OFFSET;
@@ -422,7 +424,7 @@ impl Block<'_> {
     /// Makes a thread wait in `state`, and releases all waiting threads if it was the last.
     fn arrive(&mut self, n: u32, state: ThreadState) {
         let warp = match state {
-            ThreadState::Warp { .. } => n / WARP,
+            ThreadState::Warp { .. } => n / WARP_SIZE,
             _ => WHOLE_BLOCK,
         };
         let known = self
@@ -461,7 +463,7 @@ impl Block<'_> {
         self.rendezvous.swap_remove(at);
         let all = self.threads.len() as u32;
         let range = match state {
-            ThreadState::Warp { .. } => warp * WARP..(warp * WARP + WARP).min(all),
+            ThreadState::Warp { .. } => warp * WARP_SIZE..(warp * WARP_SIZE + WARP_SIZE).min(all),
             _ => 0..all,
         };
         let mut waiting = std::mem::take(&mut self.waiting);
@@ -481,11 +483,11 @@ impl Block<'_> {
     fn end_thread(&mut self, n: u32) {
         self.threads[n as usize].state = ThreadState::Done;
         self.live -= 1;
-        self.alive[(n / WARP) as usize] &= !(1 << (n % WARP));
+        self.alive[(n / WARP_SIZE) as usize] &= !(1 << (n % WARP_SIZE));
         let mut at = 0;
         while at < self.rendezvous.len() {
             let warp = self.rendezvous[at].warp;
-            let concerned = warp == WHOLE_BLOCK || warp == n / WARP;
+            let concerned = warp == WHOLE_BLOCK || warp == n / WARP_SIZE;
             if !(concerned && self.release_if_complete(at)) {
                 at += 1;
             }
@@ -496,12 +498,12 @@ impl Block<'_> {
     fn compute_warp_results(&mut self, lanes: &[u32], kind: u32, mask: u32) {
         let values: Vec<(u32, u64)> = lanes
             .iter()
-            .map(|&n| (n % WARP, self.threads[n as usize].value))
+            .map(|&n| (n % WARP_SIZE, self.threads[n as usize].value))
             .collect();
         for &n in lanes {
             let own = self.threads[n as usize].value;
             self.threads[n as usize].result =
-                super::warp::result(kind, mask, n % WARP, own, &values);
+                super::warp::result(kind, mask, n % WARP_SIZE, own, &values);
         }
     }
 }
@@ -602,7 +604,7 @@ pub fn handle_fault(signal: i32, address: usize) {
     // SAFETY: a block runs on this thread; its fiber has faulted and holds no reference to it.
     unsafe {
         let (low, _) = current().stack();
-        if !(low.saturating_sub(GUARD)..low).contains(&address) {
+        if !(low.saturating_sub(GUARD_BYTES)..low).contains(&address) {
             return;
         }
         // The scheduler switch leaves the handler, so the signal must be unblocked here.
@@ -616,7 +618,7 @@ pub fn handle_fault(signal: i32, address: usize) {
 
 fn stack_overflow(place: u64) -> Failure {
     let help = "unbounded recursion, or large local variables?";
-    let bytes = STACK - GUARD - RESERVE;
+    let bytes = STACK_BYTES - GUARD_BYTES - RESERVE_BYTES;
     let what = format!("stack overflow: a thread has {bytes} bytes of stack");
     check::fault(place, what, Some(help.into()))
 }
@@ -628,7 +630,7 @@ pub extern "C" fn check_stack(place: u64) {
     // SAFETY: only device code calls this.
     unsafe {
         let (low, _) = current().stack();
-        if at < low + RESERVE {
+        if at < low + RESERVE_BYTES {
             fail(stack_overflow(place));
         }
     }

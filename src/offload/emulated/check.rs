@@ -1,6 +1,6 @@
 //! Checks that device code calls before each access, and the diagnosis of faults.
 
-use super::arena::{AddressInfo, OFFSET, SHARED, TAG};
+use super::arena::{AddressInfo, OFFSET, SHARED_TAG, TAG};
 use super::block::{self, Block};
 use crate::device::{Failure, Fault};
 
@@ -96,7 +96,7 @@ fn access_fault(
                 Some("an index far out of bounds?"),
             ),
         }
-    } else if address & !OFFSET == TAG | SHARED {
+    } else if address & !OFFSET == TAG | SHARED_TAG {
         (
             format!(
                 "at offset {:#x} of a block's shared memory, which has {} bytes",

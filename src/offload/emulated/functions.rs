@@ -275,9 +275,9 @@ register! {
     nctaid_x = current_block().grid.blocks[0];
     nctaid_y = current_block().grid.blocks[1];
     nctaid_z = current_block().grid.blocks[2];
-    laneid = current_block().thread() % block::WARP;
-    warpid = current_block().thread() / block::WARP;
-    warpsize = block::WARP;
+    laneid = current_block().thread() % block::WARP_SIZE;
+    warpid = current_block().thread() / block::WARP_SIZE;
+    warpsize = block::WARP_SIZE;
     lanemask_eq = 1 << laneid();
     lanemask_lt = (1 << laneid()) - 1;
     lanemask_le = lanemask_lt() | lanemask_eq();

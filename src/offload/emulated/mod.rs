@@ -130,7 +130,7 @@ impl World for ImageResolver {
     }
 
     fn shared(&self, offset: u64) -> u64 {
-        arena::TAG | arena::SHARED | offset
+        arena::TAG | arena::SHARED_TAG | offset
     }
 
     fn function(&self, name: &str) -> usize {
@@ -222,7 +222,7 @@ impl super::device::Device for Device {
             default_blocks: 16,
             default_threads: 64,
             blocks: 65_535,
-            warp: block::WARP,
+            warp: block::WARP_SIZE,
             dynamic_shared: 48 << 10,
         }
     }

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn offload_warp_numbers_match_operations() {
+    fn offload_warp_operations_match_their_numbers() {
         for (n, op) in ALL.iter().enumerate() {
             assert_eq!(*op as usize, n);
         }

@@ -6,7 +6,7 @@
 
 use super::items::MapItem;
 use super::map_type;
-use super::table::{Attached, Lifetime, Lookup, MappedRange, MappingTable};
+use super::table::{AttachedPointer, Lifetime, Lookup, MappedRange, MappingTable};
 use crate::device::{Device, Failure, Fault, MemoryKind, Queue, Result, STAGING_BYTES};
 use crate::{auto_offload, program};
 
@@ -94,7 +94,7 @@ impl<'a> DataConstruct<'a> {
             let Some(range) = self.table.get(start) else {
                 continue;
             };
-            let last = range.is_last(item.is(map_type::HOLD), item.is(map_type::DELETE));
+            let last = range.ends_mapping(item.is(map_type::HOLD), item.is(map_type::DELETE));
             let wanted = last || item.is(map_type::ALWAYS);
             if !wanted || size == 0 || !range.attached.is_empty() || size > STAGING_BYTES - used {
                 continue;
@@ -296,7 +296,7 @@ impl<'a> DataConstruct<'a> {
         let Some(range) = self.table.get(start) else {
             return Ok(());
         };
-        let new_ranges = Attached {
+        let new_ranges = AttachedPointer {
             slot,
             host,
             device: value,
@@ -321,7 +321,7 @@ impl<'a> DataConstruct<'a> {
             return Ok(());
         };
         let device = range.device;
-        let inside: Vec<Attached> = range
+        let inside: Vec<AttachedPointer> = range
             .attached
             .iter()
             .filter(|a| a.slot >= begin && a.slot + 8 <= begin + size)
@@ -357,7 +357,7 @@ impl<'a> DataConstruct<'a> {
             return Ok(());
         };
         let device = range.device + (begin - start) as u64;
-        let inside: Vec<Attached> = range
+        let inside: Vec<AttachedPointer> = range
             .attached
             .iter()
             .filter(|a| a.slot + 8 > begin && a.slot < begin + size)
@@ -442,7 +442,7 @@ impl<'a> DataConstruct<'a> {
         let Some(range) = self.table.get(start) else {
             return Ok(());
         };
-        let last = range.is_last(held, delete);
+        let last = range.ends_mapping(held, delete);
         if counts && !ended.contains(&start) {
             range.leave(held, delete);
             if last {

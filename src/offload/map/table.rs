@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// An attached pointer: it lies in a mapped range and points to mapped data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attached {
+pub struct AttachedPointer {
     /// Host address of the pointer.
     pub slot: usize,
     /// Value on the host when it was attached.
@@ -45,12 +45,12 @@ pub struct MappedRange {
     /// Reference count of constructs with `ompx_hold`.
     pub held: u64,
     /// Attached pointers in the range.
-    pub attached: Vec<Attached>,
+    pub attached: Vec<AttachedPointer>,
 }
 
 impl MappedRange {
     /// Returns true if the next [`leave`](Range::leave) with these arguments ends the mapping.
-    pub fn is_last(&self, held: bool, delete: bool) -> bool {
+    pub fn ends_mapping(&self, held: bool, delete: bool) -> bool {
         let (own, other) = if held {
             (self.held, self.count)
         } else {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn offload_table_finds_what_overlaps() {
+    fn offload_table_finds_overlaps() {
         let mut table = MappingTable::default();
         table.insert(100, range(10, 0x1000));
         assert_eq!(table.find(100, 10), Lookup::Contained(100));
@@ -185,17 +185,17 @@ mod tests {
     }
 
     #[test]
-    fn offload_counts_end_a_range() {
+    fn offload_reference_counts_end_a_mapping() {
         let mut r = range(4, 0);
-        assert!(r.is_last(false, false));
+        assert!(r.ends_mapping(false, false));
         r.enter(false);
-        assert!(!r.is_last(false, false) && r.is_last(false, true));
+        assert!(!r.ends_mapping(false, false) && r.ends_mapping(false, true));
         r.enter(true);
-        assert!(!r.is_last(false, true));
+        assert!(!r.ends_mapping(false, true));
         r.leave(true, false);
         r.leave(false, true);
         assert_eq!((r.count, r.held), (0, 0));
         r.life = Lifetime::Program;
-        assert!(!r.is_last(false, true));
+        assert!(!r.ends_mapping(false, true));
     }
 }
