@@ -106,7 +106,7 @@ impl Requests {
 
 fn epoch(thread: &Thread, team: &Team) -> u64 {
     // SAFETY: the thread takes part in its team's region with this number.
-    unsafe { team.gang.epoch(thread.tid()) }
+    unsafe { team.core.epoch(thread.tid()) }
 }
 
 /// Requests to cancel the innermost construct of this kind; returns 1 if the thread is to leave it.
@@ -129,7 +129,7 @@ pub unsafe extern "C-unwind" fn request(_ident: *const Ident, gtid: i32, kind: i
             // A thread that sleeps until another thread's iteration is over checks again.
             fence(Ordering::SeqCst);
             // SAFETY: the thread takes part in the region of this size.
-            unsafe { team.gang.wake_all(team.size()) };
+            unsafe { team.core.wake_all(team.size()) };
         }
         kind::LOOP | kind::SECTIONS if !alone => {
             let mine = epoch(thread, team) << 2 | kind as u64;

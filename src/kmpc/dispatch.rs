@@ -400,7 +400,7 @@ pub(super) fn wait(thread: &Thread, team: &Team, done: impl Fn() -> bool) {
     let busy = &thread.local().tasks.busy;
     busy.store(1, Ordering::Relaxed);
     // SAFETY: the thread takes part in its team's region with this number.
-    let woken = unsafe { team.gang.wait(thread.tid(), team.shape().patience, done) };
+    let woken = unsafe { team.core.wait(thread.tid(), team.shape().patience, done) };
     busy.store(0, Ordering::Relaxed);
     if woken {
         // SAFETY: the thread takes part in its team's region.
@@ -650,7 +650,7 @@ fn release(team: &Team, number: u32, last: impl FnOnce()) {
         buffer.turn.store(a_round_later(number), Ordering::Release);
         ompvm_support::sync::fence(Ordering::SeqCst);
         // SAFETY: the thread takes part in the region of this size.
-        unsafe { team.gang.wake_all(size) };
+        unsafe { team.core.wake_all(size) };
     }
 }
 
@@ -695,7 +695,7 @@ fn bump(team: &Team, s: &mut LoopState) {
     if s.turn == s.end {
         buffer(team, s.number).turns.pass(s.turns, s.turn);
         // SAFETY: the thread takes part in the region of this size.
-        unsafe { team.gang.wake_all(team.size()) };
+        unsafe { team.core.wake_all(team.size()) };
     }
 }
 

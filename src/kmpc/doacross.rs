@@ -234,7 +234,7 @@ pub unsafe extern "C-unwind" fn post(_ident: *const Ident, gtid: i32, values: *c
         // Precedes the check for sleepers.
         fence(Ordering::SeqCst);
         // SAFETY: the thread takes part in the region of this size.
-        unsafe { team.gang.wake_all(size) };
+        unsafe { team.core.wake_all(size) };
     }
 }
 

@@ -13,8 +13,8 @@ use crate::cancel;
 use crate::icv::{self, Icvs, NestedThreads, settings};
 use crate::ident::Ident;
 use crate::task::wait::{Help, drain, settle_visitors};
-use crate::team::gang::{Meeting, meeting_for};
 use crate::team::parker::Patience;
+use crate::team::team_core::{Meeting, meeting_for};
 use crate::team::{INLINE_ARGS, Shape, Team, Work};
 use crate::thread::{self, Thread, by_number, current};
 use ompvm_support::fp_env::FpControl;
@@ -330,7 +330,7 @@ unsafe fn run_region(
     local.singles.set(0);
     local.loops.set(0);
     // SAFETY: the region is described, and as many workers are attached as take part.
-    unsafe { t.gang.start(size) };
+    unsafe { t.core.start(size) };
     let _join = Join {
         thread,
         team,
@@ -397,7 +397,7 @@ impl Drop for Join {
         // SAFETY: this thread is the team's master and takes part with number 0.
         unsafe {
             let errand = Help::by(thread);
-            team.gang.join(0, self.size, self.patience, &errand);
+            team.core.join(0, self.size, self.patience, &errand);
             // The arrivals published the task epoch's number.
             let open = team.tasks.interval.number();
             if open != 0 {

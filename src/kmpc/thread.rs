@@ -19,8 +19,8 @@ use crate::affinity::Bound;
 use crate::icv::{self, Icvs, NestedThreads, settings};
 use crate::task::memory::Blocks;
 use crate::task::wait::{self, Help};
-use crate::team::gang::{Order, Slot};
 use crate::team::parker::{Parker, Patience};
+use crate::team::team_core::{Order, Slot};
 use crate::team::{Local, Team};
 use crate::{abi, affinity, cancel, child, hooks, lock, ompt};
 use ompvm_memory::{activation, worker};
@@ -343,7 +343,7 @@ fn release_root(thread: &'static Thread) {
 /// The caller is the team's master, and the team runs no region and is not used again.
 pub unsafe fn dismiss(team: *mut Team) {
     // SAFETY: the master's count keeps the team alive, and no region runs (caller's contract).
-    unsafe { (*team).gang.dismiss() };
+    unsafe { (*team).core.dismiss() };
     // SAFETY: drops the master's count, after which the caller does not use the team.
     unsafe { drop_holder(team) };
 }
@@ -365,7 +365,7 @@ pub unsafe fn attach_workers(team: *const Team, size: u32) -> u32 {
     // SAFETY: the master holds a count, so the team is alive.
     let t = unsafe { &*team };
     // SAFETY: the caller is the master and no region runs (caller's contract).
-    unsafe { t.gang.grow(size as usize) };
+    unsafe { t.core.grow(size as usize) };
     while t.workers.get() + 1 < size {
         let tid = t.workers.get() + 1;
         let Some(worker) = take_worker() else { break };
@@ -375,7 +375,7 @@ pub unsafe fn attach_workers(team: *const Team, size: u32) -> u32 {
             // SAFETY: the master, between regions; `tid` is below the capacity that `grow` made.
             slot: unsafe { t.slot(tid) },
             tid,
-            last_region: t.gang.region(),
+            last_region: t.core.region(),
         }));
         worker.assignment.store(assignment, Ordering::Release);
         ompvm_support::sync::fence(ompvm_support::sync::Ordering::SeqCst);
@@ -487,7 +487,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
         // `help` checks again.
         let called = || joined != 0 && team.tasks.interval.number() == joined;
         // SAFETY: slot and number are this worker's own.
-        match unsafe { team.gang.await_order(slot, a.tid, last, patience, called) } {
+        match unsafe { team.core.await_order(slot, a.tid, last, patience, called) } {
             Order::Run {
                 region,
                 size,
@@ -522,7 +522,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                 // SAFETY: the worker's own number; it accesses nothing of the region afterwards,
                 // unless `help` keeps the region from ending.
                 unsafe {
-                    team.gang.join(a.tid, size, patience, &Help::by(thread));
+                    team.core.join(a.tid, size, patience, &Help::by(thread));
                     joined = slot.epoch();
                 }
             }

@@ -8,7 +8,7 @@
 
 use crossbeam::utils::CachePadded;
 
-use crate::team::gang::Gang;
+use crate::team::team_core::TeamCore;
 use ompvm_support::sync::{AtomicU32, Ordering, fence_after_exchange};
 
 /// Flag that is set while a woken member has not looked for tasks yet.
@@ -34,7 +34,7 @@ impl Calls {
     /// The caller takes part in the running region of `size` members.
     pub unsafe fn call<L: Default, D>(
         &self,
-        gang: &Gang<L, D>,
+        core: &TeamCore<L, D>,
         size: u32,
         fits: impl Fn(&L) -> bool,
     ) -> bool {
@@ -43,7 +43,7 @@ impl Calls {
             return true;
         }
         // SAFETY: the caller takes part in the region of `size` members (caller's contract).
-        if unsafe { gang.unpark_one(size, &fits) } {
+        if unsafe { core.unpark_one(size, &fits) } {
             return true;
         }
         // Other offering threads may have relied on this wake-up meanwhile; members that fell
@@ -51,7 +51,7 @@ impl Calls {
         self.pending.swap(0, Ordering::SeqCst);
         fence_after_exchange();
         // SAFETY: the caller takes part in the region of `size` members (caller's contract).
-        unsafe { gang.unpark_one(size, &fits) }
+        unsafe { core.unpark_one(size, &fits) }
     }
 
     /// Records that the calling member looks for tasks now. Returns true if a member had been
@@ -77,16 +77,16 @@ impl Calls {
     #[cold]
     pub unsafe fn decline<L: Default, D>(
         &self,
-        gang: &Gang<L, D>,
+        core: &TeamCore<L, D>,
         size: u32,
         fits: impl Fn(&L) -> bool,
         any: impl Fn() -> bool,
     ) -> bool {
-        if !any() || !gang.anyone_sleeps() {
+        if !any() || !core.anyone_sleeps() {
             return true;
         }
         // SAFETY: the caller takes part in the region of `size` members (caller's contract).
-        unsafe { self.call(gang, size, fits) }
+        unsafe { self.call(core, size, fits) }
     }
 
     /// Clears the flag: no task is left in the region.
@@ -103,7 +103,7 @@ mod loom_tests {
     use ompvm_support::sync::{AtomicU64, fence};
 
     struct Shared {
-        gang: Gang<()>,
+        core: TeamCore<()>,
         calls: Calls,
         /// Number of tasks offered and not taken.
         tasks: AtomicU64,
@@ -115,11 +115,11 @@ mod loom_tests {
 
     impl Shared {
         fn new(size: u32) -> Arc<Self> {
-            let gang = Gang::new(());
+            let core = TeamCore::new(());
             // SAFETY: no region runs.
-            unsafe { gang.grow(size as usize) };
+            unsafe { core.grow(size as usize) };
             Arc::new(Self {
-                gang,
+                core,
                 calls: Calls::default(),
                 tasks: AtomicU64::new(0),
                 taken: AtomicU64::new(0),
@@ -145,9 +145,9 @@ mod loom_tests {
         fn offer(&self, size: u32) {
             self.tasks.fetch_add(1, Ordering::SeqCst);
             fence(Ordering::SeqCst);
-            if self.gang.anyone_sleeps() {
+            if self.core.anyone_sleeps() {
                 // SAFETY: the caller is a member.
-                unsafe { self.calls.call(&self.gang, size, |()| true) };
+                unsafe { self.calls.call(&self.core, size, |()| true) };
             }
         }
 
@@ -156,7 +156,7 @@ mod loom_tests {
             while !self.take() {
                 // SAFETY: the member's own number.
                 unsafe {
-                    self.gang.wait_or(
+                    self.core.wait_or(
                         tid,
                         Patience::NONE,
                         || false,
@@ -202,12 +202,12 @@ mod loom_tests {
                 loom::thread::spawn(move || {
                     let flag = || shared.flag.load(Ordering::Acquire) != 0;
                     // SAFETY: the member's own number.
-                    let woken = unsafe { shared.gang.wait(1, Patience::NONE, flag) };
+                    let woken = unsafe { shared.core.wait(1, Patience::NONE, flag) };
                     if woken && shared.calls.answer() {
                         // SAFETY: the caller is a member.
                         unsafe {
-                            let (gang, any) = (&shared.gang, || shared.any());
-                            shared.calls.decline(gang, 3, |()| true, any);
+                            let (core, any) = (&shared.core, || shared.any());
+                            shared.calls.decline(core, 3, |()| true, any);
                         }
                     }
                 })
@@ -219,7 +219,7 @@ mod loom_tests {
             shared.flag.store(1, Ordering::Release);
             fence(Ordering::SeqCst);
             // SAFETY: the caller is a member.
-            unsafe { shared.gang.unpark(1) };
+            unsafe { shared.core.unpark(1) };
             shared.offer(3);
             leaver.join().unwrap();
             member.join().unwrap();

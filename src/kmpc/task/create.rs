@@ -215,7 +215,7 @@ pub unsafe fn count(thread: &Thread, task: &Task) {
     // Outside of barriers the number is 0 or that of the next one, on which all members agree.
     if team.tasks.interval.number() == 0 {
         // SAFETY: the thread's own number.
-        let epoch = unsafe { team.gang.epoch(thread.tid()) };
+        let epoch = unsafe { team.core.epoch(thread.tid()) };
         team.tasks.interval.begin(epoch + 1);
         thread.expect_tasks(true);
     }
@@ -236,7 +236,7 @@ pub unsafe fn offer(thread: &Thread, task: *mut Task) {
         unsafe { thread.local().tasks.deque.push(task) };
     }
     // Both branches contain a full fence.
-    if team.gang.anyone_sleeps() {
+    if team.core.anyone_sleeps() {
         // SAFETY: this thread is a member of the running region; the task's memory always holds a
         // task.
         unsafe { wait::wake_for(team, task) };

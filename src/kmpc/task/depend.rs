@@ -413,13 +413,13 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: &Task) {
             }
         } else {
             fence_after_exchange();
-            if team.gang.anyone_sleeps() {
+            if team.core.anyone_sleeps() {
                 // SAFETY: the memory of tasks always holds tasks; the team waits for the task being
                 // completed.
                 unsafe {
                     let waiter = (*next.waits).waiter.load(Ordering::Relaxed);
                     if waiter != 0 {
-                        team.gang.unpark(waiter - 1);
+                        team.core.unpark(waiter - 1);
                     }
                 }
             }
@@ -443,8 +443,8 @@ unsafe fn make_ready(thread: Option<&Thread>, team: &Team, task: *mut Task) {
             Some(thread) if wait::may_begin(thread, task) => create::offer(thread, task),
             _ => {
                 team.tasks.queue_up(task);
-                if team.gang.anyone_sleeps() {
-                    team.gang.wake_all(team.size());
+                if team.core.anyone_sleeps() {
+                    team.core.wake_all(team.size());
                 }
             }
         }

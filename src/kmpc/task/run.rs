@@ -173,7 +173,7 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: *mut Task) {
     let p = unsafe { &*parent };
     let said = p.children.one_done(free);
     fence_after_exchange();
-    if team.gang.anyone_sleeps() {
+    if team.core.anyone_sleeps() {
         // SAFETY: the team is alive, as it waits for the task's count or the caller is its visitor.
         unsafe { wake_parent(team, p, said) };
     }
@@ -205,7 +205,7 @@ unsafe fn wake_parent(team: &Team, parent: &Task, said: Said) {
     let spawned = parent.spawned.load(Ordering::Relaxed);
     if waiter != 0 && said.all_done(spawned) {
         // SAFETY: `complete` keeps the team's region from ending.
-        unsafe { team.gang.unpark(waiter - 1) };
+        unsafe { team.core.unpark(waiter - 1) };
     }
 }
 
@@ -248,13 +248,13 @@ unsafe fn leave_group(team: &Team, group: *mut Group) {
     // Release for the waiter; SeqCst before the check for sleepers.
     if g.members.fetch_sub(1, Ordering::SeqCst) == 1 {
         fence_after_exchange();
-        if team.gang.anyone_sleeps() {
+        if team.core.anyone_sleeps() {
             // SAFETY: the memory of tasks always holds tasks.
             let waiter = unsafe { (*owner).waiter.load(Ordering::Relaxed) };
             if waiter != 0 {
                 // SAFETY: the team is alive, as it waits for the task's count or the caller is its
                 // visitor.
-                unsafe { team.gang.unpark(waiter - 1) };
+                unsafe { team.core.unpark(waiter - 1) };
             }
         }
     }
@@ -277,7 +277,7 @@ pub unsafe fn one(thread: &Thread) -> bool {
         // A member that leaves some behind wakes the next one.
         if !task.is_null()
             && team.tasks.waiting.load(Ordering::Relaxed) > 0
-            && team.gang.anyone_sleeps()
+            && team.core.anyone_sleeps()
         {
             // SAFETY: the thread takes part in the region.
             unsafe { super::wait::wake_for(team, task) };

@@ -13,7 +13,7 @@ use super::deque::Steal;
 use super::interval::{Interval, quiet};
 use super::{Group, Task, TeamTasks, flag, run};
 use crate::ident::Ident;
-use crate::team::gang::Errand;
+use crate::team::team_core::Errand;
 use crate::team::{Local, Team};
 use crate::thread::{Thread, by_number};
 use ompvm_support::sync::{self, fence_after_exchange};
@@ -87,7 +87,7 @@ pub unsafe fn steal(thread: &Thread, allowed: impl Fn(*mut Task) -> bool) -> *mu
                 Steal::Taken(task) => {
                     own.victim.set(victim);
                     // A thief that found more than one task wakes the next sleeper.
-                    if team.gang.anyone_sleeps() && deque.tempting() {
+                    if team.core.anyone_sleeps() && deque.tempting() {
                         // SAFETY: the thread takes part in the region; the task's memory always
                         // holds a task.
                         unsafe { wake_for(team, task) };
@@ -111,7 +111,7 @@ pub unsafe fn steal(thread: &Thread, allowed: impl Fn(*mut Task) -> bool) -> *mu
 #[cold]
 pub unsafe fn wake_for(team: &Team, task: *mut Task) {
     // SAFETY: the caller takes part in the region, of which this is the size.
-    if unsafe { team.tasks.calls.call(&team.gang, team.size(), free) } {
+    if unsafe { team.tasks.calls.call(&team.core, team.size(), free) } {
         return;
     }
     // SAFETY: memory that always holds a task.
@@ -128,7 +128,7 @@ pub unsafe fn wake_for(team: &Team, task: *mut Task) {
         let waiter = t.waiter.load(Ordering::Relaxed);
         if waiter != 0 && waiter <= team.size() {
             // SAFETY: the caller takes part in the region, and the number is below its size.
-            unsafe { team.gang.unpark(waiter - 1) };
+            unsafe { team.core.unpark(waiter - 1) };
         }
         at = t.parent();
     }
@@ -168,9 +168,9 @@ unsafe fn pass_on(team: &Team) {
     };
     // SAFETY: the thread takes part in the team's region, of which `size` is the size.
     unsafe {
-        if !team.tasks.calls.decline(&team.gang, size, free, any) {
+        if !team.tasks.calls.decline(&team.core, size, free, any) {
             // A member that waits in an ancestor of one of the tasks looks for it.
-            team.gang.wake_all(size);
+            team.core.wake_all(size);
         }
     }
 }
@@ -220,7 +220,7 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
     let answered = Cell::new(false);
     // SAFETY: the thread's own number in its region.
     unsafe {
-        team.gang.wait_or(
+        team.core.wait_or(
             thread.tid(),
             shape.patience,
             || done() || glance(),
@@ -408,7 +408,7 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
     // Counts all members that ever were: one of a larger region may have submitted a task that
     // another completed.
     // SAFETY: the master, in its region.
-    let members = unsafe { team.gang.capacity() } as u32;
+    let members = unsafe { team.core.capacity() } as u32;
     // SAFETY: `tid` is below the capacity.
     let counts = (0..members).map(|tid| unsafe { &team.slot(tid).local.tasks.counts });
     team.tasks.calls.answer();
@@ -428,7 +428,7 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
     interval.end();
     thread.expect_tasks(false);
     // SAFETY: the master, in its region of this size.
-    unsafe { team.gang.wake_all(team.size()) };
+    unsafe { team.core.wake_all(team.size()) };
     // Visitors are not awaited here: after a barrier the others may already be visitors at the end
     // of the region.
     thread.local().visited.set(true);
@@ -491,9 +491,9 @@ unsafe fn assist(thread: &Thread, epoch: u64) {
 pub fn pulse(team: &Team) {
     team.tasks.interval.beat();
     fence_after_exchange();
-    if team.gang.anyone_sleeps() {
+    if team.core.anyone_sleeps() {
         // SAFETY: slot 0 always exists; callers are members or visitors.
-        unsafe { team.gang.unpark(0) };
+        unsafe { team.core.unpark(0) };
     }
 }
 

@@ -6,8 +6,8 @@
 //! single counter, the copyprivate pointer) lives here. State of one thread within a team lives in
 //! [`Local`], so that nested regions need not save it.
 
-pub mod gang;
 pub mod parker;
+pub mod team_core;
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -25,9 +25,9 @@ use crate::reduce::Method;
 use crate::task::wait::{Help, drain};
 use crate::task::{MemberTasks, TeamTasks};
 use crate::thread::Thread;
-use gang::{Gang, Meeting, Slot};
 use ompvm_support::fp_env::FpControl;
 use parker::Patience;
+use team_core::{Meeting, Slot, TeamCore};
 
 /// Maximum number of loops without a closing barrier that a thread may run ahead of the slowest
 /// one.
@@ -165,7 +165,7 @@ impl Default for Local {
 /// The threads of one parallel region and the state they share.
 pub struct Team {
     /// Team core: launch, barriers, join.
-    pub gang: Gang<Local, Region>,
+    pub core: TeamCore<Local, Region>,
     /// Number of `single` constructs whose block has been taken.
     pub singles: CachePadded<AtomicU64>,
     /// List of the thread that executed a `single` with `copyprivate`.
@@ -184,7 +184,7 @@ pub struct Team {
     /// Number of attached workers; used by the master alone.
     pub workers: Cell<u32>,
     /// Placement of the members; written under the same rule as the description, see
-    /// [`Gang::describe`].
+    /// [`TeamCore::describe`].
     pub placed: Placed,
 }
 
@@ -210,7 +210,7 @@ impl Team {
             ident: std::ptr::null(),
         };
         Box::new(Self {
-            gang: Gang::new(Region {
+            core: TeamCore::new(Region {
                 work: Work::none(Icvs::default()),
                 shape,
             }),
@@ -229,13 +229,13 @@ impl Team {
     /// Returns the shape of the region.
     #[inline(always)]
     pub fn shape(&self) -> &Shape {
-        &self.gang.description().shape
+        &self.core.description().shape
     }
 
     /// Returns what the region executes.
     #[inline(always)]
     pub fn work(&self) -> &Work {
-        &self.gang.description().work
+        &self.core.description().work
     }
 
     /// Returns the counter of busy workers in the team's contention group.
@@ -259,7 +259,7 @@ impl Team {
     pub unsafe fn prepare(&self, shape: Shape, work: Work) {
         // SAFETY: the caller is the master and no region runs, as `describe` requires.
         unsafe {
-            self.gang
+            self.core
                 .describe(|region| *region = Region { work, shape })
         };
     }
@@ -270,8 +270,8 @@ impl Team {
     /// The caller takes part in the running region (or is the master), and `tid` is in the team.
     #[inline(always)]
     pub unsafe fn slot(&self, tid: u32) -> &Slot<Local> {
-        // SAFETY: the caller participates and `tid` is in range, as `Gang::slot` requires.
-        unsafe { self.gang.slot(tid) }
+        // SAFETY: the caller participates and `tid` is in range, as `TeamCore::slot` requires.
+        unsafe { self.core.slot(tid) }
     }
 
     /// Waits for all members and completes the tasks that were submitted since the last barrier.
@@ -286,7 +286,7 @@ impl Team {
         // shape.
         unsafe {
             if shape.size > 1 {
-                self.gang.barrier(
+                self.core.barrier(
                     thread.tid(),
                     shape.size,
                     shape.meeting,
@@ -298,7 +298,7 @@ impl Team {
         }
     }
 
-    /// First half of a barrier, see [`Gang::gather`].
+    /// First half of a barrier, see [`TeamCore::gather`].
     ///
     /// # Safety
     /// `thread` takes part in this team's region; it calls [`Team::release`] next.
@@ -307,7 +307,7 @@ impl Team {
         let errand = Help::by(thread);
         // SAFETY: `thread` takes part in the region with this number, and calls `release` next.
         unsafe {
-            self.gang
+            self.core
                 .gather(thread.tid(), shape.size, shape.patience, &errand, absorb);
         }
     }
@@ -321,7 +321,7 @@ impl Team {
         let errand = Help::by(thread);
         // SAFETY: `thread` takes part in the region with this number, and has called `gather`.
         unsafe {
-            self.gang
+            self.core
                 .release(thread.tid(), shape.size, shape.patience, &errand);
             self.after_meeting(thread);
         }
@@ -340,7 +340,7 @@ impl Team {
         // SAFETY: `thread` asks for the epoch of its own number, and drains as a member of the
         // region that passed the epoch's last barrier.
         unsafe {
-            if open != 0 && (open == self.gang.epoch(thread.tid()) || self.size() == 1) {
+            if open != 0 && (open == self.core.epoch(thread.tid()) || self.size() == 1) {
                 drain(thread, open);
             }
         }

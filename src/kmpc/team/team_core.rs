@@ -1,6 +1,6 @@
 //! The team core: the synchronization of a team, which is launch, barrier, gather/release and join.
 //!
-//! A team core (`Gang`) has one master and the workers attached to it. It only moves epochs between
+//! A team core (`TeamCore`) has one master and the workers attached to it. It only moves epochs between
 //! threads; `Team` knows what a region executes, and every OpenMP notion. README.md beside this
 //! file specifies the protocol with its states and transitions; loom checks it (the `loom_*` tests
 //! below).
@@ -109,7 +109,7 @@ struct Launch<D> {
 }
 
 /// The synchronization core of a team. See README.md.
-pub struct Gang<L, D = ()> {
+pub struct TeamCore<L, D = ()> {
     launch: CachePadded<Launch<D>>,
     release: CachePadded<AtomicU64>,
     count: CachePadded<AtomicU32>,
@@ -120,20 +120,20 @@ pub struct Gang<L, D = ()> {
 // SAFETY: the master changes `slots` and the description only while no worker takes part in a
 // region; participants read them between their launch (Acquire) and their join (Release). Only its
 // member accesses a slot's `epoch` and `local`. Everything else is atomic.
-unsafe impl<L: Send, D> Sync for Gang<L, D> {}
+unsafe impl<L: Send, D> Sync for TeamCore<L, D> {}
 // SAFETY: no field is bound to the creating thread, and slots and description may be sent.
-unsafe impl<L: Send, D> Send for Gang<L, D> {}
+unsafe impl<L: Send, D> Send for TeamCore<L, D> {}
 
-impl<L: Default, D: Default> Default for Gang<L, D> {
+impl<L: Default, D: Default> Default for TeamCore<L, D> {
     fn default() -> Self {
         Self::new(D::default())
     }
 }
 
-impl<L: Default, D> Gang<L, D> {
+impl<L: Default, D> TeamCore<L, D> {
     /// Creates a team core with the master's slot alone.
     pub fn new(description: D) -> Self {
-        let gang = Self {
+        let core = Self {
             launch: CachePadded::new(Launch {
                 word: AtomicU64::new(0),
                 base: UnsafeCell::new(0),
@@ -145,8 +145,8 @@ impl<L: Default, D> Gang<L, D> {
             slots: UnsafeCell::new(Vec::new()),
         };
         // SAFETY: no other thread knows the new value, so no region runs.
-        unsafe { gang.grow(1) };
-        gang
+        unsafe { core.grow(1) };
+        core
     }
 
     /// Returns the description of the running region.
@@ -209,7 +209,7 @@ impl<L: Default, D> Gang<L, D> {
     /// Starts the next region with `size` members and returns its number. Called by the master.
     ///
     /// All earlier writes of the master are visible to the participants (Release here, Acquire in
-    /// [`Gang::await_order`]).
+    /// [`TeamCore::await_order`]).
     ///
     /// # Safety
     /// Only the master may call it, after the last region was joined; `size` slots exist.
@@ -305,7 +305,7 @@ impl<L: Default, D> Gang<L, D> {
     }
 
     /// Waits for a condition of the layer above. Whoever makes it true announces that with
-    /// [`Gang::wake_all`]. Returns true if the member was woken, possibly for another reason.
+    /// [`TeamCore::wake_all`]. Returns true if the member was woken, possibly for another reason.
     ///
     /// # Safety
     /// `tid` is the caller's own number in the running region.
@@ -315,10 +315,10 @@ impl<L: Default, D> Gang<L, D> {
         me.parker.wait_until(&self.sleepers, patience, done)
     }
 
-    /// Like [`Gang::wait`], with a cheaper check while spinning; see [`Parker::wait_until_or`].
+    /// Like [`TeamCore::wait`], with a cheaper check while spinning; see [`Parker::wait_until_or`].
     ///
     /// # Safety
-    /// As for [`Gang::wait`].
+    /// As for [`TeamCore::wait`].
     pub unsafe fn wait_or(
         &self,
         tid: u32,
@@ -352,7 +352,7 @@ impl<L: Default, D> Gang<L, D> {
     /// Wakes one sleeping member of those that `fits` accepts. Returns false if there is none.
     ///
     /// # Safety
-    /// As for [`Gang::unpark`], in a region of `size` members.
+    /// As for [`TeamCore::unpark`], in a region of `size` members.
     pub unsafe fn unpark_one(&self, size: u32, fits: impl Fn(&L) -> bool) -> bool {
         (0..size).any(|tid| {
             // SAFETY: the region does not end meanwhile, and `tid` is below its size (caller's
@@ -473,7 +473,7 @@ impl<L: Default, D> Gang<L, D> {
     /// observed directly, so that data can be combined on the way.
     ///
     /// # Safety
-    /// As for [`Gang::barrier`]; every member must call [`Gang::release`] next.
+    /// As for [`TeamCore::barrier`]; every member must call [`TeamCore::release`] next.
     pub unsafe fn gather(
         &self,
         tid: u32,
@@ -494,7 +494,7 @@ impl<L: Default, D> Gang<L, D> {
     /// Second half of a barrier: the master lets the others continue.
     ///
     /// # Safety
-    /// The same member has called [`Gang::gather`] before.
+    /// The same member has called [`TeamCore::gather`] before.
     pub unsafe fn release(&self, tid: u32, size: u32, patience: Patience, errand: &impl Errand) {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
@@ -544,7 +544,7 @@ impl<L: Default, D> Gang<L, D> {
     /// waits for all.
     ///
     /// # Safety
-    /// As for [`Gang::barrier`]; a worker accesses nothing of the region afterwards.
+    /// As for [`TeamCore::barrier`]; a worker accesses nothing of the region afterwards.
     #[inline]
     pub unsafe fn join(&self, tid: u32, size: u32, patience: Patience, errand: &impl Errand) {
         // SAFETY: a participant uses its own slot (caller's contract).
@@ -583,40 +583,40 @@ mod tests {
     /// Runs `regions` regions of each size in turn, with `barriers` barriers each, and checks that
     /// no member passes a barrier before all have arrived.
     fn exercise(sizes: &[u32], meeting: Meeting, regions: u32, barriers: u64) {
-        let gang = Arc::new(Gang::<()>::new(()));
+        let core = Arc::new(TeamCore::<()>::new(()));
         let most = *sizes.iter().max().unwrap();
         // SAFETY: no region runs.
-        unsafe { gang.grow(most as usize) };
+        unsafe { core.grow(most as usize) };
         let arrivals = Arc::new(Plain::new(0));
-        let body = move |gang: &Gang<()>, arrivals: &Plain, tid: u32, size: u32, base: u64| {
+        let body = move |core: &TeamCore<()>, arrivals: &Plain, tid: u32, size: u32, base: u64| {
             for barrier in 1..=barriers {
                 arrivals.fetch_add(1, Ordering::Relaxed);
                 // SAFETY: `tid` is the participant's own number.
-                unsafe { gang.barrier(tid, size, meeting, NAP, &Idle) };
+                unsafe { core.barrier(tid, size, meeting, NAP, &Idle) };
                 assert!(arrivals.load(Ordering::Relaxed) >= base + barrier * size as u64);
                 // SAFETY: `tid` is the participant's own number.
-                unsafe { gang.barrier(tid, size, meeting, NAP, &Idle) };
+                unsafe { core.barrier(tid, size, meeting, NAP, &Idle) };
             }
         };
         let base_cell = Arc::new(Plain::new(0));
         let workers: Vec<_> = (1..most)
             .map(|tid| {
-                let (gang, arrivals, base) = (gang.clone(), arrivals.clone(), base_cell.clone());
+                let (core, arrivals, base) = (core.clone(), arrivals.clone(), base_cell.clone());
                 // SAFETY: the team core has a slot for `tid`, whose address is stable.
-                let slot = unsafe { gang.slot(tid) as *const Slot<()> } as usize;
+                let slot = unsafe { core.slot(tid) as *const Slot<()> } as usize;
                 std::thread::spawn(move || {
                     let mut last = 0;
                     loop {
                         // SAFETY: the worker's own slot, which lives as long as the team core.
                         let slot = unsafe { &*(slot as *const Slot<()>) };
                         // SAFETY: the worker's own slot and number.
-                        match unsafe { gang.await_order(slot, tid, last, NAP, || false) } {
+                        match unsafe { core.await_order(slot, tid, last, NAP, || false) } {
                             Order::Run { region, size, .. } => {
                                 last = region;
                                 let base = base.load(Ordering::Relaxed);
-                                body(&gang, &arrivals, tid, size, base);
+                                body(&core, &arrivals, tid, size, base);
                                 // SAFETY: the worker takes part in the region with this number.
-                                unsafe { gang.join(tid, size, NAP, &Idle) };
+                                unsafe { core.join(tid, size, NAP, &Idle) };
                             }
                             Order::Help | Order::Dismissed => return,
                         }
@@ -630,9 +630,9 @@ mod tests {
             base_cell.store(base, Ordering::Relaxed);
             // SAFETY: this thread is the master, and the last region was joined.
             unsafe {
-                gang.start(size);
-                body(&gang, &arrivals, 0, size, base);
-                gang.join(0, size, NAP, &Idle);
+                core.start(size);
+                body(&core, &arrivals, 0, size, base);
+                core.join(0, size, NAP, &Idle);
             }
             assert_eq!(
                 arrivals.load(Ordering::Relaxed),
@@ -640,24 +640,24 @@ mod tests {
             );
         }
         // SAFETY: no region runs.
-        unsafe { gang.dismiss() };
+        unsafe { core.dismiss() };
         for worker in workers {
             worker.join().unwrap();
         }
     }
 
     #[test]
-    fn kmpc_gang_meets_all_to_all() {
+    fn kmpc_team_core_all_to_all_barrier() {
         exercise(&[2, 4, 3], Meeting::AllToAll, 60, 5);
     }
 
     #[test]
-    fn kmpc_gang_meets_along_the_tree() {
+    fn kmpc_team_core_tree_barrier() {
         exercise(&[12, 2, 9], Meeting::Tree, 30, 3);
     }
 
     #[test]
-    fn kmpc_gang_meets_at_the_counter() {
+    fn kmpc_team_core_counter_barrier() {
         exercise(&[12, 2, 5], Meeting::Counter, 30, 3);
     }
 }
@@ -672,7 +672,7 @@ mod loom_tests {
     const SLEEPY: Patience = Patience::NONE;
 
     struct Shared {
-        gang: Gang<()>,
+        core: TeamCore<()>,
         /// Values that each member writes before a barrier and others read after it; loom reports a
         /// race.
         cells: Vec<Tracked<u32>>,
@@ -687,11 +687,11 @@ mod loom_tests {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(2);
         model.check(move || {
-            let gang = Gang::new(());
+            let core = TeamCore::new(());
             // SAFETY: no region runs.
-            unsafe { gang.grow(size as usize) };
+            unsafe { core.grow(size as usize) };
             let cells = (0..size).map(|_| Tracked::new(0)).collect();
-            let shared = Arc::new(Shared { gang, cells });
+            let shared = Arc::new(Shared { core, cells });
             let workers: Vec<_> = (1..size)
                 .map(|tid| {
                     let shared = shared.clone();
@@ -700,8 +700,8 @@ mod loom_tests {
                         loop {
                             // SAFETY: the worker's own slot and number.
                             let order = unsafe {
-                                let slot = shared.gang.slot(tid);
-                                shared.gang.await_order(slot, tid, last, SLEEPY, || false)
+                                let slot = shared.core.slot(tid);
+                                shared.core.await_order(slot, tid, last, SLEEPY, || false)
                             };
                             let Order::Run { region, size, .. } = order else {
                                 return;
@@ -709,7 +709,7 @@ mod loom_tests {
                             last = region;
                             body(&shared, tid, size);
                             // SAFETY: the worker takes part in the region with this number.
-                            unsafe { shared.gang.join(tid, size, SLEEPY, &Idle) };
+                            unsafe { shared.core.join(tid, size, SLEEPY, &Idle) };
                         }
                     })
                 })
@@ -721,13 +721,13 @@ mod loom_tests {
                 }
                 // SAFETY: this thread is the master, and the last region was joined.
                 unsafe {
-                    shared.gang.start(size);
+                    shared.core.start(size);
                     body(&shared, 0, size);
-                    shared.gang.join(0, size, SLEEPY, &Idle);
+                    shared.core.join(0, size, SLEEPY, &Idle);
                 }
             }
             // SAFETY: no region runs.
-            unsafe { shared.gang.dismiss() };
+            unsafe { shared.core.dismiss() };
             for worker in workers {
                 worker.join().unwrap();
             }
@@ -754,7 +754,7 @@ mod loom_tests {
                 |shared, tid, size| {
                     write_own(shared, tid);
                     // SAFETY: `tid` is the participant's own number.
-                    unsafe { shared.gang.barrier(tid, size, $m, SLEEPY, &Idle) };
+                    unsafe { shared.core.barrier(tid, size, $m, SLEEPY, &Idle) };
                     read_all(shared);
                 }
             };
@@ -792,16 +792,16 @@ mod loom_tests {
             write_own(shared, tid);
             // SAFETY: `tid` is the participant's own number.
             unsafe {
-                shared.gang.gather(tid, size, SLEEPY, &Idle, |child| {
+                shared.core.gather(tid, size, SLEEPY, &Idle, |child| {
                     // The child waits for the release, so its cell may be read and written.
                     write_own(shared, child);
                 });
-                shared.gang.release(tid, size, SLEEPY, &Idle);
+                shared.core.release(tid, size, SLEEPY, &Idle);
             }
             // SAFETY: `tid` is the participant's own number.
             unsafe {
                 shared
-                    .gang
+                    .core
                     .barrier(tid, size, Meeting::AllToAll, SLEEPY, &Idle)
             };
         });
