@@ -14,7 +14,7 @@ use crate::icv::{self, Icvs, NestedThreads, settings};
 use crate::ident::Ident;
 use crate::task::wait::{Help, drain, settle_visitors};
 use crate::team::parker::Patience;
-use crate::team::team_core::{Meeting, meeting_for};
+use crate::team::team_core::{BarrierAlgorithm, choose_barrier_algorithm};
 use crate::team::{INLINE_ARGS, Shape, Team, Work};
 use crate::thread::{self, Thread, by_number, current};
 use ompvm_support::fp_env::FpControl;
@@ -297,7 +297,7 @@ unsafe fn run_region(
     let patience = patience_for(rivals, processors);
     let shape = Shape {
         size,
-        meeting: meeting_for(rivals, processors),
+        barrier_algorithm: choose_barrier_algorithm(rivals, processors),
         patience,
         level,
         active_level: outer_shape.active_level + u32::from(region),
@@ -476,7 +476,7 @@ pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u3
     let t = unsafe { &*team };
     let shape = Shape {
         size: 1,
-        meeting: Meeting::AllToAll,
+        barrier_algorithm: BarrierAlgorithm::AllToAll,
         patience: Patience::NONE,
         level,
         active_level: outer.shape().active_level,

@@ -40,18 +40,18 @@ impl Interval {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Begins the epoch that ends with barrier `meeting`, unless it has begun. Relaxed: published
+    /// Begins the epoch that ends with barrier `barrier`, unless it has begun. Relaxed: published
     /// with the task, and with this member's arrival.
     #[inline(always)]
-    pub fn begin(&self, meeting: u64) {
-        self.open.store(meeting, Ordering::Relaxed);
+    pub fn begin(&self, barrier: u64) {
+        self.open.store(barrier, Ordering::Relaxed);
     }
 
     /// Returns true if the epoch with this number has ended. Acquire: all its tasks are complete
     /// then.
     #[inline(always)]
-    pub fn over(&self, meeting: u64) -> bool {
-        self.open.load(Ordering::Acquire) != meeting
+    pub fn over(&self, barrier: u64) -> bool {
+        self.open.load(Ordering::Acquire) != barrier
     }
 
     /// Ends the epoch, all of whose tasks are complete. Called by the master. The others may
@@ -79,10 +79,10 @@ impl Interval {
     /// number has not ended; if it has, the caller must not access the region. Between the two
     /// words lies a full fence, and in [`Interval::end`] one in the opposite order: the master sees
     /// the visitor, or the visitor sees the end.
-    pub fn visit(&self, meeting: u64) -> bool {
+    pub fn visit(&self, barrier: u64) -> bool {
         self.come();
         fence_after_exchange();
-        self.open.load(Ordering::SeqCst) == meeting
+        self.open.load(Ordering::SeqCst) == barrier
     }
 
     /// Begins a visit by a thread that knows that the epoch cannot end yet.

@@ -27,7 +27,7 @@ use crate::task::{MemberTasks, TeamTasks};
 use crate::thread::Thread;
 use ompvm_support::fp_env::FpControl;
 use parker::Patience;
-use team_core::{Meeting, Slot, TeamCore};
+use team_core::{BarrierAlgorithm, Slot, TeamCore};
 
 /// Maximum number of loops without a closing barrier that a thread may run ahead of the slowest
 /// one.
@@ -100,7 +100,7 @@ pub struct Shape {
     /// Number of participating threads.
     pub size: u32,
     /// Barrier algorithm.
-    pub meeting: Meeting,
+    pub barrier_algorithm: BarrierAlgorithm,
     /// Spin policy of waiting members.
     pub patience: Patience,
     /// Nesting depth of parallel regions, inactive ones included.
@@ -199,7 +199,7 @@ impl Team {
     pub fn new() -> Box<Self> {
         let shape = Shape {
             size: 1,
-            meeting: Meeting::AllToAll,
+            barrier_algorithm: BarrierAlgorithm::AllToAll,
             patience: Patience::NONE,
             level: 0,
             active_level: 0,
@@ -289,12 +289,12 @@ impl Team {
                 self.core.barrier(
                     thread.tid(),
                     shape.size,
-                    shape.meeting,
+                    shape.barrier_algorithm,
                     shape.patience,
                     &errand,
                 );
             }
-            self.after_meeting(thread);
+            self.after_barrier(thread);
         }
     }
 
@@ -323,7 +323,7 @@ impl Team {
         unsafe {
             self.core
                 .release(thread.tid(), shape.size, shape.patience, &errand);
-            self.after_meeting(thread);
+            self.after_barrier(thread);
         }
     }
 
@@ -332,7 +332,7 @@ impl Team {
     /// # Safety
     /// `thread` takes part in this team's region and has just passed its barrier.
     #[inline(always)]
-    unsafe fn after_meeting(&self, thread: &Thread) {
+    unsafe fn after_barrier(&self, thread: &Thread) {
         // If tasks were submitted before the barrier, its arrivals published the epoch's number,
         // and the number stays until the master has ended the epoch. If none were, the number may
         // already be that of the next epoch.

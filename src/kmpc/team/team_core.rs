@@ -25,7 +25,7 @@ const FAN_IN: u32 = 4;
 
 /// Barrier algorithm. The master chooses it at launch for all members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meeting {
+pub enum BarrierAlgorithm {
     /// For few threads, each on its own processor: every member writes its own flag and reads all
     /// others.
     AllToAll,
@@ -428,15 +428,15 @@ impl<L: Default, D> TeamCore<L, D> {
         &self,
         tid: u32,
         size: u32,
-        meeting: Meeting,
+        barrier_algorithm: BarrierAlgorithm,
         patience: Patience,
         errand: &impl Errand,
     ) {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;
-        match meeting {
-            Meeting::AllToAll => {
+        match barrier_algorithm {
+            BarrierAlgorithm::AllToAll => {
                 me.epoch.set(epoch);
                 publish(&me.arrived, epoch);
                 self.wake_others(tid, size);
@@ -445,7 +445,7 @@ impl<L: Default, D> TeamCore<L, D> {
                     self.wait_arrived(me, unsafe { self.slot(other) }, epoch, patience, errand);
                 }
             }
-            Meeting::Tree => {
+            BarrierAlgorithm::Tree => {
                 // SAFETY: `tid` and `size` are the caller's and the region's, and `release` follows
                 // `gather`.
                 unsafe {
@@ -453,7 +453,7 @@ impl<L: Default, D> TeamCore<L, D> {
                     self.release(tid, size, patience, errand);
                 }
             }
-            Meeting::Counter => {
+            BarrierAlgorithm::Counter => {
                 me.epoch.set(epoch);
                 if self.count.fetch_add(1, Ordering::AcqRel) + 1 == size {
                     self.count.store(0, Ordering::Relaxed);
@@ -558,13 +558,13 @@ impl<L: Default, D> TeamCore<L, D> {
 }
 
 /// Returns the barrier algorithm for a team of `size` on `processors` processors.
-pub fn meeting_for(size: u32, processors: u32) -> Meeting {
+pub fn choose_barrier_algorithm(size: u32, processors: u32) -> BarrierAlgorithm {
     if size > processors {
-        Meeting::Counter
+        BarrierAlgorithm::Counter
     } else if size <= ALL_TO_ALL_MAX {
-        Meeting::AllToAll
+        BarrierAlgorithm::AllToAll
     } else {
-        Meeting::Tree
+        BarrierAlgorithm::Tree
     }
 }
 
@@ -582,7 +582,7 @@ mod tests {
 
     /// Runs `regions` regions of each size in turn, with `barriers` barriers each, and checks that
     /// no member passes a barrier before all have arrived.
-    fn exercise(sizes: &[u32], meeting: Meeting, regions: u32, barriers: u64) {
+    fn exercise(sizes: &[u32], barrier_algorithm: BarrierAlgorithm, regions: u32, barriers: u64) {
         let core = Arc::new(TeamCore::<()>::new(()));
         let most = *sizes.iter().max().unwrap();
         // SAFETY: no region runs.
@@ -592,10 +592,10 @@ mod tests {
             for barrier in 1..=barriers {
                 arrivals.fetch_add(1, Ordering::Relaxed);
                 // SAFETY: `tid` is the participant's own number.
-                unsafe { core.barrier(tid, size, meeting, NAP, &Idle) };
+                unsafe { core.barrier(tid, size, barrier_algorithm, NAP, &Idle) };
                 assert!(arrivals.load(Ordering::Relaxed) >= base + barrier * size as u64);
                 // SAFETY: `tid` is the participant's own number.
-                unsafe { core.barrier(tid, size, meeting, NAP, &Idle) };
+                unsafe { core.barrier(tid, size, barrier_algorithm, NAP, &Idle) };
             }
         };
         let base_cell = Arc::new(Plain::new(0));
@@ -648,17 +648,17 @@ mod tests {
 
     #[test]
     fn kmpc_team_core_all_to_all_barrier() {
-        exercise(&[2, 4, 3], Meeting::AllToAll, 60, 5);
+        exercise(&[2, 4, 3], BarrierAlgorithm::AllToAll, 60, 5);
     }
 
     #[test]
     fn kmpc_team_core_tree_barrier() {
-        exercise(&[12, 2, 9], Meeting::Tree, 30, 3);
+        exercise(&[12, 2, 9], BarrierAlgorithm::Tree, 30, 3);
     }
 
     #[test]
     fn kmpc_team_core_counter_barrier() {
-        exercise(&[12, 2, 5], Meeting::Counter, 30, 3);
+        exercise(&[12, 2, 5], BarrierAlgorithm::Counter, 30, 3);
     }
 }
 
@@ -748,7 +748,7 @@ mod loom_tests {
         assert!(seen.all(|v| v == first));
     }
 
-    fn meet(meeting: Meeting) -> fn(&Shared, u32, u32) {
+    fn barrier_body(barrier_algorithm: BarrierAlgorithm) -> fn(&Shared, u32, u32) {
         macro_rules! body {
             ($m:expr) => {
                 |shared, tid, size| {
@@ -759,10 +759,10 @@ mod loom_tests {
                 }
             };
         }
-        match meeting {
-            Meeting::AllToAll => body!(Meeting::AllToAll),
-            Meeting::Tree => body!(Meeting::Tree),
-            Meeting::Counter => body!(Meeting::Counter),
+        match barrier_algorithm {
+            BarrierAlgorithm::AllToAll => body!(BarrierAlgorithm::AllToAll),
+            BarrierAlgorithm::Tree => body!(BarrierAlgorithm::Tree),
+            BarrierAlgorithm::Counter => body!(BarrierAlgorithm::Counter),
         }
     }
 
@@ -773,17 +773,17 @@ mod loom_tests {
 
     #[test]
     fn loom_all_to_all() {
-        check(2, 1, meet(Meeting::AllToAll));
+        check(2, 1, barrier_body(BarrierAlgorithm::AllToAll));
     }
 
     #[test]
     fn loom_tree() {
-        check(2, 1, meet(Meeting::Tree));
+        check(2, 1, barrier_body(BarrierAlgorithm::Tree));
     }
 
     #[test]
     fn loom_counter() {
-        check(2, 1, meet(Meeting::Counter));
+        check(2, 1, barrier_body(BarrierAlgorithm::Counter));
     }
 
     #[test]
@@ -802,7 +802,7 @@ mod loom_tests {
             unsafe {
                 shared
                     .core
-                    .barrier(tid, size, Meeting::AllToAll, SLEEPY, &Idle)
+                    .barrier(tid, size, BarrierAlgorithm::AllToAll, SLEEPY, &Idle)
             };
         });
     }
