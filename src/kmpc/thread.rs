@@ -20,7 +20,7 @@ use crate::icv::{self, Icvs, NestedThreads, settings};
 use crate::task::memory::Blocks;
 use crate::task::wait::{self, Help};
 use crate::team::parker::{Parker, Patience};
-use crate::team::team_core::{Order, Slot};
+use crate::team::team_core::{Slot, WorkerCommand};
 use crate::team::{Local, Team};
 use crate::{abi, affinity, cancel, child, hooks, lock, ompt};
 use ompvm_memory::{activation, worker};
@@ -487,8 +487,8 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
         // `help` checks again.
         let called = || joined != 0 && team.tasks.interval.number() == joined;
         // SAFETY: slot and number are this worker's own.
-        match unsafe { team.core.await_order(slot, a.tid, last, patience, called) } {
-            Order::Run {
+        match unsafe { team.core.await_command(slot, a.tid, last, patience, called) } {
+            WorkerCommand::Run {
                 region,
                 size,
                 woken,
@@ -527,8 +527,8 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                 }
             }
             // SAFETY: the worker's last barrier was the join with this number.
-            Order::Help => unsafe { wait::help(thread, team, joined) },
-            Order::Dismissed => {
+            WorkerCommand::Help => unsafe { wait::help(thread, team, joined) },
+            WorkerCommand::Dismissed => {
                 if ompt::on() {
                     ompt::close_region();
                 }

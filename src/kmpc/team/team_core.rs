@@ -75,7 +75,7 @@ impl Errand for Idle {
 
 /// Command to a waiting worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum WorkerCommand {
     /// Take part in region `region` of `size` members.
     Run {
         /// Number of the region in this team.
@@ -209,7 +209,7 @@ impl<L: Default, D> TeamCore<L, D> {
     /// Starts the next region with `size` members and returns its number. Called by the master.
     ///
     /// All earlier writes of the master are visible to the participants (Release here, Acquire in
-    /// [`TeamCore::await_order`]).
+    /// [`TeamCore::await_command`]).
     ///
     /// # Safety
     /// Only the master may call it, after the last region was joined; `size` slots exist.
@@ -256,22 +256,22 @@ impl<L: Default, D> TeamCore<L, D> {
     ///
     /// # Safety
     /// `slot` is the caller's own slot, `tid` its number.
-    pub unsafe fn await_order(
+    pub unsafe fn await_command(
         &self,
         slot: &Slot<L>,
         tid: u32,
         last: u32,
         patience: Patience,
         called: impl Fn() -> bool,
-    ) -> Order {
+    ) -> WorkerCommand {
         let look = || {
             let word = self.launch.word.load(Ordering::Acquire);
             let (region, size) = ((word >> 32) as u32, word as u32);
             if size == DISMISS {
-                Some(Order::Dismissed)
+                Some(WorkerCommand::Dismissed)
             } else if region != last && tid < size {
                 let woken = false;
-                Some(Order::Run {
+                Some(WorkerCommand::Run {
                     region,
                     size,
                     woken,
@@ -283,14 +283,14 @@ impl<L: Default, D> TeamCore<L, D> {
         let was_woken = slot
             .parker
             .wait_until(&self.sleepers, patience, || look().is_some() || called());
-        let mut order = look().unwrap_or(Order::Help);
-        if let Order::Run { woken, .. } = &mut order {
+        let mut command = look().unwrap_or(WorkerCommand::Help);
+        if let WorkerCommand::Run { woken, .. } = &mut command {
             *woken = was_woken;
             // SAFETY: the master wrote the base before the launch that we acquired. We take part,
             // so it writes the base again only after our join.
             slot.epoch.set(unsafe { *self.launch.base.get() });
         }
-        order
+        command
     }
 
     /// Returns the member's count of barriers so far, which is equal in all members between two
@@ -610,15 +610,15 @@ mod tests {
                         // SAFETY: the worker's own slot, which lives as long as the team core.
                         let slot = unsafe { &*(slot as *const Slot<()>) };
                         // SAFETY: the worker's own slot and number.
-                        match unsafe { core.await_order(slot, tid, last, NAP, || false) } {
-                            Order::Run { region, size, .. } => {
+                        match unsafe { core.await_command(slot, tid, last, NAP, || false) } {
+                            WorkerCommand::Run { region, size, .. } => {
                                 last = region;
                                 let base = base.load(Ordering::Relaxed);
                                 body(&core, &arrivals, tid, size, base);
                                 // SAFETY: the worker takes part in the region with this number.
                                 unsafe { core.join(tid, size, NAP, &Idle) };
                             }
-                            Order::Help | Order::Dismissed => return,
+                            WorkerCommand::Help | WorkerCommand::Dismissed => return,
                         }
                     }
                 })
@@ -699,11 +699,11 @@ mod loom_tests {
                         let mut last = 0;
                         loop {
                             // SAFETY: the worker's own slot and number.
-                            let order = unsafe {
+                            let command = unsafe {
                                 let slot = shared.core.slot(tid);
-                                shared.core.await_order(slot, tid, last, SLEEPY, || false)
+                                shared.core.await_command(slot, tid, last, SLEEPY, || false)
                             };
-                            let Order::Run { region, size, .. } = order else {
+                            let WorkerCommand::Run { region, size, .. } = command else {
                                 return;
                             };
                             last = region;
