@@ -12,7 +12,7 @@ use crate::affinity::{self, DISPLAY};
 use crate::cancel;
 use crate::icv::{self, Icvs, NestedThreads, settings};
 use crate::ident::Ident;
-use crate::task::wait::{Help, drain, settle_visitors};
+use crate::task::wait::{EpochWork, drain, settle_visitors};
 use crate::team::parker::Patience;
 use crate::team::team_core::{BarrierAlgorithm, choose_barrier_algorithm};
 use crate::team::{INLINE_ARGS, Shape, Team, Work};
@@ -396,8 +396,8 @@ impl Drop for Join {
         let team = unsafe { &*self.team };
         // SAFETY: this thread is the team's master and takes part with number 0.
         unsafe {
-            let errand = Help::by(thread);
-            team.core.join(0, self.size, self.patience, &errand);
+            let idle_work = EpochWork::new(thread);
+            team.core.join(0, self.size, self.patience, &idle_work);
             // The arrivals published the task epoch's number.
             let open = team.tasks.interval.number();
             if open != 0 {

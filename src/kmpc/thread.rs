@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use crate::affinity::Bound;
 use crate::icv::{self, Icvs, NestedThreads, settings};
 use crate::task::memory::Blocks;
-use crate::task::wait::{self, Help};
+use crate::task::wait::{self, EpochWork};
 use crate::team::parker::{Parker, Patience};
 use crate::team::team_core::{Slot, WorkerCommand};
 use crate::team::{Local, Team};
@@ -485,9 +485,12 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
     loop {
         let patience = crowded.unwrap_or_else(patience);
         // `help` checks again.
-        let called = || joined != 0 && team.tasks.interval.number() == joined;
+        let work_available = || joined != 0 && team.tasks.interval.number() == joined;
         // SAFETY: slot and number are this worker's own.
-        match unsafe { team.core.await_command(slot, a.tid, last, patience, called) } {
+        match unsafe {
+            team.core
+                .await_command(slot, a.tid, last, patience, work_available)
+        } {
             WorkerCommand::Run {
                 region,
                 size,
@@ -522,7 +525,8 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                 // SAFETY: the worker's own number; it accesses nothing of the region afterwards,
                 // unless `help` keeps the region from ending.
                 unsafe {
-                    team.core.join(a.tid, size, patience, &Help::by(thread));
+                    team.core
+                        .join(a.tid, size, patience, &EpochWork::new(thread));
                     joined = slot.epoch();
                 }
             }

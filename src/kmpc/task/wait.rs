@@ -13,7 +13,7 @@ use super::deque::Steal;
 use super::interval::{Interval, quiet};
 use super::{Group, Task, TeamTasks, flag, run};
 use crate::ident::Ident;
-use crate::team::team_core::Errand;
+use crate::team::team_core::IdleWork;
 use crate::team::{Local, Team};
 use crate::thread::{Thread, by_number};
 use ompvm_support::sync::{self, fence_after_exchange};
@@ -347,29 +347,29 @@ pub unsafe extern "C-unwind" fn end_group(_ident: *const Ident, gtid: i32) {
 }
 
 /// Idle work of a member that waits at a barrier: the tasks of the epoch.
-pub struct Help<'a> {
+pub struct EpochWork<'a> {
     thread: &'a Thread,
     interval: &'a Interval,
 }
 
-impl<'a> Help<'a> {
+impl<'a> EpochWork<'a> {
     /// Returns the idle work of this thread in its team.
     #[inline(always)]
-    pub fn by(thread: &'a Thread) -> Self {
+    pub fn new(thread: &'a Thread) -> Self {
         let interval = &thread.team().tasks.interval;
         Self { thread, interval }
     }
 }
 
-impl Errand for Help<'_> {
+impl IdleWork for EpochWork<'_> {
     #[inline(always)]
-    fn called(&self) -> bool {
+    fn is_available(&self) -> bool {
         self.interval.number() != 0
     }
 
     #[cold]
-    fn attend(&self, done: &dyn Fn() -> bool) {
-        let over = || done() || !self.called();
+    fn execute(&self, done: &dyn Fn() -> bool) {
+        let over = || done() || !self.is_available();
         self.thread.team().tasks.calls.answer();
         let mut look = true;
         while look || !over() {

@@ -22,7 +22,7 @@ use crate::doacross::Nest;
 use crate::icv::Icvs;
 use crate::ident::Ident;
 use crate::reduce::Method;
-use crate::task::wait::{Help, drain};
+use crate::task::wait::{EpochWork, drain};
 use crate::task::{MemberTasks, TeamTasks};
 use crate::thread::Thread;
 use ompvm_support::fp_env::FpControl;
@@ -281,7 +281,7 @@ impl Team {
     #[inline]
     pub unsafe fn barrier(&self, thread: &Thread) {
         let shape = self.shape();
-        let errand = Help::by(thread);
+        let idle_work = EpochWork::new(thread);
         // SAFETY: `thread` takes part in the region, and passes its own number and the region's
         // shape.
         unsafe {
@@ -291,7 +291,7 @@ impl Team {
                     shape.size,
                     shape.barrier_algorithm,
                     shape.patience,
-                    &errand,
+                    &idle_work,
                 );
             }
             self.after_barrier(thread);
@@ -304,11 +304,11 @@ impl Team {
     /// `thread` takes part in this team's region; it calls [`Team::release`] next.
     pub unsafe fn gather(&self, thread: &Thread, absorb: impl FnMut(u32)) {
         let shape = self.shape();
-        let errand = Help::by(thread);
+        let idle_work = EpochWork::new(thread);
         // SAFETY: `thread` takes part in the region with this number, and calls `release` next.
         unsafe {
             self.core
-                .gather(thread.tid(), shape.size, shape.patience, &errand, absorb);
+                .gather(thread.tid(), shape.size, shape.patience, &idle_work, absorb);
         }
     }
 
@@ -318,11 +318,11 @@ impl Team {
     /// The same thread has called [`Team::gather`] before.
     pub unsafe fn release(&self, thread: &Thread) {
         let shape = self.shape();
-        let errand = Help::by(thread);
+        let idle_work = EpochWork::new(thread);
         // SAFETY: `thread` takes part in the region with this number, and has called `gather`.
         unsafe {
             self.core
-                .release(thread.tid(), shape.size, shape.patience, &errand);
+                .release(thread.tid(), shape.size, shape.patience, &idle_work);
             self.after_barrier(thread);
         }
     }

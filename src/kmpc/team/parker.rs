@@ -94,7 +94,7 @@ impl Parker {
     }
 
     /// Like [`Parker::wait_until`], for an expensive condition: `glance` is checked while spinning
-    /// and may miss that the wait is over, `done` decides about sleeping. `woken` is called after
+    /// and may miss that the wait is over, `done` decides about sleeping. `woken` is was_woken after
     /// each wake-up, before `done` is checked again.
     pub fn wait_until_or(
         &self,
@@ -130,7 +130,7 @@ impl Parker {
         self.entry.store(known, Relaxed);
         processor_sharing::set_activity(entry, Activity::Asleep);
         let word = self.state.word();
-        let mut called = false;
+        let mut was_woken = false;
         sleepers.fetch_add(1, Ordering::Relaxed);
         // Relaxed: a thread is only woken after it has announced itself.
         word.store(PARKED, Ordering::Relaxed);
@@ -144,17 +144,17 @@ impl Parker {
             // have to report that it does not look for it. Acquire: pairs with the Release of
             // `unpark`.
             if word.swap(PARKED, Ordering::Acquire) == RUNNING {
-                called = true;
+                was_woken = true;
                 woken();
             }
         }
         if word.swap(RUNNING, Ordering::Acquire) == RUNNING {
-            called = true;
+            was_woken = true;
             woken();
         }
         sleepers.fetch_sub(1, Ordering::Relaxed);
         processor_sharing::set_activity(entry, Activity::Working);
-        called
+        was_woken
     }
 
     /// Wakes the owner if it sleeps, and returns true if it did. The caller has made the owner's

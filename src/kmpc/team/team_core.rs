@@ -48,27 +48,27 @@ pub struct Slot<L> {
     pub local: L,
 }
 
-/// Idle work: what a member does while it waits for others.
-pub trait Errand {
+/// NoIdleWork work: what a member does while it waits for others.
+pub trait IdleWork {
     /// Returns true if work may be available. A producer must wake sleeping members.
-    fn called(&self) -> bool;
+    fn is_available(&self) -> bool;
     /// Executes work until `done` returns true or no more work can appear. May wait in between.
-    fn attend(&self, done: &dyn Fn() -> bool);
+    fn execute(&self, done: &dyn Fn() -> bool);
     /// Called if the member was woken, possibly for idle work, and continues without looking for
     /// any.
     fn decline(&self);
 }
 
 /// No idle work: the member only waits.
-pub struct Idle;
+pub struct NoIdleWork;
 
-impl Errand for Idle {
+impl IdleWork for NoIdleWork {
     #[inline(always)]
-    fn called(&self) -> bool {
+    fn is_available(&self) -> bool {
         false
     }
 
-    fn attend(&self, _done: &dyn Fn() -> bool) {}
+    fn execute(&self, _done: &dyn Fn() -> bool) {}
 
     fn decline(&self) {}
 }
@@ -248,7 +248,7 @@ impl<L: Default, D> TeamCore<L, D> {
         (self.launch.word.load(Ordering::Relaxed) >> 32) as u32
     }
 
-    /// Waits for a region after `last` in which worker `tid` takes part, or until `called` returns
+    /// Waits for a region after `last` in which worker `tid` takes part, or until `work_available` returns
     /// true.
     ///
     /// A worker that does not take part may miss regions. One that takes part cannot, because the
@@ -262,7 +262,7 @@ impl<L: Default, D> TeamCore<L, D> {
         tid: u32,
         last: u32,
         patience: Patience,
-        called: impl Fn() -> bool,
+        work_available: impl Fn() -> bool,
     ) -> WorkerCommand {
         let look = || {
             let word = self.launch.word.load(Ordering::Acquire);
@@ -280,9 +280,9 @@ impl<L: Default, D> TeamCore<L, D> {
                 None
             }
         };
-        let was_woken = slot
-            .parker
-            .wait_until(&self.sleepers, patience, || look().is_some() || called());
+        let was_woken = slot.parker.wait_until(&self.sleepers, patience, || {
+            look().is_some() || work_available()
+        });
         let mut command = look().unwrap_or(WorkerCommand::Help);
         if let WorkerCommand::Run { woken, .. } = &mut command {
             *woken = was_woken;
@@ -368,20 +368,20 @@ impl<L: Default, D> TeamCore<L, D> {
         &self,
         me: &Slot<L>,
         patience: Patience,
-        errand: &impl Errand,
+        idle_work: &impl IdleWork,
         done: impl Fn() -> bool,
     ) {
         while !done() {
-            let woken = me
-                .parker
-                .wait_until(&self.sleepers, patience, || done() || errand.called());
+            let woken = me.parker.wait_until(&self.sleepers, patience, || {
+                done() || idle_work.is_available()
+            });
             if done() {
                 if woken {
-                    errand.decline();
+                    idle_work.decline();
                 }
                 return;
             }
-            errand.attend(&done);
+            idle_work.execute(&done);
         }
     }
 
@@ -401,9 +401,9 @@ impl<L: Default, D> TeamCore<L, D> {
         other: &Slot<L>,
         epoch: u64,
         patience: Patience,
-        errand: &impl Errand,
+        idle_work: &impl IdleWork,
     ) {
-        self.await_with(me, patience, errand, || {
+        self.await_with(me, patience, idle_work, || {
             other.arrived.load(Ordering::Acquire) >= epoch
         });
     }
@@ -430,7 +430,7 @@ impl<L: Default, D> TeamCore<L, D> {
         size: u32,
         barrier_algorithm: BarrierAlgorithm,
         patience: Patience,
-        errand: &impl Errand,
+        idle_work: &impl IdleWork,
     ) {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
@@ -442,15 +442,15 @@ impl<L: Default, D> TeamCore<L, D> {
                 self.wake_others(tid, size);
                 for other in (0..size).filter(|&other| other != tid) {
                     // SAFETY: `other` is below the region's size.
-                    self.wait_arrived(me, unsafe { self.slot(other) }, epoch, patience, errand);
+                    self.wait_arrived(me, unsafe { self.slot(other) }, epoch, patience, idle_work);
                 }
             }
             BarrierAlgorithm::Tree => {
                 // SAFETY: `tid` and `size` are the caller's and the region's, and `release` follows
                 // `gather`.
                 unsafe {
-                    self.gather(tid, size, patience, errand, |_| {});
-                    self.release(tid, size, patience, errand);
+                    self.gather(tid, size, patience, idle_work, |_| {});
+                    self.release(tid, size, patience, idle_work);
                 }
             }
             BarrierAlgorithm::Counter => {
@@ -460,7 +460,7 @@ impl<L: Default, D> TeamCore<L, D> {
                     publish(&self.release, epoch);
                     self.wake_others(tid, size);
                 } else {
-                    self.await_with(me, patience, errand, || {
+                    self.await_with(me, patience, idle_work, || {
                         self.release.load(Ordering::Acquire) >= epoch
                     });
                 }
@@ -479,7 +479,7 @@ impl<L: Default, D> TeamCore<L, D> {
         tid: u32,
         size: u32,
         patience: Patience,
-        errand: &impl Errand,
+        idle_work: &impl IdleWork,
         absorb: impl FnMut(u32),
     ) {
         // SAFETY: a participant uses its own slot (caller's contract).
@@ -488,14 +488,20 @@ impl<L: Default, D> TeamCore<L, D> {
         me.epoch.set(epoch);
         // SAFETY: `tid` and `size` are the caller's and the region's, and the epoch is the next
         // one.
-        unsafe { self.arrive(tid, size, epoch, patience, errand, absorb) };
+        unsafe { self.arrive(tid, size, epoch, patience, idle_work, absorb) };
     }
 
     /// Second half of a barrier: the master lets the others continue.
     ///
     /// # Safety
     /// The same member has called [`TeamCore::gather`] before.
-    pub unsafe fn release(&self, tid: u32, size: u32, patience: Patience, errand: &impl Errand) {
+    pub unsafe fn release(
+        &self,
+        tid: u32,
+        size: u32,
+        patience: Patience,
+        idle_work: &impl IdleWork,
+    ) {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get();
@@ -503,7 +509,7 @@ impl<L: Default, D> TeamCore<L, D> {
             publish(&self.release, epoch);
             self.wake_others(0, size);
         } else {
-            self.await_with(me, patience, errand, || {
+            self.await_with(me, patience, idle_work, || {
                 self.release.load(Ordering::Acquire) >= epoch
             });
         }
@@ -515,7 +521,7 @@ impl<L: Default, D> TeamCore<L, D> {
         size: u32,
         epoch: u64,
         patience: Patience,
-        errand: &impl Errand,
+        idle_work: &impl IdleWork,
         mut absorb: impl FnMut(u32),
     ) {
         // SAFETY: callers pass their own number in the running region.
@@ -525,7 +531,7 @@ impl<L: Default, D> TeamCore<L, D> {
         for child in first..(first + fan_in as u64).min(size as u64) {
             // SAFETY: `child` is below the region's size.
             let child_slot = unsafe { self.slot(child as u32) };
-            self.wait_arrived(me, child_slot, epoch, patience, errand);
+            self.wait_arrived(me, child_slot, epoch, patience, idle_work);
             absorb(child as u32);
         }
         if tid != 0 {
@@ -546,14 +552,14 @@ impl<L: Default, D> TeamCore<L, D> {
     /// # Safety
     /// As for [`TeamCore::barrier`]; a worker accesses nothing of the region afterwards.
     #[inline]
-    pub unsafe fn join(&self, tid: u32, size: u32, patience: Patience, errand: &impl Errand) {
+    pub unsafe fn join(&self, tid: u32, size: u32, patience: Patience, idle_work: &impl IdleWork) {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;
         me.epoch.set(epoch);
         // SAFETY: `tid` and `size` are the caller's and the region's, and the epoch is the next
         // one.
-        unsafe { self.arrive(tid, size, epoch, patience, errand, |_| {}) };
+        unsafe { self.arrive(tid, size, epoch, patience, idle_work, |_| {}) };
     }
 }
 
@@ -592,10 +598,10 @@ mod tests {
             for barrier in 1..=barriers {
                 arrivals.fetch_add(1, Ordering::Relaxed);
                 // SAFETY: `tid` is the participant's own number.
-                unsafe { core.barrier(tid, size, barrier_algorithm, NAP, &Idle) };
+                unsafe { core.barrier(tid, size, barrier_algorithm, NAP, &NoIdleWork) };
                 assert!(arrivals.load(Ordering::Relaxed) >= base + barrier * size as u64);
                 // SAFETY: `tid` is the participant's own number.
-                unsafe { core.barrier(tid, size, barrier_algorithm, NAP, &Idle) };
+                unsafe { core.barrier(tid, size, barrier_algorithm, NAP, &NoIdleWork) };
             }
         };
         let base_cell = Arc::new(Plain::new(0));
@@ -616,7 +622,7 @@ mod tests {
                                 let base = base.load(Ordering::Relaxed);
                                 body(&core, &arrivals, tid, size, base);
                                 // SAFETY: the worker takes part in the region with this number.
-                                unsafe { core.join(tid, size, NAP, &Idle) };
+                                unsafe { core.join(tid, size, NAP, &NoIdleWork) };
                             }
                             WorkerCommand::Help | WorkerCommand::Dismissed => return,
                         }
@@ -632,7 +638,7 @@ mod tests {
             unsafe {
                 core.start(size);
                 body(&core, &arrivals, 0, size, base);
-                core.join(0, size, NAP, &Idle);
+                core.join(0, size, NAP, &NoIdleWork);
             }
             assert_eq!(
                 arrivals.load(Ordering::Relaxed),
@@ -709,7 +715,7 @@ mod loom_tests {
                             last = region;
                             body(&shared, tid, size);
                             // SAFETY: the worker takes part in the region with this number.
-                            unsafe { shared.core.join(tid, size, SLEEPY, &Idle) };
+                            unsafe { shared.core.join(tid, size, SLEEPY, &NoIdleWork) };
                         }
                     })
                 })
@@ -723,7 +729,7 @@ mod loom_tests {
                 unsafe {
                     shared.core.start(size);
                     body(&shared, 0, size);
-                    shared.core.join(0, size, SLEEPY, &Idle);
+                    shared.core.join(0, size, SLEEPY, &NoIdleWork);
                 }
             }
             // SAFETY: no region runs.
@@ -754,7 +760,7 @@ mod loom_tests {
                 |shared, tid, size| {
                     write_own(shared, tid);
                     // SAFETY: `tid` is the participant's own number.
-                    unsafe { shared.core.barrier(tid, size, $m, SLEEPY, &Idle) };
+                    unsafe { shared.core.barrier(tid, size, $m, SLEEPY, &NoIdleWork) };
                     read_all(shared);
                 }
             };
@@ -792,17 +798,17 @@ mod loom_tests {
             write_own(shared, tid);
             // SAFETY: `tid` is the participant's own number.
             unsafe {
-                shared.core.gather(tid, size, SLEEPY, &Idle, |child| {
+                shared.core.gather(tid, size, SLEEPY, &NoIdleWork, |child| {
                     // The child waits for the release, so its cell may be read and written.
                     write_own(shared, child);
                 });
-                shared.core.release(tid, size, SLEEPY, &Idle);
+                shared.core.release(tid, size, SLEEPY, &NoIdleWork);
             }
             // SAFETY: `tid` is the participant's own number.
             unsafe {
                 shared
                     .core
-                    .barrier(tid, size, BarrierAlgorithm::AllToAll, SLEEPY, &Idle)
+                    .barrier(tid, size, BarrierAlgorithm::AllToAll, SLEEPY, &NoIdleWork)
             };
         });
     }
