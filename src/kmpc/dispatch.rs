@@ -400,7 +400,7 @@ pub(super) fn wait(thread: &Thread, team: &Team, done: impl Fn() -> bool) {
     let busy = &thread.local().tasks.busy;
     busy.store(1, Ordering::Relaxed);
     // SAFETY: the thread takes part in its team's region with this number.
-    let woken = unsafe { team.core.wait(thread.tid(), team.shape().patience, done) };
+    let woken = unsafe { team.core.wait(thread.tid(), team.shape().spin_policy, done) };
     busy.store(0, Ordering::Relaxed);
     if woken {
         // SAFETY: the thread takes part in its team's region.

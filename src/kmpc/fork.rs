@@ -13,7 +13,7 @@ use crate::cancel;
 use crate::icv::{self, Icvs, NestedThreads, settings};
 use crate::ident::Ident;
 use crate::task::wait::{EpochWork, drain, settle_visitors};
-use crate::team::parker::Patience;
+use crate::team::parker::SpinPolicy;
 use crate::team::team_core::{BarrierAlgorithm, choose_barrier_algorithm};
 use crate::team::{INLINE_ARGS, Shape, Team, Work};
 use crate::thread::{self, Thread, by_number, current};
@@ -294,11 +294,11 @@ unsafe fn run_region(
     let rivals = size
         .saturating_mul(outer_shape.size)
         .saturating_mul(outer_shape.league.0);
-    let patience = patience_for(rivals, processors);
+    let spin_policy = spin_policy_for(rivals, processors);
     let shape = Shape {
         size,
         barrier_algorithm: choose_barrier_algorithm(rivals, processors),
-        patience,
+        spin_policy,
         level,
         active_level: outer_shape.active_level + u32::from(region),
         parent: outer,
@@ -338,7 +338,7 @@ unsafe fn run_region(
         saved,
         icvs,
         limited,
-        patience,
+        spin_policy,
         seat,
         fp,
     };
@@ -356,16 +356,16 @@ unsafe fn run_region(
 const CROWDED_MICROS: u32 = 500;
 
 /// Returns the spin policy of a team's members if `threads` compete for `processors`.
-fn patience_for(threads: u32, processors: u32) -> Patience {
+fn spin_policy_for(threads: u32, processors: u32) -> SpinPolicy {
     let micros = icv::spin_micros();
     if threads > processors && micros != u32::MAX {
-        Patience {
+        SpinPolicy {
             checks: 2,
             micros: micros.min(CROWDED_MICROS),
             yields: true,
         }
     } else {
-        Patience {
+        SpinPolicy {
             checks: 400,
             micros,
             yields: false,
@@ -381,7 +381,7 @@ struct Join {
     saved: (*const Team, u32),
     icvs: Icvs,
     limited: bool,
-    patience: Patience,
+    spin_policy: SpinPolicy,
     /// The master's place assignment outside; `None` if affinity does not matter.
     seat: Option<Seat>,
     /// The master's floating-point environment outside.
@@ -397,7 +397,7 @@ impl Drop for Join {
         // SAFETY: this thread is the team's master and takes part with number 0.
         unsafe {
             let idle_work = EpochWork::new(thread);
-            team.core.join(0, self.size, self.patience, &idle_work);
+            team.core.join(0, self.size, self.spin_policy, &idle_work);
             // The arrivals published the task epoch's number.
             let open = team.tasks.interval.number();
             if open != 0 {
@@ -477,7 +477,7 @@ pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u3
     let shape = Shape {
         size: 1,
         barrier_algorithm: BarrierAlgorithm::AllToAll,
-        patience: Patience::NONE,
+        spin_policy: SpinPolicy::NONE,
         level,
         active_level: outer.shape().active_level,
         parent: outer,

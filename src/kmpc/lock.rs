@@ -83,9 +83,9 @@ mod queues {
             std::thread::yield_now();
             return granted();
         }
-        let patience = current().team().shape().patience;
-        let longest = Duration::from_micros(patience.micros.into()).min(LOOKS_FOR);
-        let crowded = patience.yields || longest.is_zero();
+        let spin_policy = current().team().shape().spin_policy;
+        let longest = Duration::from_micros(spin_policy.micros.into()).min(LOOKS_FOR);
+        let crowded = spin_policy.yields || longest.is_zero();
         let mut start = None;
         for look in 0u32.. {
             if look < SELFISH || !crowded {

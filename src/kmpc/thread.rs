@@ -19,7 +19,7 @@ use crate::affinity::Bound;
 use crate::icv::{self, Icvs, NestedThreads, settings};
 use crate::task::memory::Blocks;
 use crate::task::wait::{self, EpochWork};
-use crate::team::parker::{Parker, Patience};
+use crate::team::parker::{Parker, SpinPolicy};
 use crate::team::team_core::{Slot, WorkerCommand};
 use crate::team::{Local, Team};
 use crate::{abi, affinity, cancel, child, hooks, lock, ompt};
@@ -429,8 +429,8 @@ fn warn_no_thread(why: &dyn std::fmt::Display) {
 }
 
 /// Returns the spin policy of a worker without work.
-fn patience() -> Patience {
-    Patience {
+fn worker_spin_policy() -> SpinPolicy {
+    SpinPolicy {
         checks: 400,
         micros: icv::spin_micros(),
         yields: false,
@@ -447,8 +447,8 @@ fn serve(thread: &'static Thread) {
     }
     let own_team = thread.team.get();
     loop {
-        let patience = patience();
-        thread.parker.wait_until(&thread.sleepers, patience, || {
+        let spin_policy = worker_spin_policy();
+        thread.parker.wait_until(&thread.sleepers, spin_policy, || {
             !thread.assignment.load(Ordering::Acquire).is_null()
         });
         let assignment = thread.assignment.swap(null_mut(), Ordering::Acquire);
@@ -483,13 +483,13 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
     // begin the next region.
     let mut crowded = None;
     loop {
-        let patience = crowded.unwrap_or_else(patience);
+        let spin_policy = crowded.unwrap_or_else(worker_spin_policy);
         // `help` checks again.
         let work_available = || joined != 0 && team.tasks.interval.number() == joined;
         // SAFETY: slot and number are this worker's own.
         match unsafe {
             team.core
-                .await_command(slot, a.tid, last, patience, work_available)
+                .await_command(slot, a.tid, last, spin_policy, work_available)
         } {
             WorkerCommand::Run {
                 region,
@@ -520,13 +520,13 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                     abi::call_microtask(work.microtask, &thread.gtid, &tid, work.argc, work.args());
                 }
                 cancel::end_of_region(thread);
-                let patience = team.shape().patience;
-                crowded = patience.yields.then_some(patience);
+                let spin_policy = team.shape().spin_policy;
+                crowded = spin_policy.yields.then_some(spin_policy);
                 // SAFETY: the worker's own number; it accesses nothing of the region afterwards,
                 // unless `help` keeps the region from ending.
                 unsafe {
                     team.core
-                        .join(a.tid, size, patience, &EpochWork::new(thread));
+                        .join(a.tid, size, spin_policy, &EpochWork::new(thread));
                     joined = slot.epoch();
                 }
             }

@@ -40,7 +40,7 @@ const VERSION: &CStr = c"ompvm";
 const START_TOOL: &CStr = c"ompt_start_tool";
 
 /// Maximum time for which workers that are still in a region are awaited at the end.
-const PATIENCE: Duration = Duration::from_millis(500);
+const END_TIMEOUT: Duration = Duration::from_millis(500);
 
 unsafe extern "C" {
     static stdout: *mut libc::FILE;
@@ -295,7 +295,7 @@ pub fn finish() {
     {
         thread::dismiss_spares(thread);
     }
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + END_TIMEOUT;
     while record::workers() > 0 && Instant::now() < deadline {
         if !thread::end_worker() {
             std::thread::sleep(Duration::from_micros(50));

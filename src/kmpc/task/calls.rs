@@ -98,7 +98,7 @@ impl Calls {
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::*;
-    use crate::team::parker::Patience;
+    use crate::team::parker::SpinPolicy;
     use loom::sync::Arc;
     use ompvm_support::sync::{AtomicU64, fence};
 
@@ -158,7 +158,7 @@ mod loom_tests {
                 unsafe {
                     self.core.wait_or(
                         tid,
-                        Patience::NONE,
+                        SpinPolicy::NONE,
                         || false,
                         || self.any(),
                         || _ = self.calls.answer(),
@@ -202,7 +202,7 @@ mod loom_tests {
                 loom::thread::spawn(move || {
                     let flag = || shared.flag.load(Ordering::Acquire) != 0;
                     // SAFETY: the member's own number.
-                    let woken = unsafe { shared.core.wait(1, Patience::NONE, flag) };
+                    let woken = unsafe { shared.core.wait(1, SpinPolicy::NONE, flag) };
                     if woken && shared.calls.answer() {
                         // SAFETY: the caller is a member.
                         unsafe {

@@ -40,8 +40,8 @@ impl Interval {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Begins the epoch that ends with barrier `barrier`, unless it has begun. Relaxed: published
-    /// with the task, and with this member's arrival.
+    /// Begins the epoch that ends with barrier number `barrier`, unless it has begun. Relaxed:
+    /// published with the task, and with this member's arrival.
     #[inline(always)]
     pub fn begin(&self, barrier: u64) {
         self.open.store(barrier, Ordering::Relaxed);

@@ -222,7 +222,7 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
     unsafe {
         team.core.wait_or(
             thread.tid(),
-            shape.patience,
+            shape.spin_policy,
             || done() || glance(),
             || done() || any(),
             || answered.set(answered.get() | team.tasks.calls.answer()),

@@ -26,7 +26,7 @@ use crate::task::wait::{EpochWork, drain};
 use crate::task::{MemberTasks, TeamTasks};
 use crate::thread::Thread;
 use ompvm_support::fp_env::FpControl;
-use parker::Patience;
+use parker::SpinPolicy;
 use team_core::{BarrierAlgorithm, Slot, TeamCore};
 
 /// Maximum number of loops without a closing barrier that a thread may run ahead of the slowest
@@ -102,7 +102,7 @@ pub struct Shape {
     /// Barrier algorithm.
     pub barrier_algorithm: BarrierAlgorithm,
     /// Spin policy of waiting members.
-    pub patience: Patience,
+    pub spin_policy: SpinPolicy,
     /// Nesting depth of parallel regions, inactive ones included.
     pub level: u32,
     /// Nesting depth of active parallel regions.
@@ -200,7 +200,7 @@ impl Team {
         let shape = Shape {
             size: 1,
             barrier_algorithm: BarrierAlgorithm::AllToAll,
-            patience: Patience::NONE,
+            spin_policy: SpinPolicy::NONE,
             level: 0,
             active_level: 0,
             parent: std::ptr::null(),
@@ -290,7 +290,7 @@ impl Team {
                     thread.tid(),
                     shape.size,
                     shape.barrier_algorithm,
-                    shape.patience,
+                    shape.spin_policy,
                     &idle_work,
                 );
             }
@@ -307,8 +307,13 @@ impl Team {
         let idle_work = EpochWork::new(thread);
         // SAFETY: `thread` takes part in the region with this number, and calls `release` next.
         unsafe {
-            self.core
-                .gather(thread.tid(), shape.size, shape.patience, &idle_work, absorb);
+            self.core.gather(
+                thread.tid(),
+                shape.size,
+                shape.spin_policy,
+                &idle_work,
+                absorb,
+            );
         }
     }
 
@@ -322,7 +327,7 @@ impl Team {
         // SAFETY: `thread` takes part in the region with this number, and has called `gather`.
         unsafe {
             self.core
-                .release(thread.tid(), shape.size, shape.patience, &idle_work);
+                .release(thread.tid(), shape.size, shape.spin_policy, &idle_work);
             self.after_barrier(thread);
         }
     }

@@ -14,7 +14,7 @@ const PARKED: u32 = 1;
 
 /// Spin policy: how a waiter spins before it sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct SpinPolicy {
     /// Number of checks of the condition, with a pause between two, before the clock is first read.
     pub checks: u32,
     /// Microseconds of further spinning, which after a while offers the processor to other threads;
@@ -25,7 +25,7 @@ pub struct Patience {
     pub yields: bool,
 }
 
-impl Patience {
+impl SpinPolicy {
     /// Sleeps at once.
     pub const NONE: Self = Self {
         checks: 0,
@@ -78,51 +78,51 @@ impl Parker {
     pub fn wait_until(
         &self,
         sleepers: &AtomicU32,
-        patience: Patience,
+        spin_policy: SpinPolicy,
         done: impl Fn() -> bool,
     ) -> bool {
         if done() {
             return false;
         }
-        for _ in 0..patience.checks {
+        for _ in 0..spin_policy.checks {
             spin_hint();
             if done() {
                 return false;
             }
         }
-        self.wait_slowly(sleepers, patience, &done, &done, &|| ())
+        self.wait_slowly(sleepers, spin_policy, &done, &done, &|| ())
     }
 
     /// Like [`Parker::wait_until`], for an expensive condition: `glance` is checked while spinning
-    /// and may miss that the wait is over, `done` decides about sleeping. `woken` is was_woken after
+    /// and may miss that the wait is over, `done` decides about sleeping. `woken` is called after
     /// each wake-up, before `done` is checked again.
     pub fn wait_until_or(
         &self,
         sleepers: &AtomicU32,
-        patience: Patience,
+        spin_policy: SpinPolicy,
         glance: impl Fn() -> bool,
         done: impl Fn() -> bool,
         woken: impl Fn(),
     ) -> bool {
-        for _ in 0..patience.checks {
+        for _ in 0..spin_policy.checks {
             if glance() {
                 return false;
             }
             spin_hint();
         }
-        self.wait_slowly(sleepers, patience, &glance, &done, &woken)
+        self.wait_slowly(sleepers, spin_policy, &glance, &done, &woken)
     }
 
     #[cold]
     fn wait_slowly(
         &self,
         sleepers: &AtomicU32,
-        patience: Patience,
+        spin_policy: SpinPolicy,
         glance: &dyn Fn() -> bool,
         done: &dyn Fn() -> bool,
         woken: &dyn Fn(),
     ) -> bool {
-        if spin_for(patience, glance) {
+        if spin_for(spin_policy, glance) {
             return false;
         }
         let entry = processor_sharing::own_entry();
@@ -186,8 +186,8 @@ impl Parker {
 const SELFISH: u128 = 200;
 
 #[cfg(not(loom))]
-fn spin_for(patience: Patience, done: &dyn Fn() -> bool) -> bool {
-    if patience.micros == 0 {
+fn spin_for(spin_policy: SpinPolicy, done: &dyn Fn() -> bool) -> bool {
+    if spin_policy.micros == 0 {
         return false;
     }
     let start = std::time::Instant::now();
@@ -195,7 +195,7 @@ fn spin_for(patience: Patience, done: &dyn Fn() -> bool) -> bool {
     // doubles.
     let mut look = 0;
     loop {
-        if patience.yields {
+        if spin_policy.yields {
             // The awaited thread may need this processor, so neither pause nor read the clock
             // between two yields.
             for _ in 0..8 {
@@ -213,24 +213,24 @@ fn spin_for(patience: Patience, done: &dyn Fn() -> bool) -> bool {
             }
         }
         let spun = start.elapsed().as_micros();
-        if spun >= look && !patience.yields {
+        if spun >= look && !spin_policy.yields {
             look = 2 * spun;
             match processor_sharing::leave_shared_processor() {
-                true if patience.micros != u32::MAX => return false,
+                true if spin_policy.micros != u32::MAX => return false,
                 true => std::thread::yield_now(),
                 false => {}
             }
         }
-        if patience.micros != u32::MAX && spun >= u128::from(patience.micros) {
+        if spin_policy.micros != u32::MAX && spun >= u128::from(spin_policy.micros) {
             return false;
         }
-        if spun >= SELFISH && !patience.yields {
+        if spun >= SELFISH && !spin_policy.yields {
             std::thread::yield_now();
         }
     }
 }
 
 #[cfg(loom)]
-fn spin_for(_patience: Patience, _done: &dyn Fn() -> bool) -> bool {
+fn spin_for(_spin_policy: SpinPolicy, _done: &dyn Fn() -> bool) -> bool {
     false
 }

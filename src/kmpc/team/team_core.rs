@@ -1,9 +1,9 @@
 //! The team core: the synchronization of a team, which is launch, barrier, gather/release and join.
 //!
-//! A team core (`TeamCore`) has one master and the workers attached to it. It only moves epochs between
-//! threads; `Team` knows what a region executes, and every OpenMP notion. README.md beside this
-//! file specifies the protocol with its states and transitions; loom checks it (the `loom_*` tests
-//! below).
+//! A team core (`TeamCore`) has one master and the workers attached to it. It only moves epochs
+//! between threads; `Team` knows what a region executes, and every OpenMP notion. README.md beside
+//! this file specifies the protocol with its states and transitions; loom checks it (the `loom_*`
+//! tests below).
 //!
 //! It neither creates threads nor decides how many take part.
 
@@ -11,7 +11,7 @@ use std::cell::{Cell, UnsafeCell};
 
 use crossbeam::utils::CachePadded;
 
-use super::parker::{Parker, Patience};
+use super::parker::{Parker, SpinPolicy};
 use ompvm_support::sync::{AtomicU32, AtomicU64, Ordering, publish};
 
 /// Participant half of the launch word that dismisses every worker.
@@ -48,7 +48,7 @@ pub struct Slot<L> {
     pub local: L,
 }
 
-/// NoIdleWork work: what a member does while it waits for others.
+/// Idle work: what a member does while it waits for others.
 pub trait IdleWork {
     /// Returns true if work may be available. A producer must wake sleeping members.
     fn is_available(&self) -> bool;
@@ -248,8 +248,8 @@ impl<L: Default, D> TeamCore<L, D> {
         (self.launch.word.load(Ordering::Relaxed) >> 32) as u32
     }
 
-    /// Waits for a region after `last` in which worker `tid` takes part, or until `work_available` returns
-    /// true.
+    /// Waits for a region after `last` in which worker `tid` takes part, or until `work_available`
+    /// returns true.
     ///
     /// A worker that does not take part may miss regions. One that takes part cannot, because the
     /// master starts no other region before it has joined.
@@ -261,7 +261,7 @@ impl<L: Default, D> TeamCore<L, D> {
         slot: &Slot<L>,
         tid: u32,
         last: u32,
-        patience: Patience,
+        spin_policy: SpinPolicy,
         work_available: impl Fn() -> bool,
     ) -> WorkerCommand {
         let look = || {
@@ -280,7 +280,7 @@ impl<L: Default, D> TeamCore<L, D> {
                 None
             }
         };
-        let was_woken = slot.parker.wait_until(&self.sleepers, patience, || {
+        let was_woken = slot.parker.wait_until(&self.sleepers, spin_policy, || {
             look().is_some() || work_available()
         });
         let mut command = look().unwrap_or(WorkerCommand::Help);
@@ -309,10 +309,10 @@ impl<L: Default, D> TeamCore<L, D> {
     ///
     /// # Safety
     /// `tid` is the caller's own number in the running region.
-    pub unsafe fn wait(&self, tid: u32, patience: Patience, done: impl Fn() -> bool) -> bool {
+    pub unsafe fn wait(&self, tid: u32, spin_policy: SpinPolicy, done: impl Fn() -> bool) -> bool {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
-        me.parker.wait_until(&self.sleepers, patience, done)
+        me.parker.wait_until(&self.sleepers, spin_policy, done)
     }
 
     /// Like [`TeamCore::wait`], with a cheaper check while spinning; see [`Parker::wait_until_or`].
@@ -322,7 +322,7 @@ impl<L: Default, D> TeamCore<L, D> {
     pub unsafe fn wait_or(
         &self,
         tid: u32,
-        patience: Patience,
+        spin_policy: SpinPolicy,
         glance: impl Fn() -> bool,
         done: impl Fn() -> bool,
         woken: impl Fn(),
@@ -330,7 +330,7 @@ impl<L: Default, D> TeamCore<L, D> {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
         me.parker
-            .wait_until_or(&self.sleepers, patience, glance, done, woken)
+            .wait_until_or(&self.sleepers, spin_policy, glance, done, woken)
     }
 
     /// Returns true if any thread of the team sleeps or is about to. Meaningful after a full fence.
@@ -367,12 +367,12 @@ impl<L: Default, D> TeamCore<L, D> {
     fn await_with(
         &self,
         me: &Slot<L>,
-        patience: Patience,
+        spin_policy: SpinPolicy,
         idle_work: &impl IdleWork,
         done: impl Fn() -> bool,
     ) {
         while !done() {
-            let woken = me.parker.wait_until(&self.sleepers, patience, || {
+            let woken = me.parker.wait_until(&self.sleepers, spin_policy, || {
                 done() || idle_work.is_available()
             });
             if done() {
@@ -400,10 +400,10 @@ impl<L: Default, D> TeamCore<L, D> {
         me: &Slot<L>,
         other: &Slot<L>,
         epoch: u64,
-        patience: Patience,
+        spin_policy: SpinPolicy,
         idle_work: &impl IdleWork,
     ) {
-        self.await_with(me, patience, idle_work, || {
+        self.await_with(me, spin_policy, idle_work, || {
             other.arrived.load(Ordering::Acquire) >= epoch
         });
     }
@@ -429,7 +429,7 @@ impl<L: Default, D> TeamCore<L, D> {
         tid: u32,
         size: u32,
         barrier_algorithm: BarrierAlgorithm,
-        patience: Patience,
+        spin_policy: SpinPolicy,
         idle_work: &impl IdleWork,
     ) {
         // SAFETY: a participant uses its own slot (caller's contract).
@@ -442,15 +442,21 @@ impl<L: Default, D> TeamCore<L, D> {
                 self.wake_others(tid, size);
                 for other in (0..size).filter(|&other| other != tid) {
                     // SAFETY: `other` is below the region's size.
-                    self.wait_arrived(me, unsafe { self.slot(other) }, epoch, patience, idle_work);
+                    self.wait_arrived(
+                        me,
+                        unsafe { self.slot(other) },
+                        epoch,
+                        spin_policy,
+                        idle_work,
+                    );
                 }
             }
             BarrierAlgorithm::Tree => {
                 // SAFETY: `tid` and `size` are the caller's and the region's, and `release` follows
                 // `gather`.
                 unsafe {
-                    self.gather(tid, size, patience, idle_work, |_| {});
-                    self.release(tid, size, patience, idle_work);
+                    self.gather(tid, size, spin_policy, idle_work, |_| {});
+                    self.release(tid, size, spin_policy, idle_work);
                 }
             }
             BarrierAlgorithm::Counter => {
@@ -460,7 +466,7 @@ impl<L: Default, D> TeamCore<L, D> {
                     publish(&self.release, epoch);
                     self.wake_others(tid, size);
                 } else {
-                    self.await_with(me, patience, idle_work, || {
+                    self.await_with(me, spin_policy, idle_work, || {
                         self.release.load(Ordering::Acquire) >= epoch
                     });
                 }
@@ -478,7 +484,7 @@ impl<L: Default, D> TeamCore<L, D> {
         &self,
         tid: u32,
         size: u32,
-        patience: Patience,
+        spin_policy: SpinPolicy,
         idle_work: &impl IdleWork,
         absorb: impl FnMut(u32),
     ) {
@@ -488,7 +494,7 @@ impl<L: Default, D> TeamCore<L, D> {
         me.epoch.set(epoch);
         // SAFETY: `tid` and `size` are the caller's and the region's, and the epoch is the next
         // one.
-        unsafe { self.arrive(tid, size, epoch, patience, idle_work, absorb) };
+        unsafe { self.arrive(tid, size, epoch, spin_policy, idle_work, absorb) };
     }
 
     /// Second half of a barrier: the master lets the others continue.
@@ -499,7 +505,7 @@ impl<L: Default, D> TeamCore<L, D> {
         &self,
         tid: u32,
         size: u32,
-        patience: Patience,
+        spin_policy: SpinPolicy,
         idle_work: &impl IdleWork,
     ) {
         // SAFETY: a participant uses its own slot (caller's contract).
@@ -509,7 +515,7 @@ impl<L: Default, D> TeamCore<L, D> {
             publish(&self.release, epoch);
             self.wake_others(0, size);
         } else {
-            self.await_with(me, patience, idle_work, || {
+            self.await_with(me, spin_policy, idle_work, || {
                 self.release.load(Ordering::Acquire) >= epoch
             });
         }
@@ -520,7 +526,7 @@ impl<L: Default, D> TeamCore<L, D> {
         tid: u32,
         size: u32,
         epoch: u64,
-        patience: Patience,
+        spin_policy: SpinPolicy,
         idle_work: &impl IdleWork,
         mut absorb: impl FnMut(u32),
     ) {
@@ -531,7 +537,7 @@ impl<L: Default, D> TeamCore<L, D> {
         for child in first..(first + fan_in as u64).min(size as u64) {
             // SAFETY: `child` is below the region's size.
             let child_slot = unsafe { self.slot(child as u32) };
-            self.wait_arrived(me, child_slot, epoch, patience, idle_work);
+            self.wait_arrived(me, child_slot, epoch, spin_policy, idle_work);
             absorb(child as u32);
         }
         if tid != 0 {
@@ -552,14 +558,20 @@ impl<L: Default, D> TeamCore<L, D> {
     /// # Safety
     /// As for [`TeamCore::barrier`]; a worker accesses nothing of the region afterwards.
     #[inline]
-    pub unsafe fn join(&self, tid: u32, size: u32, patience: Patience, idle_work: &impl IdleWork) {
+    pub unsafe fn join(
+        &self,
+        tid: u32,
+        size: u32,
+        spin_policy: SpinPolicy,
+        idle_work: &impl IdleWork,
+    ) {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;
         me.epoch.set(epoch);
         // SAFETY: `tid` and `size` are the caller's and the region's, and the epoch is the next
         // one.
-        unsafe { self.arrive(tid, size, epoch, patience, idle_work, |_| {}) };
+        unsafe { self.arrive(tid, size, epoch, spin_policy, idle_work, |_| {}) };
     }
 }
 
@@ -580,7 +592,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::AtomicU64 as Plain;
 
-    const NAP: Patience = Patience {
+    const NAP: SpinPolicy = SpinPolicy {
         checks: 10,
         micros: 1,
         yields: false,
@@ -675,7 +687,7 @@ mod loom_tests {
     use loom::sync::Arc;
 
     /// Sleeps at once, so that every path through the parker is explored.
-    const SLEEPY: Patience = Patience::NONE;
+    const SLEEPY: SpinPolicy = SpinPolicy::NONE;
 
     struct Shared {
         core: TeamCore<()>,
