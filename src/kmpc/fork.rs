@@ -7,7 +7,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::abi;
-use crate::affinity::partition::Seat;
+use crate::affinity::partition::PlaceAssignment;
 use crate::affinity::{self, DISPLAY};
 use crate::cancel;
 use crate::icv::{self, Icvs, NestedThreads, settings};
@@ -283,7 +283,7 @@ unsafe fn run_region(
         clause = Some(settings().kmp_teams_proc_bind);
         (icvs, icvs.placement & !DISPLAY)
     };
-    let seat = if placement == 0 {
+    let place_assignment = if placement == 0 {
         None
     } else {
         Some(affinity::place_team(
@@ -313,7 +313,7 @@ unsafe fn run_region(
         argc,
         fp,
         argv,
-        placed: seat.is_some(),
+        placed: place_assignment.is_some(),
         ..Work::none(child)
     };
     if argc as usize <= INLINE_ARGS {
@@ -339,11 +339,11 @@ unsafe fn run_region(
         icvs,
         limited,
         spin_policy,
-        seat,
+        place_assignment,
         fp,
     };
-    if seat.is_some() {
-        affinity::take_seat(thread, t, 0);
+    if place_assignment.is_some() {
+        affinity::apply_place_assignment(thread, t, 0);
     }
     let tid = 0;
     // SAFETY: `argv` holds `argc` arguments of `microtask` (caller's contract).
@@ -383,7 +383,7 @@ struct Join {
     limited: bool,
     spin_policy: SpinPolicy,
     /// The master's place assignment outside; `None` if affinity does not matter.
-    seat: Option<Seat>,
+    place_assignment: Option<PlaceAssignment>,
     /// The master's floating-point environment outside.
     fp: FpControl,
 }
@@ -420,8 +420,8 @@ impl Drop for Join {
         }
         thread.enter(self.saved.0, self.saved.1);
         thread.icvs.set(self.icvs);
-        if let Some(seat) = self.seat {
-            affinity::leave(thread, seat);
+        if let Some(place_assignment) = self.place_assignment {
+            affinity::leave(thread, place_assignment);
         }
         if self.limited {
             let group = thread.team().group();

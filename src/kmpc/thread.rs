@@ -15,7 +15,7 @@ use std::ptr::null_mut;
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-use crate::affinity::Bound;
+use crate::affinity::ThreadBinding;
 use crate::icv::{self, Icvs, NestedThreads, settings};
 use crate::task::memory::Blocks;
 use crate::task::wait::{self, EpochWork};
@@ -54,7 +54,7 @@ pub struct Thread {
     /// `proc_bind` clause of the next region.
     pub pushed_bind: Cell<Option<u8>>,
     /// Place that the thread is bound to.
-    pub bound: Bound,
+    pub binding: ThreadBinding,
     /// `num_teams` and `thread_limit` clauses of the next `teams` region; 0 if there are none.
     pub pushed_teams: Cell<(u32, u32)>,
     /// Teams of which this thread is the master and that run no region, with their workers
@@ -205,7 +205,7 @@ impl Thread {
             pushed_threads: Cell::new(0),
             pushed_nested: Cell::new(None),
             pushed_bind: Cell::new(None),
-            bound: Bound::default(),
+            binding: ThreadBinding::default(),
             pushed_teams: Cell::new((0, 0)),
             spare_teams: UnsafeCell::new(Vec::new()),
             spare_serial: UnsafeCell::new(Vec::new()),
@@ -511,7 +511,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                     unsafe { wait::decline(team) };
                 }
                 if work.placed {
-                    affinity::take_seat(thread, team, a.tid);
+                    affinity::apply_place_assignment(thread, team, a.tid);
                 }
                 let tid = a.tid as i32;
                 // SAFETY: the master passed a microtask and its arguments, which live until the

@@ -5,7 +5,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use super::{format, layout, seat};
+use super::{format, layout, place_assignment};
 use crate::thread::{current, current_if_known};
 use ompvm_support::topology;
 
@@ -43,16 +43,16 @@ pub unsafe extern "C-unwind" fn get_place_proc_ids(number: i32, ids: *mut i32) {
 /// Implements `omp_get_place_num`: returns the place that the thread is bound to. If nothing is
 /// bound, all processors form place 0, as in libomp.
 pub unsafe extern "C-unwind" fn get_place_num() -> i32 {
-    let seat = seat(current());
-    if seat.count == 0 {
+    let assignment = place_assignment(current());
+    if assignment.count == 0 {
         return -1;
     }
-    seat.place as i32
+    assignment.place as i32
 }
 
 /// Implements `omp_get_partition_num_places`.
 pub unsafe extern "C-unwind" fn get_partition_num_places() -> i32 {
-    seat(current()).count as i32
+    place_assignment(current()).count as i32
 }
 
 /// Implements `omp_get_partition_place_nums`.
@@ -60,11 +60,11 @@ pub unsafe extern "C-unwind" fn get_partition_num_places() -> i32 {
 /// # Safety
 /// `numbers` has room for as many numbers as the partition has places.
 pub unsafe extern "C-unwind" fn get_partition_place_nums(numbers: *mut i32) {
-    let seat = seat(current());
+    let assignment = place_assignment(current());
     let places = layout().places.len().max(1) as u32;
-    for i in 0..seat.count {
+    for i in 0..assignment.count {
         // SAFETY: `numbers` has room for the partition's places (caller's contract).
-        unsafe { *numbers.add(i as usize) = ((seat.first + i) % places) as i32 };
+        unsafe { *numbers.add(i as usize) = ((assignment.first + i) % places) as i32 };
     }
 }
 
@@ -274,7 +274,7 @@ pub unsafe extern "C-unwind" fn set_affinity(handle: *mut *mut c_void) -> i32 {
     if layout().places.is_empty() {
         return -1;
     }
-    thread.bound.forget();
+    thread.binding.forget();
     if topology::bind_current_thread(&topology::cpus_of(mask)) {
         return 0;
     }
@@ -305,7 +305,7 @@ pub unsafe extern "C-unwind" fn unbind() -> i32 {
     let Some(thread) = current_if_known().filter(|_| !layout().places.is_empty()) else {
         return -1;
     };
-    thread.bound.forget();
+    thread.binding.forget();
     if topology::bind_current_thread(topology::program_cpus()) {
         return 0;
     }

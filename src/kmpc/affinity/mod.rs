@@ -25,7 +25,7 @@ use crate::team::Team;
 use crate::thread::Thread;
 use ompvm_support::machine::{Machine, TopologyLevel};
 use ompvm_support::topology;
-use partition::{BY_NUMBER, Binding, Seat};
+use partition::{BY_NUMBER, Binding, PlaceAssignment};
 use places::{Order, Place};
 
 /// Bit of `Icvs::placement`: display where threads are (`OMP_DISPLAY_AFFINITY`). The other bits are
@@ -144,7 +144,7 @@ impl Announced {
         };
         if settings.bind {
             let layout = Layout::of(settings, machine(), &mut |_| {});
-            announced.cpus = layout.claimed(settings, team);
+            announced.cpus = layout.claimed_cpus(settings, team);
         }
         announced
     }
@@ -152,14 +152,14 @@ impl Announced {
 
 impl Layout {
     /// Returns the processors that members of an outermost team of `size` threads are bound to.
-    fn claimed(&self, settings: &icv::Settings, size: u32) -> Vec<usize> {
+    fn claimed_cpus(&self, settings: &icv::Settings, size: u32) -> Vec<usize> {
         let Some(count) = NonZero::new(self.count()).filter(|_| self.bound) else {
             return Vec::new();
         };
         let binding = Binding {
             policy: settings.proc_bind.first().copied().unwrap_or(0),
             size,
-            primary: Seat {
+            primary: PlaceAssignment {
                 place: self.offset % count,
                 first: 0,
                 count: count.get(),
@@ -168,7 +168,7 @@ impl Layout {
         };
         let place = |tid: u32| match self.balanced {
             Some(per_core) => balanced(tid, size, count.get(), per_core),
-            None => binding.seat(tid, tid.wrapping_add(self.offset)).place,
+            None => binding.assign(tid, tid.wrapping_add(self.offset)).place,
         };
         let taken: BTreeSet<usize> = (0..size)
             .flat_map(|tid| self.places[place(tid) as usize].iter().copied())
@@ -179,23 +179,23 @@ impl Layout {
 
 /// Binding of a thread; used by the thread alone.
 #[derive(Debug, Default)]
-pub struct Bound {
+pub struct ThreadBinding {
     /// Current place and partition.
-    pub seat: Cell<Seat>,
+    pub assignment: Cell<PlaceAssignment>,
     /// The place that the kernel was told, plus one; 0 if none was, or if another mask was set
     /// since.
-    told: Cell<u32>,
+    kernel_place: Cell<u32>,
     /// Size and level of the team when the thread was last displayed.
-    shown: Cell<(u32, u32)>,
+    displayed: Cell<(u32, u32)>,
     /// The last place assignment, with the version of its binding and the number of the member.
-    last: Cell<(u64, u32, Seat)>,
+    last: Cell<(u64, u32, PlaceAssignment)>,
     /// Mask of a thread of the program before it was bound, if the thread returns to it.
-    before: OnceCell<Vec<usize>>,
+    initial_cpus: OnceCell<Vec<usize>>,
 }
 
 /// Binding of the members of a team; written by its master between regions.
 #[derive(Debug, Default)]
-pub struct Placed {
+pub struct TeamPlacement {
     binding: Cell<Binding>,
     /// Unique number of the binding, by which members recognize it; never 0.
     version: Cell<u64>,
@@ -203,53 +203,53 @@ pub struct Placed {
     display: Cell<bool>,
 }
 
-impl Bound {
-    fn tell(&self, layout: &Layout, place: u32) {
+impl ThreadBinding {
+    fn bind_to(&self, layout: &Layout, place: u32) {
         if layout.reset {
-            self.before.get_or_init(topology::current_cpus);
+            self.initial_cpus.get_or_init(topology::current_cpus);
         }
-        if self.told.get() != place + 1
+        if self.kernel_place.get() != place + 1
             && let Some(cpus) = layout.places.get(place as usize)
         {
             topology::bind_current_thread(cpus);
-            self.told.set(place + 1);
+            self.kernel_place.set(place + 1);
         }
     }
 
     /// Discards the recorded place, because another caller has changed the thread's mask.
     pub fn forget(&self) {
-        self.told.set(0);
+        self.kernel_place.set(0);
     }
 }
 
 /// Assigns a place to a thread of the program, if binding is on and the thread has none: when it
 /// first begins a region or queries places, as in libomp. Other calls leave its mask unchanged.
 fn bind_root(thread: &Thread) {
-    if thread.bound.seat.get().count != 0 || !settings().bind || !thread.is_root() {
+    if thread.binding.assignment.get().count != 0 || !settings().bind || !thread.is_root() {
         return;
     }
     let layout = layout();
     if layout.bound {
         let place = (thread.gtid as u32 + layout.offset) % layout.count();
-        thread.bound.seat.set(Seat {
+        thread.binding.assignment.set(PlaceAssignment {
             place,
             first: 0,
             count: layout.count(),
         });
-        thread.bound.tell(layout, place);
+        thread.binding.bind_to(layout, place);
     }
 }
 
 /// Returns the place assignment of a thread, also if nothing is bound.
-pub fn seat(thread: &Thread) -> Seat {
+pub fn place_assignment(thread: &Thread) -> PlaceAssignment {
     bind_root(thread);
-    match thread.bound.seat.get() {
-        Seat { count: 0, .. } => Seat {
+    match thread.binding.assignment.get() {
+        PlaceAssignment { count: 0, .. } => PlaceAssignment {
             place: 0,
             first: 0,
             count: layout().count(),
         },
-        seat => seat,
+        assignment => assignment,
     }
 }
 
@@ -264,83 +264,85 @@ pub fn place_team(
     level: u32,
     placement: u8,
     clause: Option<u8>,
-) -> Seat {
+) -> PlaceAssignment {
     bind_root(thread);
     let own = placement & !DISPLAY;
     let policy = match clause {
         Some(clause @ 2..=4) if (1..BY_NUMBER).contains(&own) => clause,
         _ => own,
     };
-    let seat = thread.bound.seat.get();
+    let assignment = thread.binding.assignment.get();
     let binding = Binding {
         policy,
         size,
-        primary: seat,
+        primary: assignment,
         places: if policy == 0 { 0 } else { layout().count() },
     };
-    let placed = &team.placed;
-    let same = placed.binding.replace(binding) == binding;
+    let team_placement = &team.placement;
+    let same = team_placement.binding.replace(binding) == binding;
     if !same {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        placed.version.set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
+        team_placement
+            .version
+            .set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
     }
     if placement & DISPLAY != 0 {
-        let news = !same || thread.bound.shown.get() != (size, level);
-        placed.display.set(news);
+        let news = !same || thread.binding.displayed.get() != (size, level);
+        team_placement.display.set(news);
     }
-    seat
+    assignment
 }
 
-/// Restores the place assignment `seat` of a master after its region.
+/// Restores the place assignment `assignment` of a master after its region.
 #[cold]
-pub fn leave(thread: &Thread, seat: Seat) {
-    thread.bound.seat.set(seat);
+pub fn leave(thread: &Thread, assignment: PlaceAssignment) {
+    thread.binding.assignment.set(assignment);
     if layout().reset
         && thread.is_root()
         && thread.team().shape().level == 0
-        && let Some(cpus) = thread.bound.before.get()
+        && let Some(cpus) = thread.binding.initial_cpus.get()
     {
         topology::bind_current_thread(cpus);
-        thread.bound.forget();
-        thread.bound.seat.set(Seat::default());
+        thread.binding.forget();
+        thread.binding.assignment.set(PlaceAssignment::default());
     }
 }
 
 /// Applies the place assignment of a member of a bound team, and displays it if requested.
 #[inline]
-pub fn take_seat(thread: &Thread, team: &Team, tid: u32) {
-    let placed = &team.placed;
-    let (version, number, seat) = thread.bound.last.get();
-    let there = version == placed.version.get()
+pub fn apply_place_assignment(thread: &Thread, team: &Team, tid: u32) {
+    let team_placement = &team.placement;
+    let (version, number, assignment) = thread.binding.last.get();
+    let there = version == team_placement.version.get()
         && number == tid
-        && thread.bound.told.get() == seat.place + 1;
-    if there && !placed.display.get() {
-        thread.bound.seat.set(seat);
+        && thread.binding.kernel_place.get() == assignment.place + 1;
+    if there && !team_placement.display.get() {
+        thread.binding.assignment.set(assignment);
     } else {
-        find_seat(thread, team, tid);
+        compute_place_assignment(thread, team, tid);
     }
 }
 
 #[cold]
-fn find_seat(thread: &Thread, team: &Team, tid: u32) {
-    let binding = team.placed.binding.get();
+fn compute_place_assignment(thread: &Thread, team: &Team, tid: u32) {
+    let binding = team.placement.binding.get();
     let shape = team.shape();
     if binding.policy != 0 && binding.places != 0 {
         let layout = layout();
         let number = (thread.gtid as u32).wrapping_add(layout.offset);
-        let mut seat = binding.seat(tid, number);
+        let mut assignment = binding.assign(tid, number);
         if let (Some(per_core), 1) = (layout.balanced, shape.level) {
-            seat.place = balanced(tid, shape.size, layout.count(), per_core);
+            assignment.place = balanced(tid, shape.size, layout.count(), per_core);
         }
-        thread.bound.seat.set(seat);
-        thread.bound.tell(layout, seat.place);
+        thread.binding.assignment.set(assignment);
+        thread.binding.bind_to(layout, assignment.place);
         if layout.balanced.is_none() {
-            let last = (team.placed.version.get(), tid, seat);
-            thread.bound.last.set(last);
+            let last = (team.placement.version.get(), tid, assignment);
+            thread.binding.last.set(last);
         }
     }
-    if team.placed.display.get() {
-        thread.bound.shown.set((shape.size, shape.level));
+    if team.placement.display.get() {
+        thread.binding.displayed.set((shape.size, shape.level));
         format::display(thread, None);
     }
 }
@@ -353,7 +355,7 @@ pub fn enter_serial(thread: &Thread, placement: u8) {
         return;
     }
     let shape = thread.team().shape();
-    if thread.bound.shown.replace((1, shape.level)) != (1, shape.level) {
+    if thread.binding.displayed.replace((1, shape.level)) != (1, shape.level) {
         format::display(thread, None);
     }
 }

@@ -6,7 +6,7 @@
 
 /// Place assignment: a place and the enclosing partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Seat {
+pub struct PlaceAssignment {
     /// The place.
     pub place: u32,
     /// First place of the partition.
@@ -23,7 +23,7 @@ pub struct Binding {
     /// Threads of the team.
     pub size: u32,
     /// Place assignment of the master before the region.
-    pub primary: Seat,
+    pub primary: PlaceAssignment,
     /// Number of all places.
     pub places: u32,
 }
@@ -33,8 +33,8 @@ pub const BY_NUMBER: u8 = 5;
 
 impl Binding {
     /// Returns the place assignment of member `tid`, whose global number is `gtid`.
-    pub fn seat(&self, tid: u32, gtid: u32) -> Seat {
-        let Seat {
+    pub fn assign(&self, tid: u32, gtid: u32) -> PlaceAssignment {
+        let PlaceAssignment {
             place,
             first,
             count,
@@ -49,7 +49,7 @@ impl Binding {
             _ => 0,
         };
         let at = |steps: u32| wrap(first + (start + steps) % count);
-        let stay = |place: u32| Seat {
+        let stay = |place: u32| PlaceAssignment {
             place,
             first,
             count,
@@ -60,7 +60,7 @@ impl Binding {
             3 => stay(at(crowded(tid, self.size, count))),
             4 if self.size > count => {
                 let place = at(crowded(tid, self.size, count));
-                Seat {
+                PlaceAssignment {
                     place,
                     first: place,
                     count: 1,
@@ -68,7 +68,7 @@ impl Binding {
             }
             4 => {
                 let (skip, len) = share(tid, self.size, count, count == self.places);
-                Seat {
+                PlaceAssignment {
                     place: at(skip),
                     first: at(skip),
                     count: len,
@@ -119,7 +119,7 @@ mod tests {
         Binding {
             policy,
             size,
-            primary: Seat {
+            primary: PlaceAssignment {
                 place,
                 first,
                 count,
@@ -129,14 +129,14 @@ mod tests {
     }
 
     fn places(b: &Binding) -> Vec<u32> {
-        (0..b.size).map(|t| b.seat(t, t).place).collect()
+        (0..b.size).map(|t| b.assign(t, t).place).collect()
     }
 
     #[test]
     fn kmpc_primary_takes_the_primary_threads_place() {
         let b = binding(2, 3, 2, 0, 4, 4);
         assert_eq!(places(&b), [2, 2, 2]);
-        assert_eq!(b.seat(1, 1).count, 4);
+        assert_eq!(b.assign(1, 1).count, 4);
     }
 
     #[test]
@@ -153,23 +153,23 @@ mod tests {
     fn kmpc_spread_subdivides_the_partition() {
         let b = binding(4, 4, 0, 0, 8, 8);
         assert_eq!(places(&b), [0, 2, 4, 6]);
-        assert!((0..4).all(|t| b.seat(t, t).first == 2 * t && b.seat(t, t).count == 2));
+        assert!((0..4).all(|t| b.assign(t, t).first == 2 * t && b.assign(t, t).count == 2));
         let b = binding(4, 3, 0, 0, 8, 8);
-        let counts: Vec<_> = (0..3).map(|t| b.seat(t, t).count).collect();
+        let counts: Vec<_> = (0..3).map(|t| b.assign(t, t).count).collect();
         assert_eq!((places(&b), counts), (vec![0, 3, 6], vec![3, 3, 2]));
         // Nested: within the subpartition.
         let inner = binding(4, 2, 4, 4, 2, 8);
         assert_eq!(places(&inner), [4, 5]);
-        assert_eq!(inner.seat(1, 1).count, 1);
+        assert_eq!(inner.assign(1, 1).count, 1);
         let inner = binding(4, 3, 4, 4, 4, 8);
         assert_eq!(places(&inner), [4, 6, 7]);
-        assert_eq!(inner.seat(0, 0).count, 2);
+        assert_eq!(inner.assign(0, 0).count, 2);
         // More threads than places: one place each.
         let b = binding(4, 5, 0, 0, 2, 2);
         assert_eq!(places(&b), [0, 0, 0, 1, 1]);
         assert_eq!(
-            b.seat(4, 4),
-            Seat {
+            b.assign(4, 4),
+            PlaceAssignment {
                 place: 1,
                 first: 1,
                 count: 1
@@ -185,14 +185,17 @@ mod tests {
                     let b = binding(4, size, place, 0, total, total);
                     let mut seen = vec![0; total as usize];
                     for t in 0..size {
-                        let seat = b.seat(t, t);
-                        assert!(seat.count == total / size || seat.count == total.div_ceil(size));
-                        for k in 0..seat.count {
-                            seen[((seat.first + k) % total) as usize] += 1;
+                        let assignment = b.assign(t, t);
+                        assert!(
+                            assignment.count == total / size
+                                || assignment.count == total.div_ceil(size)
+                        );
+                        for k in 0..assignment.count {
+                            seen[((assignment.first + k) % total) as usize] += 1;
                         }
                     }
                     assert!(seen.iter().all(|&n| n == 1), "{total} {size} {place}");
-                    assert_eq!(b.seat(0, 0).place, place);
+                    assert_eq!(b.assign(0, 0).place, place);
                 }
             }
         }
@@ -201,6 +204,6 @@ mod tests {
     #[test]
     fn kmpc_affinity_by_number_ignores_the_team() {
         let b = binding(BY_NUMBER, 2, 0, 0, 4, 4);
-        assert_eq!(b.seat(1, 6).place, 2);
+        assert_eq!(b.assign(1, 6).place, 2);
     }
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
 
-use crate::affinity::Placed;
+use crate::affinity::TeamPlacement;
 use crate::cancel::Requests;
 use crate::dispatch::{LoopBuffer, LoopState};
 use crate::doacross::Nest;
@@ -185,10 +185,10 @@ pub struct Team {
     pub workers: Cell<u32>,
     /// Placement of the members; written under the same rule as the description, see
     /// [`TeamCore::describe`].
-    pub placed: Placed,
+    pub placement: TeamPlacement,
 }
 
-// SAFETY: only the master accesses `workers`; the master writes `placed` between regions and
+// SAFETY: only the master accesses `workers`; the master writes `placement` between regions and
 // participants read it during one, as with the description; all other fields are `Sync`.
 unsafe impl Sync for Team {}
 // SAFETY: no field of a team is bound to the thread that created it.
@@ -222,7 +222,7 @@ impl Team {
             holders: AtomicU32::new(1),
             busy: AtomicU32::new(0),
             workers: Cell::new(0),
-            placed: Placed::default(),
+            placement: TeamPlacement::default(),
         })
     }
 
