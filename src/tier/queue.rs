@@ -32,7 +32,7 @@ use ompvm_interp::frame::LoweredFunction;
 use ompvm_interp::osr;
 use ompvm_ir::{BlockId, FuncId};
 use ompvm_jit::{Level, LoopEntry, Unit};
-use ompvm_kmpc::affinity::{self, Announced};
+use ompvm_kmpc::affinity::{self, ExpectedTeam};
 use ompvm_kmpc::thread::workers;
 use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread::{self, InternalThread};
@@ -138,7 +138,7 @@ impl Job {
 /// Returns how many processors the announced team leaves, if these are at least half of all.
 /// Otherwise returns 0: compilations before the first team starts would lack the other processors.
 pub fn left_by_team() -> usize {
-    most_left(topology::usable_cpus(), affinity::announced())
+    most_left(topology::usable_cpus(), affinity::expected_team())
 }
 
 fn most_left(usable: usize, team: &Announced) -> usize {
@@ -574,7 +574,7 @@ impl Queue {
     }
 
     fn work(self: Arc<Queue>, nice: bool) {
-        let team = &affinity::announced().cpus;
+        let team = &affinity::expected_team().cpus;
         if left_by_team() > 0 && !team.is_empty() {
             topology::bind_current_thread(&topology::others(team));
         }

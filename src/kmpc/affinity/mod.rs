@@ -34,7 +34,7 @@ pub const DISPLAY: u8 = 0x80;
 
 /// The places of this process.
 #[derive(Debug)]
-pub struct Layout {
+pub struct PlaceLayout {
     /// place-partition-var of the initial thread.
     pub places: Vec<Place>,
     /// True if threads are bound.
@@ -49,17 +49,21 @@ pub struct Layout {
 }
 
 /// Returns the places, which the first call determines.
-pub fn layout() -> &'static Layout {
-    static LAYOUT: OnceLock<Layout> = OnceLock::new();
+pub fn layout() -> &'static PlaceLayout {
+    static LAYOUT: OnceLock<PlaceLayout> = OnceLock::new();
     LAYOUT.get_or_init(|| {
         let machine = Machine::read(Path::new("/sys"), topology::program_cpus());
-        Layout::of(settings(), machine, &mut |text| icv::warn(&text))
+        PlaceLayout::resolve(settings(), machine, &mut |text| icv::warn(&text))
     })
 }
 
-impl Layout {
+impl PlaceLayout {
     /// Returns the places that settings request on a machine.
-    fn of(settings: &icv::Settings, mut machine: Machine, warn: &mut dyn FnMut(String)) -> Self {
+    fn resolve(
+        settings: &icv::Settings,
+        mut machine: Machine,
+        warn: &mut dyn FnMut(String),
+    ) -> Self {
         if let Some(text) = &settings.hw_subset
             && places::subset(text, &mut machine).is_none()
         {
@@ -116,7 +120,7 @@ impl Layout {
 
 /// The default team of a region of the initial thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Announced {
+pub struct ExpectedTeam {
     /// Number of threads.
     pub threads: usize,
     /// Processors that they are bound to, ascending; empty if they are not bound.
@@ -125,32 +129,32 @@ pub struct Announced {
 
 /// Returns the team that the environment describes, for callers that need it before the program
 /// forms one. Prints no warnings: the program does so when it uses the settings.
-pub fn announced() -> &'static Announced {
-    static ANNOUNCED: OnceLock<Announced> = OnceLock::new();
-    ANNOUNCED.get_or_init(|| {
+pub fn expected_team() -> &'static ExpectedTeam {
+    static EXPECTED: OnceLock<ExpectedTeam> = OnceLock::new();
+    EXPECTED.get_or_init(|| {
         // The program may narrow its mask later, so its number of processors is not settled yet.
         let settings = icv::of_environment(&mut |_| {});
         let machine = || Machine::read(Path::new("/sys"), topology::allowed_cpus());
-        Announced::of(&settings, topology::usable_cpus() as u32, machine)
+        ExpectedTeam::new(&settings, topology::usable_cpus() as u32, machine)
     })
 }
 
-impl Announced {
-    fn of(settings: &icv::Settings, processors: u32, machine: impl FnOnce() -> Machine) -> Self {
+impl ExpectedTeam {
+    fn new(settings: &icv::Settings, processors: u32, machine: impl FnOnce() -> Machine) -> Self {
         let team = settings.team(processors);
-        let mut announced = Self {
+        let mut expected = Self {
             threads: team as usize,
             cpus: Vec::new(),
         };
         if settings.bind {
-            let layout = Layout::of(settings, machine(), &mut |_| {});
-            announced.cpus = layout.claimed_cpus(settings, team);
+            let layout = PlaceLayout::resolve(settings, machine(), &mut |_| {});
+            expected.cpus = layout.claimed_cpus(settings, team);
         }
-        announced
+        expected
     }
 }
 
-impl Layout {
+impl PlaceLayout {
     /// Returns the processors that members of an outermost team of `size` threads are bound to.
     fn claimed_cpus(&self, settings: &icv::Settings, size: u32) -> Vec<usize> {
         let Some(count) = NonZero::new(self.count()).filter(|_| self.bound) else {
@@ -204,7 +208,7 @@ pub struct TeamPlacement {
 }
 
 impl ThreadBinding {
-    fn bind_to(&self, layout: &Layout, place: u32) {
+    fn bind_to(&self, layout: &PlaceLayout, place: u32) {
         if layout.reset {
             self.initial_cpus.get_or_init(topology::current_cpus);
         }
@@ -391,11 +395,11 @@ mod tests {
         settings
     }
 
-    fn layout(name: &str, vars: &[(&str, &str)], cpus: &[usize]) -> (Layout, Vec<String>) {
+    fn layout(name: &str, vars: &[(&str, &str)], cpus: &[usize]) -> (PlaceLayout, Vec<String>) {
         let tree = fictitious::tree(name, 2, 8, 2);
         let mut warnings = Vec::new();
         let settings = settings(vars, &mut warnings);
-        let layout = Layout::of(&settings, Machine::read(&tree.0, cpus), &mut |w| {
+        let layout = PlaceLayout::resolve(&settings, Machine::read(&tree.0, cpus), &mut |w| {
             warnings.push(w);
         });
         (layout, warnings)
@@ -431,38 +435,38 @@ mod tests {
     }
 
     #[test]
-    fn kmpc_announced_teams_claim_their_processors() {
+    fn kmpc_expected_teams_claim_their_processors() {
         let all: Vec<_> = (0..32).collect();
-        let announced = |vars: &[(&str, &str)]| {
-            let tree = fictitious::tree("announced", 2, 8, 2);
+        let expected = |vars: &[(&str, &str)]| {
+            let tree = fictitious::tree("expected", 2, 8, 2);
             let settings = settings(vars, &mut Vec::new());
-            Announced::of(&settings, 32, || Machine::read(&tree.0, &all))
+            ExpectedTeam::new(&settings, 32, || Machine::read(&tree.0, &all))
         };
         let threads = ("OMP_NUM_THREADS", "3");
-        let none = announced(&[]);
+        let none = expected(&[]);
         assert_eq!((none.threads, none.cpus), (32, vec![]));
         // Limited by the largest team, so that the computation terminates quickly.
         let endless = [
             ("OMP_NUM_THREADS", "2147483647"),
             ("OMP_PROC_BIND", "spread"),
         ];
-        assert_eq!(announced(&endless).cpus, all);
-        let limited = announced(&[threads, ("OMP_THREAD_LIMIT", "2")]);
+        assert_eq!(expected(&endless).cpus, all);
+        let limited = expected(&[threads, ("OMP_THREAD_LIMIT", "2")]);
         assert_eq!((limited.threads, limited.cpus), (2, vec![]));
         let close = [threads, ("OMP_PLACES", "cores"), ("OMP_PROC_BIND", "close")];
-        assert_eq!(announced(&close).cpus, [0, 1, 2, 16, 17, 18]);
+        assert_eq!(expected(&close).cpus, [0, 1, 2, 16, 17, 18]);
         let spread = [
             threads,
             ("OMP_PLACES", "threads"),
             ("OMP_PROC_BIND", "spread"),
         ];
-        assert_eq!(announced(&spread).cpus.len(), 3);
+        assert_eq!(expected(&spread).cpus.len(), 3);
         let many = [
             ("OMP_NUM_THREADS", "64"),
             ("OMP_PLACES", "cores"),
             ("OMP_PROC_BIND", "close"),
         ];
-        assert_eq!(announced(&many).cpus, all);
+        assert_eq!(expected(&many).cpus, all);
     }
 
     #[test]
