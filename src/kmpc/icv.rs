@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 
-use crate::affinity::places::{KmpAffinity, Request};
+use crate::affinity::places::{KmpAffinity, PlacesRequest};
 use crate::affinity::{DISPLAY, format};
 use crate::alloc::{DefaultAllocator, traits};
 use crate::env;
@@ -181,7 +181,7 @@ pub struct Settings {
     /// True if threads are bound to processors: a policy other than `false` was given.
     pub bind: bool,
     /// `OMP_PLACES`, if given.
-    pub places: Option<Request>,
+    pub places: Option<PlacesRequest>,
     /// `KMP_AFFINITY` or `GOMP_CPU_AFFINITY`, if given.
     pub kmp_affinity: Option<KmpAffinity>,
     /// `KMP_HW_SUBSET`, if given.
@@ -191,7 +191,7 @@ pub struct Settings {
     /// `OMP_AFFINITY_FORMAT`.
     pub affinity_format: String,
     /// `OMP_ALLOCATOR`.
-    pub allocator: traits::Request,
+    pub allocator: traits::AllocatorRequest,
     /// `KMP_WARNINGS`.
     pub warnings: bool,
     /// `KMP_DEVICE_THREAD_LIMIT`, also called `KMP_ALL_THREADS`: threads of the whole process.
@@ -256,7 +256,7 @@ impl Settings {
             hw_subset: None,
             display_affinity: false,
             affinity_format: format::DEFAULT.to_owned(),
-            allocator: traits::Request::Predefined(1),
+            allocator: traits::AllocatorRequest::Predefined(1),
             warnings: true,
             device_thread_limit: i32::MAX as u32,
             kmp_teams_thread_limit: None,

@@ -26,7 +26,7 @@ use crate::thread::Thread;
 use ompvm_support::machine::{Machine, TopologyLevel};
 use ompvm_support::topology;
 use partition::{BY_NUMBER, Binding, PlaceAssignment};
-use places::{Order, Place};
+use places::{AffinityOrder, Place};
 
 /// Bit of `Icvs::placement`: display where threads are (`OMP_DISPLAY_AFFINITY`). The other bits are
 /// an `omp_proc_bind_t`.
@@ -65,14 +65,14 @@ impl PlaceLayout {
         warn: &mut dyn FnMut(String),
     ) -> Self {
         if let Some(text) = &settings.hw_subset
-            && places::subset(text, &mut machine).is_none()
+            && places::apply_hw_subset(text, &mut machine).is_none()
         {
             warn(format!(
                 "#250: KMP_HW_SUBSET={text:?} does not fit this machine and is left out"
             ));
         }
         let kmp = settings.kmp_affinity.as_ref();
-        let disabled = kmp.is_some_and(|k| k.order == Order::Disabled);
+        let disabled = kmp.is_some_and(|k| k.order == AffinityOrder::Disabled);
         let mut layout = Self {
             places: Vec::new(),
             bound: settings.bind && !disabled,
@@ -90,7 +90,7 @@ impl PlaceLayout {
                 (None, Some(kmp)) if settings.proc_bind.first() == Some(&BY_NUMBER) => {
                     layout.offset = kmp.offset as u32;
                     let list = places::resolve_kmp(kmp, &machine, &mut ignored);
-                    if kmp.order == Order::Balanced {
+                    if kmp.order == AffinityOrder::Balanced {
                         let cores = machine.groups(TopologyLevel::Core).len();
                         layout.balanced = Some((list.len() / cores.max(1)).max(1) as u32);
                     }

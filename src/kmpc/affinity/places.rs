@@ -12,7 +12,7 @@ pub type Place = Vec<usize>;
 
 /// A parsed value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum PlacesRequest {
     /// An abstract name with an optional number of places.
     Each(TopologyLevel, Option<usize>),
     /// Explicit places.
@@ -31,7 +31,7 @@ const NAMES: [(&str, TopologyLevel); 7] = [
 ];
 
 /// Returns the name of a level in `OMP_PLACES`.
-pub fn name(level: TopologyLevel) -> &'static str {
+pub fn level_name(level: TopologyLevel) -> &'static str {
     NAMES
         .iter()
         .find(|(_, l)| *l == level)
@@ -39,10 +39,10 @@ pub fn name(level: TopologyLevel) -> &'static str {
 }
 
 /// Parses a value of `OMP_PLACES`.
-pub fn parse(text: &str) -> Option<Request> {
+pub fn parse(text: &str) -> Option<PlacesRequest> {
     let lower = text.trim().to_ascii_lowercase();
     if lower.starts_with(['{', '!']) {
-        return parse_list(&lower).map(Request::List);
+        return parse_list(&lower).map(PlacesRequest::List);
     }
     let (word, count) = match lower.split_once('(') {
         Some((word, rest)) => {
@@ -52,12 +52,12 @@ pub fn parse(text: &str) -> Option<Request> {
         None => (lower.as_str(), None),
     };
     let level = NAMES.iter().find(|(name, _)| *name == word.trim())?.1;
-    Some(Request::Each(level, count))
+    Some(PlacesRequest::Each(level, count))
 }
 
 /// Parses a value that [`parse`] refuses, as far as possible: an abstract name with a bad number of
 /// places stands for all its places.
-pub fn salvage(text: &str) -> Option<Request> {
+pub fn parse_leniently(text: &str) -> Option<PlacesRequest> {
     parse(text.split_once('(')?.0)
 }
 
@@ -109,7 +109,7 @@ impl Text<'_> {
 }
 
 /// Parses `{..}` without its interval.
-fn place(text: &mut Text<'_>) -> Option<Vec<i64>> {
+fn parse_place(text: &mut Text<'_>) -> Option<Vec<i64>> {
     if !text.eat('{') {
         return None;
     }
@@ -144,14 +144,14 @@ fn parse_list(text: &str) -> Option<Vec<Place>> {
     let mut places = Vec::new();
     loop {
         if text.eat('!') {
-            let but = place(&mut text)?;
+            let but = parse_place(&mut text)?;
             places.push(
                 (0..=MOST as usize)
                     .filter(|&cpu| !but.contains(&(cpu as i64)))
                     .collect(),
             );
         } else {
-            let first = place(&mut text)?;
+            let first = parse_place(&mut text)?;
             let (length, stride) = text.interval()?;
             for i in 0..length {
                 let moved = first.iter().map(|n| n + i * stride);
@@ -173,14 +173,14 @@ fn parse_list(text: &str) -> Option<Vec<Place>> {
 
 /// Returns the places of a request on a machine, none if no place is left. Adds each listed
 /// processor that is not allowed to `ignored`.
-pub fn resolve(request: &Request, machine: &Machine, ignored: &mut Vec<usize>) -> Vec<Place> {
+pub fn resolve(request: &PlacesRequest, machine: &Machine, ignored: &mut Vec<usize>) -> Vec<Place> {
     match request {
-        Request::Each(level, count) => {
+        PlacesRequest::Each(level, count) => {
             let mut groups = machine.groups(*level);
             groups.truncate(count.unwrap_or(usize::MAX));
             groups
         }
-        Request::List(places) => {
+        PlacesRequest::List(places) => {
             let allowed = |cpu: usize| machine.processors.iter().any(|p| p.cpu == cpu);
             let mut kept = Vec::new();
             for place in places {
@@ -202,12 +202,12 @@ pub fn resolve(request: &Request, machine: &Machine, ignored: &mut Vec<usize>) -
     }
 }
 
-/// Order of the places of `KMP_AFFINITY`.
+/// AffinityOrder of the places of `KMP_AFFINITY`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum AffinityOrder {
     /// No binding.
     None,
-    /// Like [`Order::None`], and the affinity routines do nothing.
+    /// Like [`AffinityOrder::None`], and the affinity routines do nothing.
     Disabled,
     /// Neighbors next to each other, except for the innermost `permute` levels.
     Compact(usize),
@@ -218,14 +218,14 @@ pub enum Order {
     /// Explicit places.
     Explicit(Vec<Place>),
     /// Only modifiers were given.
-    Unsaid,
+    Unspecified,
 }
 
 /// A value of `KMP_AFFINITY`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KmpAffinity {
     /// Type of the affinity.
-    pub order: Order,
+    pub order: AffinityOrder,
     /// Topology level that a place consists of.
     pub granularity: Option<TopologyLevel>,
     /// Place of thread 0.
@@ -239,7 +239,7 @@ pub struct KmpAffinity {
 }
 
 /// Splits at commas outside of brackets.
-fn parts(text: &str) -> Vec<&str> {
+fn split_at_commas(text: &str) -> Vec<&str> {
     let mut depth = 0;
     text.split(|c| {
         match c {
@@ -257,7 +257,7 @@ fn parts(text: &str) -> Vec<&str> {
 fn proclist(text: &str) -> Option<Vec<Place>> {
     let inner = text.strip_prefix('[')?.strip_suffix(']')?;
     let mut places = Vec::new();
-    for part in parts(inner) {
+    for part in split_at_commas(inner) {
         if let Some(set) = part.strip_prefix('{') {
             let set = set.strip_suffix('}')?;
             let cpus = set.split(',').map(|n| n.trim().parse().ok());
@@ -294,7 +294,7 @@ pub fn parse_gomp(text: &str) -> Option<KmpAffinity> {
 pub fn parse_kmp(text: &str) -> Option<KmpAffinity> {
     let lower = text.trim().to_ascii_lowercase();
     let mut value = KmpAffinity {
-        order: Order::Unsaid,
+        order: AffinityOrder::Unspecified,
         granularity: None,
         offset: 0,
         verbose: false,
@@ -304,13 +304,13 @@ pub fn parse_kmp(text: &str) -> Option<KmpAffinity> {
     let mut list = None;
     let mut explicit = false;
     let mut numbers = Vec::new();
-    for part in parts(&lower) {
+    for part in split_at_commas(&lower) {
         match part {
-            "none" => value.order = Order::None,
-            "disabled" => value.order = Order::Disabled,
-            "compact" => value.order = Order::Compact(0),
-            "scatter" => value.order = Order::Scatter(0),
-            "balanced" => value.order = Order::Balanced,
+            "none" => value.order = AffinityOrder::None,
+            "disabled" => value.order = AffinityOrder::Disabled,
+            "compact" => value.order = AffinityOrder::Compact(0),
+            "scatter" => value.order = AffinityOrder::Scatter(0),
+            "balanced" => value.order = AffinityOrder::Balanced,
             "explicit" => explicit = true,
             "verbose" => value.verbose = true,
             "respect" => value.respect = true,
@@ -338,25 +338,27 @@ pub fn parse_kmp(text: &str) -> Option<KmpAffinity> {
     }
     let (permute, offset) = match (&value.order, numbers.as_slice()) {
         (_, []) => (0, 0),
-        (Order::Compact(_) | Order::Scatter(_), [permute]) => (*permute, 0),
-        (Order::Compact(_) | Order::Scatter(_), [permute, offset]) => (*permute, *offset),
+        (AffinityOrder::Compact(_) | AffinityOrder::Scatter(_), [permute]) => (*permute, 0),
+        (AffinityOrder::Compact(_) | AffinityOrder::Scatter(_), [permute, offset]) => {
+            (*permute, *offset)
+        }
         _ => return None,
     };
     value.offset = offset;
     match &mut value.order {
-        Order::Compact(p) | Order::Scatter(p) => *p = permute,
+        AffinityOrder::Compact(p) | AffinityOrder::Scatter(p) => *p = permute,
         _ => {}
     }
-    if explicit || (list.is_some() && value.order == Order::Unsaid) {
-        value.order = Order::Explicit(list?);
+    if explicit || (list.is_some() && value.order == AffinityOrder::Unspecified) {
+        value.order = AffinityOrder::Explicit(list?);
     }
     Some(value)
 }
 
 /// Returns the places of a value of `KMP_AFFINITY`, in the order of the threads.
 pub fn resolve_kmp(value: &KmpAffinity, machine: &Machine, ignored: &mut Vec<usize>) -> Vec<Place> {
-    if let Order::Explicit(list) = &value.order {
-        return resolve(&Request::List(list.clone()), machine, ignored);
+    if let AffinityOrder::Explicit(list) = &value.order {
+        return resolve(&PlacesRequest::List(list.clone()), machine, ignored);
     }
     let granularity = value.granularity.unwrap_or(TopologyLevel::Core);
     let groups = machine.groups(granularity);
@@ -383,8 +385,8 @@ pub fn resolve_kmp(value: &KmpAffinity, machine: &Machine, ignored: &mut Vec<usi
         // The `swift` innermost levels vary slowest, the innermost of all first; scatter is the
         // reverse of compact.
         let swift = match value.order {
-            Order::Compact(permute) => permute.min(depth),
-            Order::Scatter(permute) => (depth - 1).saturating_sub(permute),
+            AffinityOrder::Compact(permute) => permute.min(depth),
+            AffinityOrder::Scatter(permute) => (depth - 1).saturating_sub(permute),
             _ => 0,
         };
         let inner = path.iter().rev().take(swift);
@@ -412,10 +414,10 @@ fn number_within(
     siblings.take_while(|g| !g.contains(&cpu)).count()
 }
 
-/// Applies `KMP_HW_SUBSET`: parts `[n|*]unit[@skip]` from the outermost unit inwards, separated by
-/// commas. Returns `None`, and leaves the machine unchanged, if the text cannot be parsed or leaves
-/// no processor.
-pub fn subset(text: &str, machine: &mut Machine) -> Option<()> {
+/// Applies `KMP_HW_SUBSET`: split_at_commas `[n|*]unit[@skip]` from the outermost unit inwards,
+/// separated by commas. Returns `None`, and leaves the machine unchanged, if the text cannot be
+/// parsed or leaves no processor.
+pub fn apply_hw_subset(text: &str, machine: &mut Machine) -> Option<()> {
     let mut smaller = machine.clone();
     let lower = text.trim().to_ascii_lowercase();
     let mut wanted = Vec::new();
@@ -503,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn kmpc_places_refuses_what_is_none() {
+    fn kmpc_places_refuse_malformed_values() {
         for bad in [
             "",
             "core",
@@ -529,16 +531,16 @@ mod tests {
     }
 
     #[test]
-    fn kmpc_places_salvages_names() {
+    fn kmpc_places_parse_names_leniently() {
         assert_eq!(
-            salvage("sockets("),
-            Some(Request::Each(TopologyLevel::Socket, None))
+            parse_leniently("sockets("),
+            Some(PlacesRequest::Each(TopologyLevel::Socket, None))
         );
         assert_eq!(
-            salvage("threads()"),
-            Some(Request::Each(TopologyLevel::Thread, None))
+            parse_leniently("threads()"),
+            Some(PlacesRequest::Each(TopologyLevel::Thread, None))
         );
-        assert_eq!(salvage("sock(3)"), None);
+        assert_eq!(parse_leniently("sock(3)"), None);
     }
 
     #[test]
@@ -560,9 +562,12 @@ mod tests {
         );
         assert_eq!(order("granularity=socket,compact").len(), 2);
         let v = parse_kmp("verbose,none").unwrap();
-        assert!(v.verbose && v.order == Order::None);
+        assert!(v.verbose && v.order == AffinityOrder::None);
         assert_eq!(parse_kmp("compact,0,3").unwrap().offset, 3);
-        assert_eq!(parse_kmp("disabled").unwrap().order, Order::Disabled);
+        assert_eq!(
+            parse_kmp("disabled").unwrap().order,
+            AffinityOrder::Disabled
+        );
         for bad in [
             "foo",
             "explicit",
@@ -577,16 +582,16 @@ mod tests {
     #[test]
     fn kmpc_hw_subset() {
         let mut m = machine("hw");
-        assert!(subset("1s,4c,1t", &mut m).is_some());
+        assert!(apply_hw_subset("1s,4c,1t", &mut m).is_some());
         assert_eq!(format_cpu_list(&m.groups(TopologyLevel::Machine)[0]), "0-3");
         let mut m = machine("hw2");
-        assert!(subset("2sockets,2cores@1,*t", &mut m).is_some());
+        assert!(apply_hw_subset("2sockets,2cores@1,*t", &mut m).is_some());
         assert_eq!(
             format_cpu_list(&m.groups(TopologyLevel::Machine)[0]),
             "1,2,9,10,17,18,25,26"
         );
-        assert!(subset("3q", &mut m).is_none());
-        assert!(subset("1c@99", &mut m).is_none());
+        assert!(apply_hw_subset("3q", &mut m).is_none());
+        assert!(apply_hw_subset("1c@99", &mut m).is_none());
         assert_eq!(m.processors.len(), 8);
     }
 }

@@ -75,8 +75,8 @@ impl DefaultAllocator {
     pub fn initial() -> Self {
         static INITIAL: OnceLock<DefaultAllocator> = OnceLock::new();
         *INITIAL.get_or_init(|| match &settings().allocator {
-            traits::Request::Predefined(handle) => Self(*handle),
-            traits::Request::Made(traits) => Self::of(make(traits.clone())),
+            traits::AllocatorRequest::Predefined(handle) => Self(*handle),
+            traits::AllocatorRequest::Made(traits) => Self::of(make(traits.clone())),
         })
     }
 }

@@ -60,7 +60,7 @@ impl Traits {
 
 /// A parsed value of `OMP_ALLOCATOR`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum AllocatorRequest {
     /// A predefined allocator.
     Predefined(u16),
     /// An allocator with traits.
@@ -195,7 +195,7 @@ pub fn read(space: usize, given: &[Trait]) -> Option<Traits> {
 
 /// Reason for which a value of `OMP_ALLOCATOR` is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum AllocatorError {
     /// The value is malformed.
     Malformed,
     /// The memory does not exist.
@@ -203,24 +203,24 @@ pub enum Refusal {
 }
 
 /// Parses `OMP_ALLOCATOR`: a predefined allocator, or a memory space with traits.
-pub fn parse(text: &str) -> Result<Request, Refusal> {
+pub fn parse(text: &str) -> Result<AllocatorRequest, AllocatorError> {
     let text = text.trim().to_ascii_lowercase();
     let number = text.parse().ok().filter(|n| (1..=8).contains(n));
     let known = ALLOCATORS.iter().position(|a| *a == text);
     if let Some(handle) = number.or(known.map(|i| i as u16 + 1)) {
         if handle == HIGH_BANDWIDTH.0 {
-            return Err(Refusal::Unavailable);
+            return Err(AllocatorError::Unavailable);
         }
-        return Ok(Request::Predefined(handle));
+        return Ok(AllocatorRequest::Predefined(handle));
     }
     let (space, list) = text.split_once(':').unwrap_or((&text, ""));
     let space = SPACES.iter().find(|(name, _)| *name == space.trim());
-    let &(_, space) = space.ok_or(Refusal::Malformed)?;
+    let &(_, space) = space.ok_or(AllocatorError::Malformed)?;
     let mut given = Vec::new();
     for part in list.split(',').filter(|p| !p.trim().is_empty()) {
-        let (key, value) = part.split_once('=').ok_or(Refusal::Malformed)?;
+        let (key, value) = part.split_once('=').ok_or(AllocatorError::Malformed)?;
         let key = KEYS.iter().position(|k| *k == key.trim());
-        let key = key.ok_or(Refusal::Malformed)? as i32 + 1;
+        let key = key.ok_or(AllocatorError::Malformed)? as i32 + 1;
         let value = value.trim();
         let named = VALUES.iter().find(|(name, _)| *name == value);
         let allocator = ALLOCATORS.iter().position(|a| *a == value);
@@ -228,16 +228,16 @@ pub fn parse(text: &str) -> Result<Request, Refusal> {
             (Some(&(_, value)), _) => value,
             (_, Some(place)) => place + 1,
             _ if value == "blocked" => BLOCKED,
-            _ => value.parse().map_err(|_| Refusal::Malformed)?,
+            _ => value.parse().map_err(|_| AllocatorError::Malformed)?,
         };
         given.push(Trait { key, value });
     }
     if read(SPACES[0].1, &given).is_none() {
-        return Err(Refusal::Malformed);
+        return Err(AllocatorError::Malformed);
     }
     read(space, &given)
-        .map(Request::Made)
-        .ok_or(Refusal::Unavailable)
+        .map(AllocatorRequest::Made)
+        .ok_or(AllocatorError::Unavailable)
 }
 
 #[cfg(test)]
@@ -264,9 +264,15 @@ mod tests {
 
     #[test]
     fn kmpc_omp_allocator_forms() {
-        assert_eq!(parse("omp_const_mem_alloc"), Ok(Request::Predefined(3)));
-        assert_eq!(parse("omp_high_bw_mem_alloc"), Err(Refusal::Unavailable));
-        let Ok(Request::Made(a)) =
+        assert_eq!(
+            parse("omp_const_mem_alloc"),
+            Ok(AllocatorRequest::Predefined(3))
+        );
+        assert_eq!(
+            parse("omp_high_bw_mem_alloc"),
+            Err(AllocatorError::Unavailable)
+        );
+        let Ok(AllocatorRequest::Made(a)) =
             parse("omp_large_cap_mem_space:alignment=64,pinned=true,partition=blocked")
         else {
             panic!();
@@ -277,10 +283,10 @@ mod tests {
         );
         assert!(matches!(
             parse("omp_default_mem_space"),
-            Ok(Request::Made(_))
+            Ok(AllocatorRequest::Made(_))
         ));
         let hbw = "omp_high_bw_mem_space:pool_size=1048576,fallback=allocator_fb,fb_data=omp_low_lat_mem_alloc";
-        assert_eq!(parse(hbw), Err(Refusal::Unavailable));
+        assert_eq!(parse(hbw), Err(AllocatorError::Unavailable));
         for bad in [
             "",
             "111",
@@ -289,7 +295,7 @@ mod tests {
             "omp_default_mem_space:alignment=3",
             "omp_default_mem_space:fallback=allocator_fb",
         ] {
-            assert_eq!(parse(bad), Err(Refusal::Malformed), "{bad}");
+            assert_eq!(parse(bad), Err(AllocatorError::Malformed), "{bad}");
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use crate::affinity::places::{self, Order, Request};
+use crate::affinity::places::{self, AffinityOrder, PlacesRequest};
 use crate::alloc::traits;
 use crate::env::boolean;
 use crate::icv::{self, Library, Settings, TargetOffload, WaitPolicy};
@@ -138,15 +138,17 @@ fn places(s: &Settings) -> Option<String> {
         each.join(",")
     };
     match (&s.places, &s.kmp_affinity) {
-        (Some(Request::Each(level, None)), _) => Some(places::name(*level).to_owned()),
-        (Some(Request::Each(level, Some(n))), _) => Some(format!("{}({n})", places::name(*level))),
-        (Some(Request::List(list)), _) => Some(braces(list)),
+        (Some(PlacesRequest::Each(level, None)), _) => Some(places::level_name(*level).to_owned()),
+        (Some(PlacesRequest::Each(level, Some(n))), _) => {
+            Some(format!("{}({n})", places::level_name(*level)))
+        }
+        (Some(PlacesRequest::List(list)), _) => Some(braces(list)),
         (None, Some(kmp)) => match &kmp.order {
-            Order::Explicit(list) => Some(plain(list)),
-            Order::Compact(_) => {
-                Some(places::name(kmp.granularity.unwrap_or(TopologyLevel::Core)).into())
+            AffinityOrder::Explicit(list) => Some(plain(list)),
+            AffinityOrder::Compact(_) => {
+                Some(places::level_name(kmp.granularity.unwrap_or(TopologyLevel::Core)).into())
             }
-            Order::Unsaid => Some("cores".to_owned()),
+            AffinityOrder::Unspecified => Some("cores".to_owned()),
             _ => None,
         },
         (None, None) => Some("cores".to_owned()),
@@ -160,23 +162,23 @@ fn kmp_affinity(s: &Settings) -> String {
     let mut tail = "none".to_owned();
     if s.bind {
         tail = match (&s.places, kmp.map(|k| (&k.order, k.offset))) {
-            (Some(Request::List(_)), _) => {
+            (Some(PlacesRequest::List(_)), _) => {
                 granularity = Some(TopologyLevel::Thread);
                 format!("proclist=[{}],explicit", places(s).unwrap_or_default())
             }
-            (Some(Request::Each(level, _)), _) => {
+            (Some(PlacesRequest::Each(level, _)), _) => {
                 granularity = Some(*level);
                 "compact,0,0".to_owned()
             }
-            (None, Some((Order::Compact(p), offset))) => format!("compact,{p},{offset}"),
-            (None, Some((Order::Scatter(p), offset))) => format!("scatter,{p},{offset}"),
-            (None, Some((Order::Balanced, _))) => "balanced,0,0".to_owned(),
-            (None, Some((Order::Explicit(_), _))) => {
+            (None, Some((AffinityOrder::Compact(p), offset))) => format!("compact,{p},{offset}"),
+            (None, Some((AffinityOrder::Scatter(p), offset))) => format!("scatter,{p},{offset}"),
+            (None, Some((AffinityOrder::Balanced, _))) => "balanced,0,0".to_owned(),
+            (None, Some((AffinityOrder::Explicit(_), _))) => {
                 format!("proclist=[{}],explicit", places(s).unwrap_or_default())
             }
             _ => "compact,0,0".to_owned(),
         };
-    } else if kmp.is_some_and(|k| k.order == Order::Disabled) {
+    } else if kmp.is_some_and(|k| k.order == AffinityOrder::Disabled) {
         return "disabled".to_owned();
     }
     let verbose = if kmp.is_some_and(|k| k.verbose) {
@@ -216,8 +218,8 @@ fn proc_bind(s: &Settings) -> String {
 /// Returns a predefined allocator's name; libomp names no other.
 fn allocator(s: &Settings) -> &'static str {
     match s.allocator {
-        traits::Request::Predefined(handle) => traits::ALLOCATORS[handle as usize - 1],
-        traits::Request::Made(_) => traits::ALLOCATORS[0],
+        traits::AllocatorRequest::Predefined(handle) => traits::ALLOCATORS[handle as usize - 1],
+        traits::AllocatorRequest::Made(_) => traits::ALLOCATORS[0],
     }
 }
 

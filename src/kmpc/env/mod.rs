@@ -7,7 +7,7 @@
 pub mod display;
 
 use crate::affinity::partition::BY_NUMBER;
-use crate::affinity::places::{self, Order};
+use crate::affinity::places::{self, AffinityOrder};
 use crate::alloc::traits;
 use crate::icv::{
     Library, RunSchedule, SCHEDULE_MONOTONIC, Settings, TRAPEZOIDAL, TargetOffload, WaitPolicy,
@@ -112,9 +112,9 @@ pub fn read(
         places_given = true;
         s.places = places::parse(&text);
         if s.places.is_none() {
-            s.places = places::salvage(&text);
+            s.places = places::parse_leniently(&text);
             let level = match s.places {
-                Some(places::Request::Each(level, _)) => places::name(level),
+                Some(places::PlacesRequest::Each(level, _)) => places::level_name(level),
                 _ => "cores",
             };
             warn(format!(
@@ -139,7 +139,7 @@ pub fn read(
     );
     match s.kmp_affinity.as_ref().map(|k| &k.order) {
         // Modifiers only.
-        None | Some(Order::Unsaid) => {
+        None | Some(AffinityOrder::Unspecified) => {
             // As in libomp: if places are given, threads are spread over them.
             if places_given && !bind_given {
                 s.proc_bind = vec![4];
@@ -147,7 +147,7 @@ pub fn read(
         }
         Some(order) => {
             s.proc_bind = match order {
-                Order::None | Order::Disabled => Vec::new(),
+                AffinityOrder::None | AffinityOrder::Disabled => Vec::new(),
                 _ => vec![BY_NUMBER],
             };
             for (given, name) in [(bind_given, "OMP_PROC_BIND"), (places_given, "OMP_PLACES")] {
@@ -187,11 +187,11 @@ pub fn read(
     if let Some(text) = var("OMP_ALLOCATOR") {
         match traits::parse(&text) {
             Ok(request) => s.allocator = request,
-            Err(traits::Refusal::Malformed) => warn(format!(
+            Err(traits::AllocatorError::Malformed) => warn(format!(
                 "#42: OMP_ALLOCATOR={text:?} is not an allocator or a memory space with traits; \
                  using the default"
             )),
-            Err(traits::Refusal::Unavailable) => warn(format!(
+            Err(traits::AllocatorError::Unavailable) => warn(format!(
                 "#190: OMP_ALLOCATOR={text:?} asks for memory that is not known here; using the \
                  default"
             )),
