@@ -399,7 +399,7 @@ impl Drop for Join {
             let idle_work = EpochWork::new(thread);
             team.core.join(0, self.size, self.spin_policy, &idle_work);
             // The arrivals published the task epoch's number.
-            let open = team.tasks.interval.number();
+            let open = team.tasks.epoch.number();
             if open != 0 {
                 drain(thread, open);
             }
@@ -519,7 +519,7 @@ pub fn leave_serial(thread: &Thread) {
     if shape.parent.is_null() || shape.size != 1 {
         return;
     }
-    let open = team.tasks.interval.number();
+    let open = team.tasks.epoch.number();
     if open != 0 {
         // SAFETY: the thread is the only member, at the end of its region.
         unsafe { drain(thread, open) };

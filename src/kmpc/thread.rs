@@ -250,7 +250,7 @@ impl Thread {
         let t = unsafe { &*team };
         let size = t.size();
         self.size.set(size);
-        let alone = size == 1 && t.tasks.interval.number() == 0 && t.shape().league.0 == 1;
+        let alone = size == 1 && t.tasks.epoch.number() == 0 && t.shape().league.0 == 1;
         self.alone.set(alone.into());
         (self.team.replace(team), self.tid.replace(tid))
     }
@@ -485,7 +485,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
     loop {
         let spin_policy = crowded.unwrap_or_else(worker_spin_policy);
         // `help` checks again.
-        let work_available = || joined != 0 && team.tasks.interval.number() == joined;
+        let work_available = || joined != 0 && team.tasks.epoch.number() == joined;
         // SAFETY: slot and number are this worker's own.
         match unsafe {
             team.core
@@ -615,7 +615,7 @@ pub fn forget_others() {
         if thread.team().shape().level == 0 {
             thread.team().busy.store(0, Ordering::Relaxed);
         }
-        if thread.team().shape().level == 0 && thread.team().tasks.interval.number() != 0 {
+        if thread.team().shape().level == 0 && thread.team().tasks.epoch.number() != 0 {
             // The thread that would fulfill the event of a task that the parent waits for may not
             // exist here.
             thread.enter(Box::into_raw(Team::new()), 0);

@@ -213,10 +213,10 @@ pub unsafe fn count(thread: &Thread, task: &Task) {
     let team = thread.team();
     thread.local().tasks.counts.create();
     // Outside of barriers the number is 0 or that of the next one, on which all members agree.
-    if team.tasks.interval.number() == 0 {
+    if team.tasks.epoch.number() == 0 {
         // SAFETY: the thread's own number.
         let epoch = unsafe { team.core.epoch(thread.tid()) };
-        team.tasks.interval.begin(epoch + 1);
+        team.tasks.epoch.begin(epoch + 1);
         thread.expect_tasks(true);
     }
 }

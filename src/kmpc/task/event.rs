@@ -56,7 +56,7 @@ pub unsafe extern "C-unwind" fn fulfill(event: usize) {
     let member = thread::current_if_known().filter(|thread| std::ptr::eq(thread.team(), team));
     if member.is_none() {
         // The region's end waits for the task, and from here on for this visitor.
-        team_ref.tasks.interval.come();
+        team_ref.tasks.epoch.begin_visit();
     }
     // AcqRel: as in `end_of_routine`.
     if t.event.fetch_or(FULFILLED, Ordering::AcqRel) & ENDED != 0 {
@@ -65,8 +65,8 @@ pub unsafe extern "C-unwind" fn fulfill(event: usize) {
         unsafe { run::complete(member, team_ref, task) };
     }
     if member.is_none() {
-        wait::pulse(team_ref);
-        team_ref.tasks.interval.go();
+        wait::notify_master(team_ref);
+        team_ref.tasks.epoch.end_visit();
     }
 }
 

@@ -21,7 +21,7 @@ use crate::team::Team;
 use calls::Calls;
 use children::Children;
 use deque::Deque;
-use interval::{Counts, Interval};
+use epoch::{Counts, TaskEpoch};
 use memory::Blocks;
 use ompvm_support::sync;
 
@@ -30,8 +30,8 @@ pub mod children;
 pub mod create;
 pub mod depend;
 pub mod deque;
+pub mod epoch;
 pub mod event;
-pub mod interval;
 pub mod memory;
 pub mod reduction;
 pub mod run;
@@ -336,7 +336,7 @@ impl Drop for MemberTasks {
 /// State that the members of a team share for tasks.
 pub struct TeamTasks {
     /// The current task epoch.
-    pub interval: Interval,
+    pub epoch: TaskEpoch,
     /// Wake-ups for tasks.
     calls: Calls,
     /// Number of tasks completed by threads that are not members.
@@ -356,7 +356,7 @@ unsafe impl Send for TeamTasks {}
 impl Default for TeamTasks {
     fn default() -> Self {
         Self {
-            interval: Interval::default(),
+            epoch: TaskEpoch::default(),
             calls: Calls::default(),
             finished: sync::AtomicU64::new(0),
             waiting: CachePadded::new(AtomicU32::new(0)),

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use super::create::current;
 use super::deque::Steal;
-use super::interval::{Interval, quiet};
+use super::epoch::{TaskEpoch, quiescent};
 use super::{Group, Task, TeamTasks, flag, run};
 use crate::ident::Ident;
 use crate::team::team_core::IdleWork;
@@ -306,7 +306,7 @@ pub unsafe extern "C-unwind" fn taskwait(_ident: *const Ident, gtid: i32) -> i32
 /// Executes another task, if there is one (`taskyield`).
 pub unsafe extern "C-unwind" fn taskyield(_ident: *const Ident, gtid: i32, _part: i32) -> i32 {
     let thread = by_number(gtid);
-    if thread.team().tasks.interval.number() != 0 {
+    if thread.team().tasks.epoch.number() != 0 {
         current(thread);
         // SAFETY: the thread is a member of its region, at a scheduling point.
         unsafe { run::one(thread) };
@@ -349,22 +349,22 @@ pub unsafe extern "C-unwind" fn end_group(_ident: *const Ident, gtid: i32) {
 /// Idle work of a member that waits at a barrier: the tasks of the epoch.
 pub struct EpochWork<'a> {
     thread: &'a Thread,
-    interval: &'a Interval,
+    task_epoch: &'a TaskEpoch,
 }
 
 impl<'a> EpochWork<'a> {
     /// Returns the idle work of this thread in its team.
     #[inline(always)]
     pub fn new(thread: &'a Thread) -> Self {
-        let interval = &thread.team().tasks.interval;
-        Self { thread, interval }
+        let task_epoch = &thread.team().tasks.epoch;
+        Self { thread, task_epoch }
     }
 }
 
 impl IdleWork for EpochWork<'_> {
     #[inline(always)]
     fn is_available(&self) -> bool {
-        self.interval.number() != 0
+        self.task_epoch.number() != 0
     }
 
     #[cold]
@@ -404,7 +404,7 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
         // SAFETY: the thread takes part in the region, whose epoch is open (caller's contract).
         return unsafe { assist(thread, epoch) };
     }
-    let interval = &team.tasks.interval;
+    let task_epoch = &team.tasks.epoch;
     // Counts all members that ever were: one of a larger region may have submitted a task that
     // another completed.
     // SAFETY: the master, in its region.
@@ -416,16 +416,16 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
         // SAFETY: the thread is a member of its region, at a barrier.
         while unsafe { run::one(thread) } {}
         // Before the counts are read: a member that completes a task counts first, then notifies.
-        let seen = interval.beats();
-        if quiet(counts.clone(), &team.tasks.finished) {
+        let seen = task_epoch.notifications();
+        if quiescent(counts.clone(), &team.tasks.finished) {
             break;
         }
-        let moved = || interval.beats() != seen;
+        let moved = || task_epoch.notifications() != seen;
         // SAFETY: the thread is a member of its region, at a barrier.
         unsafe { pause(thread, &moved) };
     }
     team.tasks.calls.reset();
-    interval.end();
+    task_epoch.end();
     thread.expect_tasks(false);
     // SAFETY: the master, in its region of this size.
     unsafe { team.core.wake_all(team.size()) };
@@ -438,7 +438,7 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
 /// within a task, by `exit`: that task will never be complete, and its team must stay.
 pub fn complete_root(thread: &Thread) -> bool {
     let tasks = &thread.team().tasks;
-    let open = tasks.interval.number();
+    let open = tasks.epoch.number();
     if open == 0 {
         return true;
     }
@@ -457,7 +457,7 @@ pub fn complete_root(thread: &Thread) -> bool {
 pub fn settle_visitors(local: &Local, team: &Team) {
     if local.visited.get() {
         local.visited.set(false);
-        team.tasks.interval.await_visitors();
+        team.tasks.epoch.await_visitors();
     }
 }
 
@@ -467,7 +467,7 @@ pub fn settle_visitors(local: &Local, team: &Team) {
 /// The thread is a member of its region that has arrived at the barrier `epoch`, or a visitor.
 unsafe fn assist(thread: &Thread, epoch: u64) {
     let team = thread.team();
-    let over = || team.tasks.interval.over(epoch);
+    let over = || team.tasks.epoch.ended(epoch);
     team.tasks.calls.answer();
     // A task that was executed before the barrier may have been the last.
     let mut worked = true;
@@ -480,7 +480,7 @@ unsafe fn assist(thread: &Thread, epoch: u64) {
         }
         if worked {
             worked = false;
-            pulse(team);
+            notify_master(team);
         }
         // SAFETY: the thread is a member of its region or a visitor that keeps it from ending.
         unsafe { pause(thread, &over) };
@@ -488,8 +488,8 @@ unsafe fn assist(thread: &Thread, epoch: u64) {
 }
 
 /// Notifies the master to check if the last task is complete.
-pub fn pulse(team: &Team) {
-    team.tasks.interval.beat();
+pub fn notify_master(team: &Team) {
+    team.tasks.epoch.notify();
     fence_after_exchange();
     if team.core.anyone_sleeps() {
         // SAFETY: slot 0 always exists; callers are members or visitors.
@@ -504,10 +504,10 @@ pub fn pulse(team: &Team) {
 /// since.
 #[cold]
 pub unsafe fn help(thread: &Thread, team: &Team, epoch: u64) {
-    if team.tasks.interval.visit(epoch) {
+    if team.tasks.epoch.try_visit(epoch) {
         current(thread);
         // SAFETY: the region cannot end while this thread is counted as a visitor.
         unsafe { assist(thread, epoch) };
     }
-    team.tasks.interval.go();
+    team.tasks.epoch.end_visit();
 }

@@ -341,7 +341,7 @@ impl Team {
         // If tasks were submitted before the barrier, its arrivals published the epoch's number,
         // and the number stays until the master has ended the epoch. If none were, the number may
         // already be that of the next epoch.
-        let open = self.tasks.interval.number();
+        let open = self.tasks.epoch.number();
         // SAFETY: `thread` asks for the epoch of its own number, and drains as a member of the
         // region that passed the epoch's last barrier.
         unsafe {

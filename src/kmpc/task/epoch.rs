@@ -12,26 +12,26 @@ use ompvm_support::sync::{
 
 /// State that the members of a team share for the current epoch.
 #[derive(Debug)]
-pub struct Interval {
+pub struct TaskEpoch {
     /// Number of the barrier that ends the epoch; 0 if no task was deferred since the last one.
     open: CachePadded<AtomicU64>,
     /// Number of events after which the master checks for the last task's completion.
-    pulse: CachePadded<AtomicU64>,
+    progress: CachePadded<AtomicU64>,
     /// Number of threads that use the team without being counted in its barriers.
     visitors: CachePadded<AtomicU32>,
 }
 
-impl Default for Interval {
+impl Default for TaskEpoch {
     fn default() -> Self {
         Self {
             open: CachePadded::new(AtomicU64::new(0)),
-            pulse: CachePadded::new(AtomicU64::new(0)),
+            progress: CachePadded::new(AtomicU64::new(0)),
             visitors: CachePadded::new(AtomicU32::new(0)),
         }
     }
 }
 
-impl Interval {
+impl TaskEpoch {
     /// Returns the number of the barrier that will end the epoch, 0 if there is none. Relaxed:
     /// waiting members see it eventually; a sleeper is woken after a full fence; a member that has
     /// passed a barrier since the submission received it with the arrivals.
@@ -50,7 +50,7 @@ impl Interval {
     /// Returns true if the epoch with this number has ended. Acquire: all its tasks are complete
     /// then.
     #[inline(always)]
-    pub fn over(&self, barrier: u64) -> bool {
+    pub fn ended(&self, barrier: u64) -> bool {
         self.open.load(Ordering::Acquire) != barrier
     }
 
@@ -77,33 +77,33 @@ impl Interval {
 
     /// Begins a visit, during which the region cannot end. Returns true if the epoch with this
     /// number has not ended; if it has, the caller must not access the region. Between the two
-    /// words lies a full fence, and in [`Interval::end`] one in the opposite order: the master sees
+    /// words lies a full fence, and in [`TaskEpoch::end`] one in the opposite order: the master sees
     /// the visitor, or the visitor sees the end.
-    pub fn visit(&self, barrier: u64) -> bool {
-        self.come();
+    pub fn try_visit(&self, barrier: u64) -> bool {
+        self.begin_visit();
         fence_after_exchange();
         self.open.load(Ordering::SeqCst) == barrier
     }
 
     /// Begins a visit by a thread that knows that the epoch cannot end yet.
-    pub fn come(&self) {
+    pub fn begin_visit(&self) {
         self.visitors.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Ends a visit. Release: the visitor does not access the region afterwards.
-    pub fn go(&self) {
+    pub fn end_visit(&self) {
         self.visitors.fetch_sub(1, Ordering::Release);
     }
 
     /// Notifies the master to check if the last task is complete. SeqCst: after this member's
     /// counts, before a check for sleepers.
-    pub fn beat(&self) {
-        self.pulse.fetch_add(1, Ordering::SeqCst);
+    pub fn notify(&self) {
+        self.progress.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Returns the number of notifications so far. Acquire: the notifiers' counts are visible.
-    pub fn beats(&self) -> u64 {
-        self.pulse.load(Ordering::Acquire)
+    pub fn notifications(&self) -> u64 {
+        self.progress.load(Ordering::Acquire)
     }
 }
 
@@ -146,7 +146,10 @@ impl Counts {
 /// Each completed task that is seen was created before, and so were the tasks that it created
 /// (Release of the count, Acquire here). So if as many were created as completed, these are the
 /// same tasks, and none is left that could create another.
-pub fn quiet<'a>(members: impl Iterator<Item = &'a Counts> + Clone, elsewhere: &AtomicU64) -> bool {
+pub fn quiescent<'a>(
+    members: impl Iterator<Item = &'a Counts> + Clone,
+    elsewhere: &AtomicU64,
+) -> bool {
     let mut finished = elsewhere.load(Ordering::Acquire);
     for member in members.clone() {
         finished = finished.wrapping_add(member.finished.load(Ordering::Acquire));
@@ -165,7 +168,7 @@ mod loom_tests {
 
     #[derive(Default)]
     struct Shared {
-        interval: Interval,
+        epoch: TaskEpoch,
         counts: [Counts; 2],
         elsewhere: AtomicU64,
         /// 1 if there is a task to execute.
@@ -186,21 +189,21 @@ mod loom_tests {
     }
 
     #[test]
-    fn loom_interval_does_not_end_under_a_visitor() {
+    fn loom_epoch_does_not_end_under_a_visitor() {
         loom::model(|| {
             let shared = Arc::new(Shared::default());
-            shared.interval.begin(5);
+            shared.epoch.begin(5);
             let visitor = {
                 let shared = shared.clone();
                 loom::thread::spawn(move || {
-                    if shared.interval.visit(5) {
+                    if shared.epoch.try_visit(5) {
                         shared.write();
                     }
-                    shared.interval.go();
+                    shared.epoch.end_visit();
                 })
             };
-            shared.interval.end();
-            shared.interval.await_visitors();
+            shared.epoch.end();
+            shared.epoch.await_visitors();
             shared.write();
             visitor.join().unwrap();
         });
@@ -209,42 +212,42 @@ mod loom_tests {
     /// After a barrier the other member submits a task, joins, and helps as a visitor, until the
     /// master, which may still be leaving the barrier, has joined, too, and ended the second epoch.
     #[test]
-    fn loom_interval_of_a_barrier_does_not_wait_for_visitors_of_the_end() {
+    fn loom_epoch_of_a_barrier_does_not_wait_for_visitors_of_the_end() {
         loom::model(|| {
             let shared = Arc::new(Shared::default());
-            shared.interval.begin(5);
+            shared.epoch.begin(5);
             let member = {
                 let shared = shared.clone();
                 loom::thread::spawn(move || {
-                    while !shared.interval.over(5) {
+                    while !shared.epoch.ended(5) {
                         loom::thread::yield_now();
                     }
-                    shared.interval.begin(6);
+                    shared.epoch.begin(6);
                     shared.queue.store(1, Ordering::Release);
-                    if shared.interval.visit(6) {
+                    if shared.epoch.try_visit(6) {
                         shared.write();
-                        while !shared.interval.over(6) {
+                        while !shared.epoch.ended(6) {
                             loom::thread::yield_now();
                         }
                     }
-                    shared.interval.go();
+                    shared.epoch.end_visit();
                 })
             };
-            shared.interval.end();
+            shared.epoch.end();
             while shared.queue.load(Ordering::Acquire) == 0 {
                 loom::thread::yield_now();
             }
-            shared.interval.end();
-            shared.interval.await_visitors();
+            shared.epoch.end();
+            shared.epoch.await_visitors();
             shared.write();
             member.join().unwrap();
         });
     }
 
     /// A member executes a task that creates another, which the master executes; then the epoch is
-    /// quiet.
+    /// quiescent.
     #[test]
-    fn loom_interval_is_quiet_after_the_last_task() {
+    fn loom_epoch_is_quiescent_after_the_last_task() {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {
@@ -268,14 +271,14 @@ mod loom_tests {
                 there
             };
             let executed = execute();
-            if quiet(shared.counts.iter(), &shared.elsewhere) {
+            if quiescent(shared.counts.iter(), &shared.elsewhere) {
                 assert!(executed);
                 shared.write();
                 member.join().unwrap();
             } else {
                 member.join().unwrap();
                 assert!(executed || execute());
-                assert!(quiet(shared.counts.iter(), &shared.elsewhere));
+                assert!(quiescent(shared.counts.iter(), &shared.elsewhere));
             }
         });
     }
