@@ -19,11 +19,11 @@ use crate::doacross::Posted;
 use crate::icv::{SCHEDULE_MONOTONIC, TRAPEZOIDAL};
 use crate::ident::Ident;
 use crate::iteration::{Iteration, balanced, trip_count, value};
+use crate::ordered_tickets::{OrderedTickets, TicketView};
 use crate::static_loop::kind;
 use crate::task;
 use crate::team::{LOOP_BUFFERS, Team};
 use crate::thread::{Thread, by_number};
-use crate::turns::{Turns, View};
 use ompvm_support::fp_env::isolated;
 
 /// State of one loop that the threads of a team share.
@@ -37,7 +37,7 @@ pub struct LoopBuffer {
     /// The first chunk (or iteration) not handed out. Relaxed: it only numbers work.
     next: CachePadded<AtomicU64>,
     /// Ordered tickets of the loop.
-    turns: Turns,
+    tickets: OrderedTickets,
     /// Posted iterations of a doacross nest, which has a buffer for this alone.
     posted: Posted,
 }
@@ -49,7 +49,7 @@ impl LoopBuffer {
             turn: AtomicU64::new(turn as u64),
             left: AtomicU32::new(0),
             next: CachePadded::new(AtomicU64::new(0)),
-            turns: Turns::default(),
+            tickets: OrderedTickets::default(),
             posted: Posted::default(),
         }
     }
@@ -63,8 +63,8 @@ impl LoopBuffer {
     }
 
     /// Resets the tickets of a loop that was left before its end.
-    pub fn forget_turns(&self) {
-        self.turns.forget();
+    pub fn reset_tickets(&self) {
+        self.tickets.reset();
     }
 }
 
@@ -176,7 +176,7 @@ pub struct LoopState {
     end: u64,
     /// The iteration whose ordered part is next, of an ordered loop.
     turn: u64,
-    turns: View,
+    tickets: TicketView,
     /// True if the current iteration has executed its ordered region.
     bumped: bool,
     /// Stealing: number of chunks in the threads' ranges, all but the last (see `take_last`).
@@ -204,7 +204,7 @@ impl Default for LoopState {
             first: 0,
             end: 0,
             turn: 0,
-            turns: View::default(),
+            tickets: TicketView::default(),
             bumped: false,
             ranged_chunks: 0,
             guided: Guided::default(),
@@ -338,7 +338,7 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
         first: 0,
         end: 0,
         turn: 0,
-        turns: View::default(),
+        tickets: TicketView::default(),
         bumped: false,
         ranged_chunks,
         guided,
@@ -352,7 +352,7 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
                     Plan::RoundRobin | Plan::Dynamic => chunk.saturating_mul(unit),
                     _ => 1,
                 };
-                state(thread).turns = buffer.turns.begin(team.size(), length);
+                state(thread).tickets = buffer.tickets.begin(team.size(), length);
             }
             Some(_) => {}
             None => state(thread).finished = true,
@@ -618,7 +618,7 @@ fn leave(team: &Team, s: &mut LoopState) {
     }
     release(team, s.number, || {
         if s.ordered {
-            buffer(team, s.number).turns.end(s.total);
+            buffer(team, s.number).tickets.end(s.total);
         }
         if s.plan == Plan::Stealing {
             for tid in 0..team.size() {
@@ -671,8 +671,8 @@ fn await_first(thread: &Thread, team: &Team, s: &LoopState) {
     if s.turn != s.first {
         return;
     }
-    let (turns, view, first) = (&buffer(team, s.number).turns, s.turns, s.first);
-    let mine = || turns.is_at(view, first);
+    let (tickets, view, first) = (&buffer(team, s.number).tickets, s.tickets, s.first);
+    let mine = || tickets.is_current(view, first);
     if !mine() {
         wait(thread, team, mine);
     }
@@ -693,7 +693,7 @@ pub unsafe extern "C-unwind" fn ordered_end(_ident: *const Ident, gtid: i32) {
 fn bump(team: &Team, s: &mut LoopState) {
     s.turn += 1;
     if s.turn == s.end {
-        buffer(team, s.number).turns.pass(s.turns, s.turn);
+        buffer(team, s.number).tickets.hand_over(s.tickets, s.turn);
         // SAFETY: the thread takes part in the region of this size.
         unsafe { team.core.wake_all(team.size()) };
     }

@@ -42,6 +42,7 @@ pub mod lock;
 pub mod lock_queue;
 pub mod misc;
 pub mod ompt;
+pub mod ordered_tickets;
 pub mod reduce;
 pub mod static_loop;
 pub mod table;
@@ -50,7 +51,6 @@ pub mod team;
 pub mod teams;
 pub mod thread;
 pub mod threadprivate;
-pub mod turns;
 
 use ident::Ident;
 

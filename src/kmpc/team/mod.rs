@@ -374,7 +374,7 @@ impl Team {
         // SAFETY: the caller is the master and no region runs.
         unsafe { self.reset_worksharing() };
         for buffer in &self.buffers {
-            buffer.forget_turns();
+            buffer.reset_tickets();
         }
         for tid in 0..size {
             // SAFETY: the caller is the master, and `tid` is below the size of the last region.

@@ -26,7 +26,7 @@ const MOST: usize = 64;
 
 /// The tickets of the loops that use one buffer, one after the other.
 #[derive(Debug, Default)]
-pub struct Turns {
+pub struct OrderedTickets {
     /// Created for the first ordered loop.
     lines: OnceLock<Box<[CachePadded<SyncU64>]>>,
     /// Base of the current loop. Relaxed: published with the buffer's own turn.
@@ -35,14 +35,14 @@ pub struct Turns {
 
 /// A thread's view of the tickets of the loop that it executes.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct View {
+pub struct TicketView {
     base: u64,
     /// Binary logarithm of a power of two of which the starts of chunks are multiples.
     shift: u32,
     mask: u64,
 }
 
-impl View {
+impl TicketView {
     /// Returns the line of the chunk that begins with iteration `first`. If chunks have equal
     /// lengths, as many consecutive ones as there are lines have one each: the indices are the
     /// length's odd factor times consecutive numbers.
@@ -51,17 +51,17 @@ impl View {
     }
 }
 
-impl Turns {
+impl OrderedTickets {
     /// Returns the view of a thread, in a team of `size`, of the loop that begins, with chunks of
     /// `length` iterations (1 if the lengths differ).
-    pub fn begin(&self, size: u32, length: u64) -> View {
+    pub fn begin(&self, size: u32, length: u64) -> TicketView {
         self.lines.get_or_init(|| {
             (0..MOST)
                 .map(|_| CachePadded::new(SyncU64::new(0)))
                 .collect()
         });
         let lines = (size as usize).next_power_of_two().clamp(FEW, MOST);
-        View {
+        TicketView {
             base: self.base.load(Ordering::Relaxed),
             shift: length.max(1).trailing_zeros(),
             mask: lines as u64 - 1,
@@ -71,7 +71,7 @@ impl Turns {
     /// Returns true if the chunk that begins with iteration `first` has its turn. Acquire: the
     /// effects of the preceding ordered parts are visible.
     #[inline]
-    pub fn is_at(&self, view: View, first: u64) -> bool {
+    pub fn is_current(&self, view: TicketView, first: u64) -> bool {
         let Some(lines) = self.lines.get() else {
             return true;
         };
@@ -82,7 +82,7 @@ impl Turns {
     /// Hands over to the chunk that begins with iteration `first`; orders that before a check for
     /// sleepers.
     #[inline]
-    pub fn pass(&self, view: View, first: u64) {
+    pub fn hand_over(&self, view: TicketView, first: u64) {
         if let Some(lines) = self.lines.get() {
             publish(&lines[view.line(first)], view.base.wrapping_add(first));
         }
@@ -97,7 +97,7 @@ impl Turns {
 
     /// Resets all lines after a region that was left in the middle of loops. No thread is in a
     /// loop.
-    pub fn forget(&self) {
+    pub fn reset(&self) {
         for line in self.lines.get().into_iter().flatten() {
             line.store(0, Ordering::Relaxed);
         }
@@ -110,10 +110,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kmpc_turns_chunks_that_follow_each_other_have_lines_of_their_own() {
+    fn kmpc_tickets_of_consecutive_chunks_have_separate_lines() {
         for (size, lines) in [(2, 8), (16, 16), (48, 64), (64, 64), (300, 64)] {
             for length in [1u64, 2, 3, 8, 12, 64, 1000, 1 << 40, u64::MAX / 2] {
-                let view = Turns::default().begin(size, length);
+                let view = OrderedTickets::default().begin(size, length);
                 let chunks = lines.min(u64::MAX / length);
                 let mut seen: Vec<usize> = (0..chunks).map(|c| view.line(c * length)).collect();
                 seen.sort_unstable();
@@ -124,23 +124,23 @@ mod tests {
     }
 
     #[test]
-    fn kmpc_turns_of_a_loop_are_not_those_of_the_one_before() {
-        let turns = Turns::default();
+    fn kmpc_tickets_differ_between_loops() {
+        let tickets = OrderedTickets::default();
         for total in [3, 10, 1, 17] {
-            let view = turns.begin(2, 1);
-            assert!(turns.is_at(view, 0));
+            let view = tickets.begin(2, 1);
+            assert!(tickets.is_current(view, 0));
             for first in 1..total {
-                assert!((first..total).all(|f| !turns.is_at(view, f)));
-                turns.pass(view, first);
-                assert!(turns.is_at(view, first));
+                assert!((first..total).all(|f| !tickets.is_current(view, f)));
+                tickets.hand_over(view, first);
+                assert!(tickets.is_current(view, first));
             }
-            turns.pass(view, total);
-            turns.end(total);
+            tickets.hand_over(view, total);
+            tickets.end(total);
         }
-        let view = turns.begin(2, 1);
-        turns.pass(view, 1);
-        turns.forget();
-        assert!(!turns.is_at(turns.begin(2, 1), 1));
+        let view = tickets.begin(2, 1);
+        tickets.hand_over(view, 1);
+        tickets.reset();
+        assert!(!tickets.is_current(tickets.begin(2, 1), 1));
     }
 }
 
@@ -151,26 +151,26 @@ mod models {
 
     /// Two threads hand over to each other; each sees the other's earlier effects.
     #[test]
-    fn loom_turns_order_what_was_done() {
+    fn loom_tickets_order_effects() {
         loom::model(|| {
-            let turns = Arc::new(Turns::default());
+            let tickets = Arc::new(OrderedTickets::default());
             let data = Arc::new(loom::cell::UnsafeCell::new(0));
-            let view = turns.begin(2, 1);
+            let view = tickets.begin(2, 1);
             let other = {
-                let (turns, data) = (turns.clone(), data.clone());
+                let (tickets, data) = (tickets.clone(), data.clone());
                 loom::thread::spawn(move || {
-                    while !turns.is_at(view, 1) {
+                    while !tickets.is_current(view, 1) {
                         loom::thread::yield_now();
                     }
                     // SAFETY: this thread holds the ticket.
                     data.with_mut(|d| unsafe { *d += 1 });
-                    turns.pass(view, 2);
+                    tickets.hand_over(view, 2);
                 })
             };
             // SAFETY: this thread holds the first ticket.
             data.with_mut(|d| unsafe { *d += 1 });
-            turns.pass(view, 1);
-            while !turns.is_at(view, 2) {
+            tickets.hand_over(view, 1);
+            while !tickets.is_current(view, 2) {
                 loom::thread::yield_now();
             }
             // SAFETY: the ticket has come back to this thread.
