@@ -22,7 +22,7 @@ use ompvm_support::sync::MutexGuard;
 /// Locks held while the process forks.
 #[expect(dead_code, reason = "held, not looked at")]
 struct Held {
-    turns: MutexGuard<'static, ()>,
+    exclusions: MutexGuard<'static, ()>,
     spare: MutexGuard<'static, Vec<&'static memory::Blocks>>,
     variables: MutexGuard<'static, threadprivate::Variables>,
     lists: RwLockWriteGuard<'static, Vec<(u32, NestedThreads)>>,
@@ -39,7 +39,7 @@ thread_local! {
 
 extern "C" fn prepare() {
     let held = Held {
-        turns: depend::hold(),
+        exclusions: depend::hold(),
         spare: memory::hold(),
         variables: threadprivate::hold(),
         lists: icv::hold(),

@@ -68,7 +68,7 @@ pub struct Node {
     /// Successors that wait for this node.
     after: Mutex<Vec<Arc<Node>>>,
     /// Exclusions that the task must acquire.
-    alone: Mutex<Vec<Arc<Exclusive>>>,
+    exclusions: Mutex<Vec<Arc<Exclusion>>>,
 }
 
 // SAFETY: the pointers are to tasks, whose memory always holds a task.
@@ -76,19 +76,19 @@ unsafe impl Sync for Node {}
 // SAFETY: no field is bound to a thread.
 unsafe impl Send for Node {}
 
-/// An exclusion between mutexinoutset tasks. All are changed under [`TURNS`].
+/// An exclusion between mutexinoutset tasks. All are changed under [`EXCLUSIONS`].
 #[derive(Default)]
-pub struct Exclusive {
+pub struct Exclusion {
     /// True if a task holds it, and the tasks that found it held.
     state: Mutex<(bool, Vec<usize>)>,
 }
 
 /// Lock under which several exclusions are acquired at once.
-static TURNS: Mutex<()> = Mutex::new(());
+static EXCLUSIONS: Mutex<()> = Mutex::new(());
 
-/// Locks [`TURNS`], for the time in which the process forks.
+/// Locks [`EXCLUSIONS`], for the time in which the process forks.
 pub fn hold() -> MutexGuard<'static, ()> {
-    sync::lock(&TURNS)
+    sync::lock(&EXCLUSIONS)
 }
 
 impl Node {
@@ -99,7 +99,7 @@ impl Node {
             before: AtomicUsize::new(1),
             done: AtomicBool::new(false),
             after: Mutex::new(Vec::new()),
-            alone: Mutex::new(Vec::new()),
+            exclusions: Mutex::new(Vec::new()),
         })
     }
 
@@ -139,7 +139,7 @@ struct Entry {
     kind: u8,
     /// The set before that one, if it was of another kind.
     earlier: Vec<Arc<Node>>,
-    exclusive: Option<Arc<Exclusive>>,
+    exclusion: Option<Arc<Exclusion>>,
 }
 
 /// The dependences of one task's children.
@@ -162,8 +162,8 @@ impl Table {
             ..Entry::default()
         });
         // A wait is over before the next sibling exists, so it needs no exclusion.
-        let exclusive = wait && item.kind == kind::MUTEX;
-        if item.kind & kind::OUT != 0 || exclusive {
+        let exclusion = wait && item.kind == kind::MUTEX;
+        if item.kind & kind::OUT != 0 || exclusion {
             for other in &entry.set {
                 node.follow(other);
             }
@@ -197,10 +197,10 @@ impl Table {
         }
         entry.set.push(node.clone());
         if item.kind == kind::MUTEX {
-            let exclusive = entry.exclusive.get_or_insert_default();
-            let mut alone = sync::lock(&node.alone);
-            if !alone.iter().any(|other| Arc::ptr_eq(other, exclusive)) {
-                alone.push(exclusive.clone());
+            let exclusion = entry.exclusion.get_or_insert_default();
+            let mut exclusions = sync::lock(&node.exclusions);
+            if !exclusions.iter().any(|other| Arc::ptr_eq(other, exclusion)) {
+                exclusions.push(exclusion.clone());
             }
         }
     }
@@ -334,7 +334,7 @@ pub unsafe extern "C-unwind" fn submit(
         let items = items(count, list, more, other);
         add_items(parent.dependences(), &node, items, false);
         // AcqRel: the last of the predecessors and this thread sees all their effects.
-        if node.before.fetch_sub(1, Ordering::AcqRel) == 1 && take_turn(&node) {
+        if node.before.fetch_sub(1, Ordering::AcqRel) == 1 && acquire_exclusions(&node) {
             create::go(thread, task);
         }
     }
@@ -343,35 +343,35 @@ pub unsafe extern "C-unwind" fn submit(
 
 /// Acquires all exclusions of the node's task. If one is held, the task is queued there and the
 /// function returns false.
-fn take_turn(node: &Node) -> bool {
-    let alone = sync::lock(&node.alone);
-    if alone.is_empty() {
+fn acquire_exclusions(node: &Node) -> bool {
+    let exclusions = sync::lock(&node.exclusions);
+    if exclusions.is_empty() {
         return true;
     }
-    let _turns = sync::lock(&TURNS);
-    for exclusive in alone.iter() {
-        let mut state = sync::lock(&exclusive.state);
+    let _lock = sync::lock(&EXCLUSIONS);
+    for exclusion in exclusions.iter() {
+        let mut state = sync::lock(&exclusion.state);
         if state.0 {
             state.1.push(node.task.expose_provenance());
             return false;
         }
     }
-    for exclusive in alone.iter() {
-        sync::lock(&exclusive.state).0 = true;
+    for exclusion in exclusions.iter() {
+        sync::lock(&exclusion.state).0 = true;
     }
     true
 }
 
 /// Releases a task's exclusions and returns the tasks that waited for them.
-fn end_turn(node: &Node) -> Vec<usize> {
-    let alone = sync::lock(&node.alone);
-    if alone.is_empty() {
+fn release_exclusions(node: &Node) -> Vec<usize> {
+    let exclusions = sync::lock(&node.exclusions);
+    if exclusions.is_empty() {
         return Vec::new();
     }
-    let _turns = sync::lock(&TURNS);
+    let _lock = sync::lock(&EXCLUSIONS);
     let mut waiting = Vec::new();
-    for exclusive in alone.iter() {
-        let mut state = sync::lock(&exclusive.state);
+    for exclusion in exclusions.iter() {
+        let mut state = sync::lock(&exclusion.state);
         state.0 = false;
         waiting.append(&mut state.1);
     }
@@ -386,11 +386,11 @@ fn end_turn(node: &Node) -> Vec<usize> {
 pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: &Task) {
     // SAFETY: `submit` stored it with `Arc::into_raw`, and it is taken back once.
     let node = unsafe { Arc::from_raw(task.node.replace(std::ptr::null())) };
-    for waiting in end_turn(&node) {
+    for waiting in release_exclusions(&node) {
         let waiting = std::ptr::with_exposed_provenance_mut::<Task>(waiting);
         // SAFETY: the task waits for an exclusion, so it is not complete and has its node.
         unsafe {
-            if take_turn(&*(*waiting).node.get()) {
+            if acquire_exclusions(&*(*waiting).node.get()) {
                 make_ready(thread, team, waiting);
             }
         }
@@ -407,7 +407,7 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: &Task) {
             continue;
         }
         if !next.task.is_null() {
-            if take_turn(&next) {
+            if acquire_exclusions(&next) {
                 // SAFETY: the task's dependences are met, which exactly one thread finds.
                 unsafe { make_ready(thread, team, next.task) };
             }
