@@ -297,7 +297,7 @@ pub fn place_team(
     assignment
 }
 
-/// Restores the place assignment `assignment` of a master after its region.
+/// Restores the place assignment of a master after its region.
 #[cold]
 pub fn leave(thread: &Thread, assignment: PlaceAssignment) {
     thread.binding.assignment.set(assignment);

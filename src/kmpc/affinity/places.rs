@@ -202,7 +202,7 @@ pub fn resolve(request: &PlacesRequest, machine: &Machine, ignored: &mut Vec<usi
     }
 }
 
-/// AffinityOrder of the places of `KMP_AFFINITY`.
+/// Order of the places of `KMP_AFFINITY`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AffinityOrder {
     /// No binding.
@@ -414,7 +414,7 @@ fn number_within(
     siblings.take_while(|g| !g.contains(&cpu)).count()
 }
 
-/// Applies `KMP_HW_SUBSET`: split_at_commas `[n|*]unit[@skip]` from the outermost unit inwards,
+/// Applies `KMP_HW_SUBSET`: parts `[n|*]unit[@skip]` from the outermost unit inwards,
 /// separated by commas. Returns `None`, and leaves the machine unchanged, if the text cannot be
 /// parsed or leaves no processor.
 pub fn apply_hw_subset(text: &str, machine: &mut Machine) -> Option<()> {

@@ -162,8 +162,8 @@ impl Table {
             ..Entry::default()
         });
         // A wait is over before the next sibling exists, so it needs no exclusion.
-        let exclusion = wait && item.kind == kind::MUTEX;
-        if item.kind & kind::OUT != 0 || exclusion {
+        let last_of_set = wait && item.kind == kind::MUTEX;
+        if item.kind & kind::OUT != 0 || last_of_set {
             for other in &entry.set {
                 node.follow(other);
             }

@@ -18,14 +18,13 @@ use crossbeam::utils::CachePadded;
 
 use crate::icv::Icvs;
 use crate::team::Team;
-use calls::Calls;
 use children::Children;
 use deque::Deque;
 use epoch::{Counts, TaskEpoch};
 use memory::Blocks;
 use ompvm_support::sync;
+use wakeups::Wakeups;
 
-pub mod calls;
 pub mod children;
 pub mod create;
 pub mod depend;
@@ -37,6 +36,7 @@ pub mod reduction;
 pub mod run;
 pub mod taskloop;
 pub mod wait;
+pub mod wakeups;
 
 /// Routine of a task, as the compiler emits it.
 pub type Routine = unsafe extern "C-unwind" fn(gtid: i32, task: *mut Payload) -> i32;
@@ -338,7 +338,7 @@ pub struct TeamTasks {
     /// The current task epoch.
     pub epoch: TaskEpoch,
     /// Wake-ups for tasks.
-    calls: Calls,
+    wakeups: Wakeups,
     /// Number of tasks completed by threads that are not members.
     finished: sync::AtomicU64,
     /// Length of `line`.
@@ -357,7 +357,7 @@ impl Default for TeamTasks {
     fn default() -> Self {
         Self {
             epoch: TaskEpoch::default(),
-            calls: Calls::default(),
+            wakeups: Wakeups::default(),
             finished: sync::AtomicU64::new(0),
             waiting: CachePadded::new(AtomicU32::new(0)),
             line: sync::Mutex::new(VecDeque::new()),

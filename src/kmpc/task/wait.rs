@@ -111,7 +111,7 @@ pub unsafe fn steal(thread: &Thread, allowed: impl Fn(*mut Task) -> bool) -> *mu
 #[cold]
 pub unsafe fn wake_for(team: &Team, task: *mut Task) {
     // SAFETY: the caller takes part in the region, of which this is the size.
-    if unsafe { team.tasks.calls.call(&team.core, team.size(), free) } {
+    if unsafe { team.tasks.wakeups.wake_one(&team.core, team.size(), free) } {
         return;
     }
     // SAFETY: memory that always holds a task.
@@ -146,7 +146,7 @@ fn free(local: &Local) -> bool {
 /// The thread takes part in the team's running region.
 #[inline]
 pub unsafe fn decline(team: &Team) {
-    if team.tasks.calls.answer() {
+    if team.tasks.wakeups.acknowledge() {
         // SAFETY: the thread takes part in the team's region (caller's contract).
         unsafe { pass_on(team) };
     }
@@ -168,7 +168,7 @@ unsafe fn pass_on(team: &Team) {
     };
     // SAFETY: the thread takes part in the team's region, of which `size` is the size.
     unsafe {
-        if !team.tasks.calls.decline(&team.core, size, free, any) {
+        if !team.tasks.wakeups.decline(&team.core, size, free, any) {
             // A member that waits in an ancestor of one of the tasks looks for it.
             team.core.wake_all(size);
         }
@@ -217,7 +217,7 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
         member.busy.store(1, Ordering::Relaxed);
         tied.waiter.store(thread.tid() + 1, Ordering::Relaxed);
     }
-    let answered = Cell::new(false);
+    let acknowledged = Cell::new(false);
     // SAFETY: the thread's own number in its region.
     unsafe {
         team.core.wait_or(
@@ -225,7 +225,7 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
             shape.spin_policy,
             || done() || glance(),
             || done() || any(),
-            || answered.set(answered.get() | team.tasks.calls.answer()),
+            || acknowledged.set(acknowledged.get() | team.tasks.wakeups.acknowledge()),
         );
     }
     if let Some(tied) = tied {
@@ -235,7 +235,7 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
     if !done() {
         return true;
     }
-    if answered.get() {
+    if acknowledged.get() {
         // SAFETY: the thread takes part in the team's region.
         unsafe { pass_on(team) };
     }
@@ -370,7 +370,7 @@ impl IdleWork for EpochWork<'_> {
     #[cold]
     fn execute(&self, done: &dyn Fn() -> bool) {
         let over = || done() || !self.is_available();
-        self.thread.team().tasks.calls.answer();
+        self.thread.team().tasks.wakeups.acknowledge();
         let mut look = true;
         while look || !over() {
             look = false;
@@ -411,7 +411,7 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
     let members = unsafe { team.core.capacity() } as u32;
     // SAFETY: `tid` is below the capacity.
     let counts = (0..members).map(|tid| unsafe { &team.slot(tid).local.tasks.counts });
-    team.tasks.calls.answer();
+    team.tasks.wakeups.acknowledge();
     loop {
         // SAFETY: the thread is a member of its region, at a barrier.
         while unsafe { run::one(thread) } {}
@@ -424,7 +424,7 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
         // SAFETY: the thread is a member of its region, at a barrier.
         unsafe { pause(thread, &moved) };
     }
-    team.tasks.calls.reset();
+    team.tasks.wakeups.reset();
     task_epoch.end();
     thread.expect_tasks(false);
     // SAFETY: the master, in its region of this size.
@@ -468,7 +468,7 @@ pub fn settle_visitors(local: &Local, team: &Team) {
 unsafe fn assist(thread: &Thread, epoch: u64) {
     let team = thread.team();
     let over = || team.tasks.epoch.ended(epoch);
-    team.tasks.calls.answer();
+    team.tasks.wakeups.acknowledge();
     // A task that was executed before the barrier may have been the last.
     let mut worked = true;
     while !over() {

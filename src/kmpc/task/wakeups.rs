@@ -2,7 +2,7 @@
 //!
 //! A woken member looks for tasks and, if it leaves some behind, wakes the next one. Until it has
 //! looked, no other member is woken. A member that continues without looking, because its condition
-//! became true, reports that ([`Calls::decline`]), and another is woken in its place.
+//! became true, reports that ([`Wakeups::decline`]), and another is woken in its place.
 //!
 //! This file knows neither tasks nor how members sleep. loom checks it.
 
@@ -13,11 +13,11 @@ use ompvm_support::sync::{AtomicU32, Ordering, fence_after_exchange};
 
 /// Flag that is set while a woken member has not looked for tasks yet.
 #[derive(Debug)]
-pub struct Calls {
+pub struct Wakeups {
     pending: CachePadded<AtomicU32>,
 }
 
-impl Default for Calls {
+impl Default for Wakeups {
     fn default() -> Self {
         Self {
             pending: CachePadded::new(AtomicU32::new(0)),
@@ -25,20 +25,20 @@ impl Default for Calls {
     }
 }
 
-impl Calls {
+impl Wakeups {
     /// Wakes one sleeping member of those that `fits` accepts, for a task that was offered before
     /// (with a full fence since). Returns false if none sleeps. Also returns true if a member was
     /// woken before that will look for tasks from now on, and see this one.
     ///
     /// # Safety
     /// The caller takes part in the running region of `size` members.
-    pub unsafe fn call<L: Default, D>(
+    pub unsafe fn wake_one<L: Default, D>(
         &self,
         core: &TeamCore<L, D>,
         size: u32,
         fits: impl Fn(&L) -> bool,
     ) -> bool {
-        // SeqCst, both: before `answer`, or after it.
+        // SeqCst, both: before `acknowledge`, or after it.
         if self.pending.load(Ordering::SeqCst) != 0 || self.pending.swap(1, Ordering::SeqCst) != 0 {
             return true;
         }
@@ -57,23 +57,23 @@ impl Calls {
     /// Records that the calling member looks for tasks now. Returns true if a member had been
     /// woken.
     #[inline(always)]
-    pub fn answer(&self) -> bool {
+    pub fn acknowledge(&self) -> bool {
         // Relaxed: a woken member has acquired the flag with its wake-up (`Parker::unpark`).
         if self.pending.load(Ordering::Relaxed) == 0 {
             return false;
         }
-        // SeqCst: before the look; pairs with `call`.
+        // SeqCst: before the look; pairs with `wake_one`.
         self.pending.swap(0, Ordering::SeqCst);
         fence_after_exchange();
         true
     }
 
-    /// Reports that the calling member was woken (as [`Calls::answer`] returned) and continues
+    /// Reports that the calling member was woken (as [`Wakeups::acknowledge`] returned) and continues
     /// without looking: wakes another if there are `any` tasks. Returns false if no member sleeps
     /// that `fits` accepts.
     ///
     /// # Safety
-    /// As for [`Calls::call`].
+    /// As for [`Wakeups::wake_one`].
     #[cold]
     pub unsafe fn decline<L: Default, D>(
         &self,
@@ -86,7 +86,7 @@ impl Calls {
             return true;
         }
         // SAFETY: the caller takes part in the region of `size` members (caller's contract).
-        unsafe { self.call(core, size, fits) }
+        unsafe { self.wake_one(core, size, fits) }
     }
 
     /// Clears the flag: no task is left in the region.
@@ -104,7 +104,7 @@ mod loom_tests {
 
     struct Shared {
         core: TeamCore<()>,
-        calls: Calls,
+        wakeups: Wakeups,
         /// Number of tasks offered and not taken.
         tasks: AtomicU64,
         /// Number of tasks taken.
@@ -120,7 +120,7 @@ mod loom_tests {
             unsafe { core.grow(size as usize) };
             Arc::new(Self {
                 core,
-                calls: Calls::default(),
+                wakeups: Wakeups::default(),
                 tasks: AtomicU64::new(0),
                 taken: AtomicU64::new(0),
                 flag: AtomicU64::new(0),
@@ -147,7 +147,7 @@ mod loom_tests {
             fence(Ordering::SeqCst);
             if self.core.anyone_sleeps() {
                 // SAFETY: the caller is a member.
-                unsafe { self.calls.call(&self.core, size, |()| true) };
+                unsafe { self.wakeups.wake_one(&self.core, size, |()| true) };
             }
         }
 
@@ -161,7 +161,7 @@ mod loom_tests {
                         SpinPolicy::NONE,
                         || false,
                         || self.any(),
-                        || _ = self.calls.answer(),
+                        || _ = self.wakeups.acknowledge(),
                     );
                 }
             }
@@ -177,7 +177,7 @@ mod loom_tests {
     /// The offering thread takes its first task back. The member woken in vain is woken for the
     /// next.
     #[test]
-    fn loom_calls_again_after_a_call_in_vain() {
+    fn loom_wakes_again_after_a_wakeup_in_vain() {
         model().check(|| {
             let shared = Shared::new(2);
             let member = {
@@ -194,7 +194,7 @@ mod loom_tests {
     /// One member is woken at the moment at which its condition becomes true, and looks for no
     /// task: the other must be woken.
     #[test]
-    fn loom_calls_another_where_one_declines() {
+    fn loom_wakes_another_if_one_declines() {
         model().check(|| {
             let shared = Shared::new(3);
             let leaver = {
@@ -203,11 +203,11 @@ mod loom_tests {
                     let flag = || shared.flag.load(Ordering::Acquire) != 0;
                     // SAFETY: the member's own number.
                     let woken = unsafe { shared.core.wait(1, SpinPolicy::NONE, flag) };
-                    if woken && shared.calls.answer() {
+                    if woken && shared.wakeups.acknowledge() {
                         // SAFETY: the caller is a member.
                         unsafe {
                             let (core, any) = (&shared.core, || shared.any());
-                            shared.calls.decline(core, 3, |()| true, any);
+                            shared.wakeups.decline(core, 3, |()| true, any);
                         }
                     }
                 })
@@ -229,7 +229,7 @@ mod loom_tests {
     /// Two threads offer at once: one that finds a wake-up pending may rely on it, even if that
     /// found no sleeper.
     #[test]
-    fn loom_calls_of_two_find_a_late_sleeper() {
+    fn loom_concurrent_wakeups_find_a_late_sleeper() {
         model().check(|| {
             let shared = Shared::new(3);
             let member = {
