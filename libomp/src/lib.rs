@@ -5,8 +5,8 @@
 //! `dir/libomp.so.5` is this library. An unsupported row exports an entry that reports itself and
 //! ends the program with status 125.
 //!
-//! Each jump first reads one word: while no thread has looked for a tool (`kmpc::ompt`), and while a
-//! tool is active, it goes through a gate.
+//! Each jump first reads one word: while no thread has looked for a tool (`kmpc::ompt`), and while
+//! a tool is active, it goes through a gate.
 
 use std::arch::global_asm;
 
@@ -29,7 +29,7 @@ macro_rules! jump {
             concat!(".symver ompvm.", $name, ", ", $name, "@@VERSION"),
             ".popsection",
             target = sym $path,
-            state = sym ompt::STATE,
+            state = sym ompt::TOOL_STATE,
             gate = sym ompt::gate::enter,
         );
     };
@@ -73,8 +73,8 @@ macro_rules! exports {
 }
 ompvm_kmpc::for_each_runtime_entry!(exports);
 
-// The reference makes a program that is linked with this library export its `ompt_start_tool`, if it
-// has one. Otherwise the runtime could not find it by name.
+// The reference makes a program that is linked with this library export its `ompt_start_tool`, if
+// it has one. Otherwise the runtime could not find it by name.
 global_asm!(
     ".weak ompt_start_tool",
     ".pushsection .data.rel.ro.ompvm_tool,\"awR\",@progbits",

@@ -100,14 +100,14 @@ thread_local! {
 }
 
 /// Runs code of the tool that starts or ends it.
-pub fn silently<T>(f: impl FnOnce() -> T) -> T {
+pub fn without_callbacks<T>(f: impl FnOnce() -> T) -> T {
     let before = SILENT.replace(true);
     let result = f();
     SILENT.set(before);
     result
 }
 
-/// Returns true if the thread is in [`silently`].
+/// Returns true if the thread is in [`without_callbacks`].
 pub fn silent() -> bool {
     SILENT.get()
 }

@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::calls::{self, Word};
+use super::callbacks::{self, Word};
 use super::record::{self, Frame, Task, flag, state};
 use super::start;
 use crate::affinity::api as places;
@@ -121,11 +121,11 @@ unsafe extern "C-unwind" fn enumerate_mutex_impls(
 }
 
 unsafe extern "C-unwind" fn set_callback(number: i32, callback: Function) -> i32 {
-    calls::set(number as usize, callback.addr())
+    callbacks::set(number as usize, callback.addr())
 }
 
 unsafe extern "C-unwind" fn get_callback(number: i32, callback: *mut usize) -> i32 {
-    let found = calls::get(number as usize);
+    let found = callbacks::get(number as usize);
     if found == 0 {
         return 0;
     }

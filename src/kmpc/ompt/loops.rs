@@ -4,8 +4,8 @@
 //! the thread requests no others; in a dispatched loop each chunk is reported when the thread gets
 //! it.
 
-use super::calls::{self, BEGIN, END};
-use super::record::{Inside, inside};
+use super::callbacks::{self, BEGIN, END};
+use super::record::{EntryScope, enter_entry};
 use crate::ident::Ident;
 use crate::iteration::{Iteration, trip_count, value};
 use crate::static_loop::{self, kind};
@@ -41,15 +41,15 @@ fn static_kind(ident: *const Ident) -> i32 {
 }
 
 /// Reports a chunk of a loop, or a section.
-fn dispatched(at: &Inside, kind: i32, start: u64, iterations: u64) {
+fn dispatched(at: &EntryScope, kind: i32, start: u64, iterations: u64) {
     let (parallel, task) = at.words();
-    let given = calls::Chunk { start, iterations };
+    let given = callbacks::Chunk { start, iterations };
     let (kind, instance) = match kind {
         work::SECTIONS => (chunk::SECTION, at.code as u64),
         work::DISTRIBUTE => (chunk::DISTRIBUTE, (&raw const given).addr() as u64),
         _ => (chunk::LOOP, (&raw const given).addr() as u64),
     };
-    calls::dispatch(parallel, task, kind, instance);
+    callbacks::dispatch(parallel, task, kind, instance);
 }
 
 /// Reports the beginning of a loop, and this thread's share of it, which `share` computes.
@@ -63,11 +63,11 @@ unsafe fn begin<T: Iteration>(
     step: i64,
     share: impl FnOnce() -> i64,
 ) {
-    let at = inside(None);
+    let at = enter_entry(None);
     let (parallel, task) = at.words();
     // SAFETY: the bounds are valid (caller's contract).
     let (all, trip) = unsafe { (*lower, trip_count(*lower, *upper, step)) };
-    calls::work(work, BEGIN, parallel, task, trip, at.code);
+    callbacks::work(work, BEGIN, parallel, task, trip, at.code);
     // The stride, in values of the loop's variable.
     let stride = share();
     // SAFETY: the bounds are valid (caller's contract).
@@ -86,7 +86,7 @@ unsafe fn begin<T: Iteration>(
     while number < trip {
         let start = value(all, number, step).widen();
         dispatched(&at, work, start, each.min(trip - number));
-        if stride == 0 || !calls::dispatches() {
+        if stride == 0 || !callbacks::dispatches() {
             return;
         }
         match number.checked_add(stride) {
@@ -98,29 +98,29 @@ unsafe fn begin<T: Iteration>(
 
 /// Implements `__kmpc_for_static_fini`.
 pub unsafe extern "C-unwind" fn fini(ident: *const Ident, _gtid: i32) {
-    let at = inside(None);
+    let at = enter_entry(None);
     let (parallel, task) = at.words();
-    calls::work(static_kind(ident), END, parallel, task, 0, at.code);
+    callbacks::work(static_kind(ident), END, parallel, task, 0, at.code);
 }
 
 /// Reports the beginning of a dispatched loop.
 fn begin_dispatched(gtid: i32, schedule: i32, chunk: i64, trip: u64) {
-    let at = inside(None);
+    let at = enter_entry(None);
     let (parallel, task) = at.words();
     let kind = dispatch::work_kind(by_number(gtid), schedule, chunk);
     at.task.work.set(kind);
-    calls::work(kind, BEGIN, parallel, task, trip, at.code);
+    callbacks::work(kind, BEGIN, parallel, task, trip, at.code);
 }
 
 /// Reports the result of [`dispatch`]: a chunk, or the loop's end.
 fn next(more: bool, start: u64, iterations: u64) {
-    let at = inside(None);
+    let at = enter_entry(None);
     let (parallel, task) = at.words();
     let kind = at.task.work.get();
     if more {
         dispatched(&at, kind, start, iterations);
     } else {
-        calls::work(kind, END, parallel, task, 0, at.code);
+        callbacks::work(kind, END, parallel, task, 0, at.code);
     }
 }
 
@@ -251,9 +251,9 @@ entries! {
 
 /// Implements `__kmpc_sections_init`.
 pub unsafe extern "C-unwind" fn sections_init(ident: *const Ident, gtid: i32) {
-    let at = inside(None);
+    let at = enter_entry(None);
     let (parallel, task) = at.words();
-    calls::work(work::SECTIONS, BEGIN, parallel, task, 0, at.code);
+    callbacks::work(work::SECTIONS, BEGIN, parallel, task, 0, at.code);
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { dispatch::sections_init(ident, gtid) };
 }
@@ -263,7 +263,7 @@ pub unsafe extern "C-unwind" fn next_section(ident: *const Ident, gtid: i32, sec
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     let section = unsafe { dispatch::next_section(ident, gtid, sections) };
     if section < sections {
-        let at = inside(None);
+        let at = enter_entry(None);
         dispatched(&at, work::SECTIONS, 0, 1);
     }
     section
@@ -273,9 +273,9 @@ pub unsafe extern "C-unwind" fn next_section(ident: *const Ident, gtid: i32, sec
 pub unsafe extern "C-unwind" fn sections_end(ident: *const Ident, gtid: i32) {
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { dispatch::sections_end(ident, gtid) };
-    let at = inside(None);
+    let at = enter_entry(None);
     let (parallel, task) = at.words();
-    calls::work(work::SECTIONS, END, parallel, task, 0, at.code);
+    callbacks::work(work::SECTIONS, END, parallel, task, 0, at.code);
 }
 
 /// A dependence source (`ompt_dependence_type_t`).
@@ -288,20 +288,20 @@ const SINK: i32 = 6;
 /// # Safety
 /// `values` has a value for each loop of the nest.
 unsafe fn doacross_at(gtid: i32, kind: i32, values: *const i64) {
-    let at = inside(None);
+    let at = enter_entry(None);
     // SAFETY: `values` has a value for each loop of the nest (caller's contract).
     let dims = unsafe { doacross::dims(by_number(gtid), values) };
     if dims == 0 {
         return;
     }
     let list: Vec<_> = (0..dims)
-        .map(|i| calls::Dependence {
+        .map(|i| callbacks::Dependence {
             // SAFETY: `values` has a value for each loop of the nest (caller's contract).
             variable: unsafe { *values.add(i) } as u64,
             kind,
         })
         .collect();
-    calls::dependences(at.task.data(), list.as_ptr(), list.len() as i32);
+    callbacks::dependences(at.task.data(), list.as_ptr(), list.len() as i32);
 }
 
 /// Implements `__kmpc_doacross_wait`.

@@ -11,7 +11,7 @@
 //!
 //! Devices and OMPD are not supported. A process has at most one tool.
 
-mod calls;
+mod callbacks;
 pub mod entries;
 pub mod gate;
 pub mod gates;
@@ -40,14 +40,14 @@ const ACTIVE: u32 = 2;
 
 /// State of the search for a tool; every path reads it at most once. Not 0 if the entries of the
 /// shared library have to go through [`gate`].
-pub static STATE: AtomicU32 = AtomicU32::new(UNDECIDED);
+pub static TOOL_STATE: AtomicU32 = AtomicU32::new(UNDECIDED);
 
 /// Returns true if a tool is active.
 #[inline(always)]
 pub fn on() -> bool {
     // Relaxed: the tool's setup is published by the lock of the decision, which every thread that
     // goes through a gate has taken or comes after.
-    STATE.load(Ordering::Relaxed) == ACTIVE
+    TOOL_STATE.load(Ordering::Relaxed) == ACTIVE
 }
 
 /// Address of the guest's own `ompt_start_tool`; 0 if it has none.

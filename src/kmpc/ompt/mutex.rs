@@ -7,8 +7,8 @@
 
 use std::ffi::c_void;
 
-use super::calls::{self, BEGIN, END};
-use super::record::{inside, state};
+use super::callbacks::{self, BEGIN, END};
+use super::record::{enter_entry, state};
 use crate::ident::Ident;
 use crate::lock;
 use crate::thread::by_number;
@@ -33,12 +33,12 @@ fn wait_id(object: *mut c_void) -> u64 {
 
 /// Reports the wait for a mutex around `take`.
 fn acquire<T>(kind: i32, state: u32, wait: u64, hint: u32, take: impl FnOnce() -> T) -> T {
-    let at = inside(Some(state));
-    calls::mutex_acquire(kind, hint, SPIN, wait, at.code);
+    let at = enter_entry(Some(state));
+    callbacks::mutex_acquire(kind, hint, SPIN, wait, at.code);
     at.me.wait.set(wait);
     let result = take();
     at.me.wait.set(0);
-    calls::mutex_acquired(kind, wait, at.code);
+    callbacks::mutex_acquired(kind, wait, at.code);
     result
 }
 
@@ -76,10 +76,10 @@ pub unsafe extern "C-unwind" fn critical_with_hint(
 /// # Safety
 /// As for [`lock::end_critical`].
 pub unsafe extern "C-unwind" fn end_critical(ident: *const Ident, gtid: i32, cell: *mut c_void) {
-    let at = inside(None);
+    let at = enter_entry(None);
     // SAFETY: a live lock object (callers' contract).
     unsafe { lock::end_critical(ident, gtid, cell) };
-    calls::mutex_released(kind::CRITICAL, wait_id(cell), at.code);
+    callbacks::mutex_released(kind::CRITICAL, wait_id(cell), at.code);
 }
 
 /// Implements `__kmpc_ordered`.
@@ -93,21 +93,21 @@ pub unsafe extern "C-unwind" fn ordered(ident: *const Ident, gtid: i32) {
 
 /// Implements `__kmpc_end_ordered`.
 pub unsafe extern "C-unwind" fn end_ordered(ident: *const Ident, gtid: i32) {
-    let at = inside(None);
+    let at = enter_entry(None);
     let wait = std::ptr::from_ref(by_number(gtid).team()).addr() as u64;
     // SAFETY: a live lock object (callers' contract).
     unsafe { dispatch::ordered_end(ident, gtid) };
-    calls::mutex_released(kind::ORDERED, wait, at.code);
+    callbacks::mutex_released(kind::ORDERED, wait, at.code);
 }
 
 fn created(kind: i32, hint: u32, object: *mut c_void) {
-    let at = inside(None);
-    calls::lock_init(kind, hint, SPIN, wait_id(object), at.code);
+    let at = enter_entry(None);
+    callbacks::lock_init(kind, hint, SPIN, wait_id(object), at.code);
 }
 
 fn destroyed(kind: i32, object: *mut c_void) {
-    let at = inside(None);
-    calls::lock_destroy(kind, wait_id(object), at.code);
+    let at = enter_entry(None);
+    callbacks::lock_destroy(kind, wait_id(object), at.code);
 }
 
 unsafe fn set_lock(object: *mut c_void) {
@@ -118,19 +118,19 @@ unsafe fn set_lock(object: *mut c_void) {
 }
 
 unsafe fn unset_lock(object: *mut c_void) {
-    let at = inside(None);
+    let at = enter_entry(None);
     // SAFETY: a live lock object (callers' contract).
     unsafe { lock::unset(object) };
-    calls::mutex_released(kind::LOCK, wait_id(object), at.code);
+    callbacks::mutex_released(kind::LOCK, wait_id(object), at.code);
 }
 
 unsafe fn try_lock(object: *mut c_void) -> i32 {
-    let (at, wait) = (inside(None), wait_id(object));
-    calls::mutex_acquire(kind::TEST_LOCK, 0, SPIN, wait, at.code);
+    let (at, wait) = (enter_entry(None), wait_id(object));
+    callbacks::mutex_acquire(kind::TEST_LOCK, 0, SPIN, wait, at.code);
     // SAFETY: a live lock object (callers' contract).
     let taken = unsafe { lock::test(object) };
     if taken != 0 {
-        calls::mutex_acquired(kind::TEST_LOCK, wait, at.code);
+        callbacks::mutex_acquired(kind::TEST_LOCK, wait, at.code);
     }
     taken
 }
@@ -139,14 +139,14 @@ unsafe fn try_lock(object: *mut c_void) -> i32 {
 fn nested(kind: i32, wait: u64, depth: u32, code: usize) {
     match depth {
         0 => {}
-        1 => calls::mutex_acquired(kind, wait, code),
-        _ => calls::nest_lock(BEGIN, wait, code),
+        1 => callbacks::mutex_acquired(kind, wait, code),
+        _ => callbacks::nest_lock(BEGIN, wait, code),
     }
 }
 
 unsafe fn set_nest(object: *mut c_void) {
-    let (at, wait) = (inside(Some(state::LOCK)), wait_id(object));
-    calls::mutex_acquire(kind::NEST_LOCK, 0, SPIN, wait, at.code);
+    let (at, wait) = (enter_entry(Some(state::LOCK)), wait_id(object));
+    callbacks::mutex_acquire(kind::NEST_LOCK, 0, SPIN, wait, at.code);
     at.me.wait.set(wait);
     // SAFETY: callers pass a live nestable lock, which this thread holds afterwards.
     let depth = unsafe {
@@ -158,21 +158,21 @@ unsafe fn set_nest(object: *mut c_void) {
 }
 
 unsafe fn unset_nest(object: *mut c_void) {
-    let (at, wait) = (inside(None), wait_id(object));
+    let (at, wait) = (enter_entry(None), wait_id(object));
     // SAFETY: callers pass a live nestable lock that this thread holds.
     let depth = unsafe { lock::depth(object) };
     // SAFETY: callers pass a live nestable lock that this thread holds.
     unsafe { lock::nest_unset(object) };
     if depth > 1 {
-        calls::nest_lock(END, wait, at.code);
+        callbacks::nest_lock(END, wait, at.code);
     } else {
-        calls::mutex_released(kind::NEST_LOCK, wait, at.code);
+        callbacks::mutex_released(kind::NEST_LOCK, wait, at.code);
     }
 }
 
 unsafe fn try_nest(object: *mut c_void) -> i32 {
-    let (at, wait) = (inside(None), wait_id(object));
-    calls::mutex_acquire(kind::TEST_NEST_LOCK, 0, SPIN, wait, at.code);
+    let (at, wait) = (enter_entry(None), wait_id(object));
+    callbacks::mutex_acquire(kind::TEST_NEST_LOCK, 0, SPIN, wait, at.code);
     // SAFETY: a live lock object (callers' contract).
     let depth = unsafe { lock::nest_test(object) };
     nested(kind::TEST_NEST_LOCK, wait, depth as u32, at.code);

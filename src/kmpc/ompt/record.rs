@@ -10,7 +10,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::calls::{self, BEGIN, END, Word};
+use super::callbacks::{self, BEGIN, END, Word};
 use crate::task::Routine;
 use ompvm_support::sync::Mutex;
 
@@ -100,9 +100,9 @@ impl Parallel {
     }
 }
 
-/// Bit of [`Task::fate`]: the routine has ended.
+/// Bit of [`Task::completion`]: the routine has ended.
 pub const ENDED: u32 = 1;
-/// Bit of [`Task::fate`]: the event was fulfilled.
+/// Bit of [`Task::completion`]: the event was fulfilled.
 pub const FULFILLED: u32 = 2;
 
 /// A task.
@@ -120,7 +120,7 @@ pub struct Task {
     pub routine: Option<Routine>,
     /// Address and size of its data (`ompt_get_task_memory`).
     pub memory: (usize, usize),
-    pub fate: AtomicU32,
+    pub completion: AtomicU32,
     /// Kind of the dispatched loop being executed.
     pub work: Cell<i32>,
     /// Offsets of a taskloop's bounds in the task's data, and the loop's step, which is 0 for other
@@ -149,7 +149,7 @@ impl Task {
             number: Cell::new(0),
             routine: None,
             memory: (0, 0),
-            fate: AtomicU32::new(0),
+            completion: AtomicU32::new(0),
             work: Cell::new(0),
             chunk: Cell::new((0, 0, 0)),
             named: Cell::new(false),
@@ -190,7 +190,7 @@ impl Task {
 }
 
 /// A thread.
-pub struct Me {
+pub struct ThreadRecord {
     data: UnsafeCell<u64>,
     pub initial: bool,
     pub state: Cell<u32>,
@@ -209,7 +209,7 @@ pub struct Me {
 }
 
 thread_local! {
-    static ME: Cell<*const Me> = const { Cell::new(std::ptr::null()) };
+    static ME: Cell<*const ThreadRecord> = const { Cell::new(std::ptr::null()) };
     static AT_END: AtEnd = const { AtEnd };
 }
 
@@ -242,13 +242,13 @@ const INITIAL: i32 = 1;
 const WORKER: i32 = 2;
 
 /// Returns the calling thread, if it was reported.
-pub fn known() -> Option<&'static Me> {
+pub fn known() -> Option<&'static ThreadRecord> {
     // SAFETY: null, or a record that `make` leaked and that is freed only at the thread's end.
     unsafe { ME.try_with(Cell::get).ok()?.as_ref() }
 }
 
-fn make(initial: bool, state: u32) -> &'static Me {
-    let me = Box::leak(Box::new(Me {
+fn make(initial: bool, state: u32) -> &'static ThreadRecord {
+    let me = Box::leak(Box::new(ThreadRecord {
         data: UnsafeCell::new(0),
         initial,
         state: Cell::new(state),
@@ -265,13 +265,13 @@ fn make(initial: bool, state: u32) -> &'static Me {
 }
 
 /// Returns the calling thread; a thread of the program is reported at its first call.
-pub fn me() -> &'static Me {
+pub fn me() -> &'static ThreadRecord {
     known().unwrap_or_else(root_begins)
 }
 
 /// Reports a thread of the program, and its initial task.
 #[cold]
-pub fn root_begins() -> &'static Me {
+pub fn root_begins() -> &'static ThreadRecord {
     // Its end is the program's, reported by the end of the tool.
     // SAFETY: the calls take no arguments.
     let initial = unsafe { libc::gettid() == libc::getpid() };
@@ -279,10 +279,10 @@ pub fn root_begins() -> &'static Me {
     if !initial {
         let _ = AT_END.try_with(|_| ());
     }
-    calls::thread_begin(INITIAL, me.data());
+    callbacks::thread_begin(INITIAL, me.data());
     let parallel = Parallel::new(1, None);
     let task = Arc::new(Task::new(flag::INITIAL, parallel, None));
-    calls::implicit_task(
+    callbacks::implicit_task(
         BEGIN,
         task.parallel.data(),
         task.data(),
@@ -297,16 +297,16 @@ pub fn root_begins() -> &'static Me {
 
 /// Reports the end of a thread of the program. Its record stays, since the thread may be in an
 /// entry.
-pub fn root_ends(me: &'static Me) {
+pub fn root_ends(me: &'static ThreadRecord) {
     let mut task = me.task().cloned();
     // At `exit` inside regions, the initial task is further out.
     while let Some(outer) = task.as_ref().and_then(|t| t.outer().cloned()) {
         task = Some(outer);
     }
     if let Some(task) = task {
-        calls::implicit_task(END, std::ptr::null_mut(), task.data(), 0, 1, flag::INITIAL);
+        callbacks::implicit_task(END, std::ptr::null_mut(), task.data(), 0, 1, flag::INITIAL);
     }
-    calls::thread_end(me.data());
+    callbacks::thread_end(me.data());
     me.set_task(None);
     ME.set(std::ptr::null());
 }
@@ -316,7 +316,7 @@ pub fn root_ends(me: &'static Me) {
 pub fn worker_begins() {
     let me = make(false, state::OVERHEAD);
     WORKERS.fetch_add(1, Ordering::AcqRel);
-    calls::thread_begin(WORKER, me.data());
+    callbacks::thread_begin(WORKER, me.data());
     me.state.set(state::IDLE);
 }
 
@@ -325,7 +325,7 @@ pub fn worker_begins() {
 pub fn worker_ends() {
     if let Some(me) = known() {
         close_region();
-        calls::thread_end(me.data());
+        callbacks::thread_end(me.data());
         ME.set(std::ptr::null());
         // SAFETY: `make` leaked the record, which is not reachable any more.
         drop(unsafe { Box::from_raw(std::ptr::from_ref(me).cast_mut()) });
@@ -349,19 +349,19 @@ pub fn close_region() {
 }
 
 /// Reports that an implicit task waits at the end of its region.
-pub fn enter_join(me: &Me, task: &Task, code: usize) {
+pub fn enter_join(me: &ThreadRecord, task: &Task, code: usize) {
     me.state.set(state::BARRIER_PARALLEL);
     let parallel = task.parallel.data();
-    calls::sync_region(JOIN, BEGIN, parallel, task.data(), code);
-    calls::sync_region_wait(JOIN, BEGIN, parallel, task.data(), code);
+    callbacks::sync_region(JOIN, BEGIN, parallel, task.data(), code);
+    callbacks::sync_region_wait(JOIN, BEGIN, parallel, task.data(), code);
     me.pending.set(true);
 }
 
 /// Reports the end of an implicit task whose team has more than one thread.
 pub fn leave_join(task: &Task, code: usize) {
     let none = std::ptr::null_mut();
-    calls::sync_region_wait(JOIN, END, none, task.data(), code);
-    calls::sync_region(JOIN, END, none, task.data(), code);
+    callbacks::sync_region_wait(JOIN, END, none, task.data(), code);
+    callbacks::sync_region(JOIN, END, none, task.data(), code);
     implicit_ends(task);
 }
 
@@ -372,10 +372,10 @@ pub fn implicit_ends(task: &Task) {
     let flags = task.flags.get() & (flag::INITIAL | flag::IMPLICIT);
     // As in libomp; the specification requires 0 for initial tasks alone.
     let size = if flags & flag::INITIAL == 0 { size } else { 0 };
-    calls::implicit_task(END, std::ptr::null_mut(), task.data(), size, number, flags);
+    callbacks::implicit_task(END, std::ptr::null_mut(), task.data(), size, number, flags);
 }
 
-impl Me {
+impl ThreadRecord {
     pub fn data(&self) -> Word {
         self.data.get()
     }
@@ -399,8 +399,8 @@ impl Me {
 }
 
 /// An entry being executed: the task that called it has left its own code.
-pub struct Inside {
-    pub me: &'static Me,
+pub struct EntryScope {
+    pub me: &'static ThreadRecord,
     pub task: Arc<Task>,
     /// Return address of the entry.
     pub code: usize,
@@ -409,7 +409,7 @@ pub struct Inside {
 }
 
 /// Marks the calling thread as being in an entry, called from the location that the gate recorded.
-pub fn inside(state: Option<u32>) -> Inside {
+pub fn enter_entry(state: Option<u32>) -> EntryScope {
     let me = me();
     let task = match me.task() {
         Some(task) => task.clone(),
@@ -430,7 +430,7 @@ pub fn inside(state: Option<u32>) -> Inside {
     if let Some(state) = state {
         me.state.set(state);
     }
-    Inside {
+    EntryScope {
         me,
         task,
         code: me.code.get(),
@@ -439,18 +439,18 @@ pub fn inside(state: Option<u32>) -> Inside {
     }
 }
 
-impl Inside {
+impl EntryScope {
     /// Returns the words of region and task.
     pub fn words(&self) -> (Word, Word) {
         (self.task.parallel.data(), self.task.data())
     }
 }
 
-impl Drop for Inside {
+impl Drop for EntryScope {
     fn drop(&mut self) {
         self.me.state.set(self.state);
         if self.marked {
-            // SAFETY: the task's frame is this thread's, marked in `inside`.
+            // SAFETY: the task's frame is this thread's, marked in `enter_entry`.
             unsafe { (*self.task.frame()).enter = 0 };
         }
     }

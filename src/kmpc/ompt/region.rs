@@ -7,8 +7,8 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::calls::{self, BEGIN};
-use super::record::{self, Me, Parallel, Task, flag, inside, state};
+use super::callbacks::{self, BEGIN};
+use super::record::{self, Parallel, Task, ThreadRecord, enter_entry, flag, state};
 use crate::abi;
 use crate::fork::{self as untraced};
 use crate::ident::Ident;
@@ -32,7 +32,7 @@ struct Region {
 
 /// Makes the task that forked the current one again, also if the region is left by unwinding.
 struct Back {
-    me: &'static Me,
+    me: &'static ThreadRecord,
     task: Option<Arc<Task>>,
 }
 
@@ -61,10 +61,10 @@ unsafe fn region(
     argv: *const *mut c_void,
     run: impl FnOnce(*const *mut c_void),
 ) {
-    let at = inside(Some(state::OVERHEAD));
+    let at = enter_entry(Some(state::OVERHEAD));
     let outer = at.task.clone();
     let parallel = Parallel::new(1, Some(outer.parallel.clone()));
-    calls::parallel_begin(
+    callbacks::parallel_begin(
         outer.data(),
         outer.frame(),
         parallel.data(),
@@ -95,7 +95,7 @@ unsafe fn region(
         }
     }
     at.me.state.set(state::OVERHEAD);
-    calls::parallel_end(parallel.data(), outer.data(), flags, at.code);
+    callbacks::parallel_end(parallel.data(), outer.data(), flags, at.code);
 }
 
 /// Executes a region on one of its threads, in place of the microtask.
@@ -117,7 +117,7 @@ unsafe extern "C-unwind" fn member(gtid: *const i32, btid: *const i32, region: *
         task.flags.set(flag::IMPLICIT | flag::UNDEFERRED);
     }
     let task = Arc::new(task);
-    calls::implicit_task(
+    callbacks::implicit_task(
         BEGIN,
         region.parallel.data(),
         task.data(),
@@ -163,7 +163,7 @@ unsafe extern "C-unwind" fn team(gtid: *const i32, btid: *const i32, region: *co
     task.number.set(league.1);
     let task = Arc::new(task);
     let (data, flags) = (task.data(), flag::INITIAL);
-    calls::implicit_task(
+    callbacks::implicit_task(
         BEGIN,
         region.parallel.data(),
         data,
@@ -176,13 +176,13 @@ unsafe extern "C-unwind" fn team(gtid: *const i32, btid: *const i32, region: *co
     let own = Parallel::new(1, Some(region.parallel.clone()));
     let requested = thread.icvs.get().threads();
     let (data, frame) = (task.data(), task.frame());
-    calls::parallel_begin(data, frame, own.data(), requested, TEAM, region.code);
+    callbacks::parallel_begin(data, frame, own.data(), requested, TEAM, region.code);
     let implicit = Arc::new(Task::new(
         flag::IMPLICIT | flag::UNDEFERRED,
         own.clone(),
         Some(task.clone()),
     ));
-    calls::implicit_task(BEGIN, own.data(), implicit.data(), 1, 0, flag::IMPLICIT);
+    callbacks::implicit_task(BEGIN, own.data(), implicit.data(), 1, 0, flag::IMPLICIT);
     me.set_task(Some(implicit.clone()));
     me.state.set(state::PARALLEL);
     // SAFETY: calls the program's microtask with its own arguments.
@@ -198,7 +198,7 @@ unsafe extern "C-unwind" fn team(gtid: *const i32, btid: *const i32, region: *co
     }
     implicit.set_exit(0);
     record::implicit_ends(&implicit);
-    calls::parallel_end(own.data(), task.data(), TEAM, region.code);
+    callbacks::parallel_end(own.data(), task.data(), TEAM, region.code);
     record::implicit_ends(&task);
     me.set_task(before);
 }
@@ -264,11 +264,11 @@ pub unsafe extern "C-unwind" fn fork_teams(
 
 /// Implements `__kmpc_serialized_parallel`.
 pub unsafe extern "C-unwind" fn begin_serialized(ident: *const Ident, gtid: i32) {
-    let at = inside(None);
+    let at = enter_entry(None);
     let frame = at.me.frame.get();
     let outer = at.task.clone();
     let parallel = Parallel::new(1, Some(outer.parallel.clone()));
-    calls::parallel_begin(
+    callbacks::parallel_begin(
         outer.data(),
         outer.frame(),
         parallel.data(),
@@ -287,7 +287,7 @@ pub unsafe extern "C-unwind" fn begin_serialized(ident: *const Ident, gtid: i32)
         Some(outer),
     ));
     let words = (task.parallel.data(), task.data());
-    calls::implicit_task(BEGIN, words.0, words.1, 1, 0, flag::IMPLICIT);
+    callbacks::implicit_task(BEGIN, words.0, words.1, 1, 0, flag::IMPLICIT);
     task.set_exit(frame);
     me.set_task(Some(task));
     me.state.set(state::PARALLEL);
@@ -307,7 +307,7 @@ pub unsafe extern "C-unwind" fn end_serialized(ident: *const Ident, gtid: i32) {
         && let Some(outer) = task.outer().cloned()
     {
         record::implicit_ends(&task);
-        calls::parallel_end(task.parallel.data(), outer.data(), TEAM, code);
+        callbacks::parallel_end(task.parallel.data(), outer.data(), TEAM, code);
         // SAFETY: this thread's own frame, marked by `begin_serialized`.
         unsafe { (*outer.frame()).enter = 0 };
         let parallel = outer.flags.get() & flag::INITIAL == 0;

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, ReentrantMutex};
 
-use super::{ACTIVE, GUEST_TOOL, NONE, STATE, UNDECIDED, calls, gate, inquiry, record};
+use super::{ACTIVE, GUEST_TOOL, NONE, TOOL_STATE, UNDECIDED, callbacks, gate, inquiry, record};
 use crate::{api, thread};
 
 /// `ompt_start_tool_result_t`.
@@ -130,7 +130,7 @@ static TOOL: Mutex<usize> = Mutex::new(0);
 /// other, when it first calls an entry.
 #[inline]
 pub fn decide() {
-    if STATE.load(Ordering::Relaxed) == UNDECIDED {
+    if TOOL_STATE.load(Ordering::Relaxed) == UNDECIDED {
         decide_slowly();
     }
 }
@@ -139,12 +139,12 @@ pub fn decide() {
 fn decide_slowly() {
     static DECIDING: ReentrantMutex<()> = ReentrantMutex::new(());
     let _lock = DECIDING.lock();
-    if STATE.load(Ordering::Relaxed) != UNDECIDED || gate::silent() {
+    if TOOL_STATE.load(Ordering::Relaxed) != UNDECIDED || gate::silent() {
         return;
     }
-    let started = gate::silently(start);
+    let started = gate::without_callbacks(start);
     // Release: publishes the tool's setup; other threads acquire it with the lock, or with this.
-    STATE.store(if started { ACTIVE } else { NONE }, Ordering::SeqCst);
+    TOOL_STATE.store(if started { ACTIVE } else { NONE }, Ordering::SeqCst);
     if started {
         extern "C" fn at_exit() {
             finish();
@@ -175,7 +175,7 @@ fn start() -> bool {
     if initialized {
         *TOOL.lock() = tool.expose_provenance();
     } else {
-        calls::clear();
+        callbacks::clear();
     }
     initialized
 }
@@ -304,9 +304,9 @@ pub fn finish() {
     if let Some(me) = record::known() {
         record::root_ends(me);
     }
-    STATE.store(NONE, Ordering::SeqCst);
+    TOOL_STATE.store(NONE, Ordering::SeqCst);
     let tool = std::mem::take(&mut *TOOL.lock());
-    gate::silently(|| {
+    gate::without_callbacks(|| {
         let tool = std::ptr::with_exposed_provenance_mut::<Tool>(tool);
         // SAFETY: the tool's own structure, which lives as long as the tool.
         unsafe {
@@ -317,5 +317,5 @@ pub fn finish() {
             }
         }
     });
-    calls::clear();
+    callbacks::clear();
 }

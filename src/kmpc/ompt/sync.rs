@@ -6,8 +6,8 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 
-use super::calls::{self, BEGIN, END};
-use super::record::{inside, me, state};
+use super::callbacks::{self, BEGIN, END};
+use super::record::{enter_entry, me, state};
 use crate::ident::Ident;
 use crate::reduce::{self, Combine};
 use crate::task::wait;
@@ -43,15 +43,15 @@ fn barrier_kind(ident: *const Ident) -> (i32, u32) {
 
 /// Reports a synchronization around `run`.
 pub(super) fn region<T>(kind: i32, state: u32, run: impl FnOnce() -> T) -> T {
-    let at = inside(Some(state));
+    let at = enter_entry(Some(state));
     let (parallel, task) = at.words();
-    calls::sync_region(kind, BEGIN, parallel, task, at.code);
-    calls::sync_region_wait(kind, BEGIN, parallel, task, at.code);
+    callbacks::sync_region(kind, BEGIN, parallel, task, at.code);
+    callbacks::sync_region_wait(kind, BEGIN, parallel, task, at.code);
     let result = run();
     // All children are complete, so no sibling names them any more.
     lock(&at.task.kept).clear();
-    calls::sync_region_wait(kind, END, parallel, task, at.code);
-    calls::sync_region(kind, END, parallel, task, at.code);
+    callbacks::sync_region_wait(kind, END, parallel, task, at.code);
+    callbacks::sync_region(kind, END, parallel, task, at.code);
     result
 }
 
@@ -81,7 +81,7 @@ pub unsafe extern "C-unwind" fn taskwait(ident: *const Ident, gtid: i32) -> i32 
 
 /// Implements `__kmpc_omp_taskyield`.
 pub unsafe extern "C-unwind" fn taskyield(ident: *const Ident, gtid: i32, part: i32) -> i32 {
-    let at = inside(None);
+    let at = enter_entry(None);
     at.me.yields.set(true);
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     let result = unsafe { wait::taskyield(ident, gtid, part) };
@@ -91,29 +91,29 @@ pub unsafe extern "C-unwind" fn taskyield(ident: *const Ident, gtid: i32, part: 
 
 /// Implements `__kmpc_taskgroup`.
 pub unsafe extern "C-unwind" fn begin_group(ident: *const Ident, gtid: i32) {
-    let at = inside(None);
+    let at = enter_entry(None);
     let (parallel, task) = at.words();
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { wait::begin_group(ident, gtid) };
-    calls::sync_region(kind::TASKGROUP, BEGIN, parallel, task, at.code);
+    callbacks::sync_region(kind::TASKGROUP, BEGIN, parallel, task, at.code);
 }
 
 /// Implements `__kmpc_end_taskgroup`.
 pub unsafe extern "C-unwind" fn end_group(ident: *const Ident, gtid: i32) {
-    let at = inside(Some(state::TASKGROUP));
+    let at = enter_entry(Some(state::TASKGROUP));
     let (parallel, task) = at.words();
-    calls::sync_region_wait(kind::TASKGROUP, BEGIN, parallel, task, at.code);
+    callbacks::sync_region_wait(kind::TASKGROUP, BEGIN, parallel, task, at.code);
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { wait::end_group(ident, gtid) };
-    calls::sync_region_wait(kind::TASKGROUP, END, parallel, task, at.code);
-    calls::sync_region(kind::TASKGROUP, END, parallel, task, at.code);
+    callbacks::sync_region_wait(kind::TASKGROUP, END, parallel, task, at.code);
+    callbacks::sync_region(kind::TASKGROUP, END, parallel, task, at.code);
 }
 
 /// Reports one end of `masked`.
 fn masked_at(endpoint: i32) {
-    let at = inside(None);
+    let at = enter_entry(None);
     let (parallel, task) = at.words();
-    calls::masked(endpoint, parallel, task, at.code);
+    callbacks::masked(endpoint, parallel, task, at.code);
 }
 
 /// Implements `__kmpc_master`.
@@ -150,9 +150,9 @@ mod work {
 
 /// Reports one end of a worksharing construct without iterations.
 fn work_at(kind: i32, endpoint: i32) {
-    let at = inside(None);
+    let at = enter_entry(None);
     let (parallel, task) = at.words();
-    calls::work(kind, endpoint, parallel, task, 1, at.code);
+    callbacks::work(kind, endpoint, parallel, task, 1, at.code);
 }
 
 /// Implements `__kmpc_single`.
@@ -205,9 +205,9 @@ pub unsafe extern "C-unwind" fn end_scope(_: *const Ident, _gtid: i32, _reserved
 
 /// Reports one end of a reduction.
 fn reduction_at(endpoint: i32) {
-    let at = inside(Some(state::REDUCTION));
+    let at = enter_entry(Some(state::REDUCTION));
     let (parallel, task) = at.words();
-    calls::reduction(kind::REDUCTION, endpoint, parallel, task, at.code);
+    callbacks::reduction(kind::REDUCTION, endpoint, parallel, task, at.code);
 }
 
 macro_rules! reductions {
@@ -255,7 +255,7 @@ pub unsafe extern "C-unwind" fn flush(ident: *const Ident) {
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { barrier::flush(ident) };
     let me = me();
-    calls::flush(me.data(), me.code.get());
+    callbacks::flush(me.data(), me.code.get());
 }
 
 /// Returns the part of `ompt_cancel_flag_t` for the construct of a request or a cancellation point.
@@ -275,12 +275,12 @@ const DETECTED: u32 = 0x20;
 
 /// Implements `__kmpc_cancel`.
 pub unsafe extern "C-unwind" fn cancel(ident: *const Ident, gtid: i32, construct: i32) -> i32 {
-    let at = inside(None);
+    let at = enter_entry(None);
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     let leave = unsafe { cancellation::request(ident, gtid, construct) };
     if leave != 0 {
         let flags = cancelled(construct) | ACTIVATED;
-        calls::cancel(at.task.data(), flags, at.code);
+        callbacks::cancel(at.task.data(), flags, at.code);
     }
     leave
 }
@@ -291,12 +291,12 @@ pub unsafe extern "C-unwind" fn cancellation_point(
     gtid: i32,
     construct: i32,
 ) -> i32 {
-    let at = inside(None);
+    let at = enter_entry(None);
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     let leave = unsafe { cancellation::point(ident, gtid, construct) };
     if leave != 0 {
         let flags = cancelled(construct) | DETECTED;
-        calls::cancel(at.task.data(), flags, at.code);
+        callbacks::cancel(at.task.data(), flags, at.code);
     }
     leave
 }
@@ -306,14 +306,14 @@ pub unsafe extern "C-unwind" fn cancellation_point(
 /// # Safety
 /// As for [`misc::error`].
 pub unsafe extern "C-unwind" fn error(ident: *const Ident, severity: i32, message: *const c_char) {
-    let at = inside(None);
+    let at = enter_entry(None);
     let length = if message.is_null() {
         0
     } else {
         // SAFETY: the arguments are those of this entry, whose contract is the same.
         unsafe { CStr::from_ptr(message) }.to_bytes().len()
     };
-    calls::error(severity, message, length, at.code);
+    callbacks::error(severity, message, length, at.code);
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { misc::error(ident, severity, message) };
 }
@@ -328,6 +328,6 @@ pub unsafe extern "C-unwind" fn control_tool(
         // SAFETY: the routine ignores its arguments.
         return unsafe { api::control_tool(command, modifier, null_mut()) };
     }
-    let at = inside(None);
-    calls::control_tool(command as u64, modifier as u64, argument, at.code).unwrap_or(-1)
+    let at = enter_entry(None);
+    callbacks::control_tool(command as u64, modifier as u64, argument, at.code).unwrap_or(-1)
 }

@@ -11,8 +11,8 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::calls::{self, BEGIN, Dependence, END};
-use super::record::{self, ENDED, FULFILLED, Task as Record, flag, inside, state};
+use super::callbacks::{self, BEGIN, Dependence, END};
+use super::record::{self, ENDED, FULFILLED, Task as Record, enter_entry, flag, state};
 use super::sync;
 use crate::abi;
 use crate::ident::Ident;
@@ -161,7 +161,7 @@ pub fn duplicated(pattern: &Task, task: &Task) {
 /// Reports that the current task has created another.
 fn created(new: &Record, dependences: bool, code: usize) {
     if let Some(parent) = record::me().task().cloned() {
-        calls::task_create(
+        callbacks::task_create(
             parent.data(),
             parent.frame(),
             new.data(),
@@ -185,12 +185,12 @@ fn report_chunk(own: &Record, payload: *mut Payload) {
             payload.byte_offset(upper).cast::<u64>().read(),
         )
     };
-    let given = calls::Chunk {
+    let given = callbacks::Chunk {
         start: first,
         iterations: taskloop::trip_count(first, last, step),
     };
     let instance = (&raw const given).addr() as u64;
-    calls::dispatch(own.parallel.data(), own.data(), TASKLOOP_CHUNK, instance);
+    callbacks::dispatch(own.parallel.data(), own.data(), TASKLOOP_CHUNK, instance);
 }
 
 /// Routine of a task while a tool is attached.
@@ -214,7 +214,7 @@ unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
     own.set_outer(before.clone());
     me.set_task(Some(own.clone()));
     let outside = me.state.replace(state::PARALLEL);
-    calls::task_schedule(outer, left, own.data());
+    callbacks::task_schedule(outer, left, own.data());
     report_chunk(&own, payload);
     // SAFETY: calls the program's routine with its own structure.
     let result = unsafe { abi::call_routine_noting(gtid, payload, routine, own.exit_slot()) };
@@ -226,7 +226,7 @@ unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
         (status::SWITCH, false)
     } else if task.completes_later() {
         // AcqRel: of this and `fulfill` the second one ends the record.
-        if own.fate.fetch_or(ENDED, Ordering::AcqRel) & FULFILLED != 0 {
+        if own.completion.fetch_or(ENDED, Ordering::AcqRel) & FULFILLED != 0 {
             (status::COMPLETE, true)
         } else {
             (status::DETACH, false)
@@ -236,7 +236,7 @@ unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
     } else {
         (status::COMPLETE, true)
     };
-    calls::task_schedule(own.data(), said, outer);
+    callbacks::task_schedule(own.data(), said, outer);
     me.set_task(before);
     me.state.set(outside);
     if over {
@@ -254,9 +254,9 @@ pub fn discarded(task: &Task) {
     let me = record::me();
     let outer = me.task().map_or(null_mut(), |t| t.data());
     if let Some(record) = record(task) {
-        calls::cancel(record.data(), DISCARDED, 0);
-        calls::task_schedule(outer, status::SWITCH, record.data());
-        calls::task_schedule(record.data(), status::CANCEL, outer);
+        callbacks::cancel(record.data(), DISCARDED, 0);
+        callbacks::task_schedule(outer, status::SWITCH, record.data());
+        callbacks::task_schedule(record.data(), status::CANCEL, outer);
         if !task.completes_later() {
             release(task);
         }
@@ -272,7 +272,7 @@ pub unsafe extern "C-unwind" fn submit(
     gtid: i32,
     payload: *mut Payload,
 ) -> i32 {
-    let at = inside(None);
+    let at = enter_entry(None);
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe {
         let task = &*Task::of(payload);
@@ -322,7 +322,7 @@ pub unsafe extern "C-unwind" fn submit_with(
     more: i32,
     other: *const Item,
 ) -> i32 {
-    let at = inside(None);
+    let at = enter_entry(None);
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe {
         let task = &*Task::of(payload);
@@ -332,7 +332,7 @@ pub unsafe extern "C-unwind" fn submit_with(
             let items = told(count, list, more, other);
             created(record, !items.is_empty(), at.code);
             if !items.is_empty() {
-                calls::dependences(record.data(), items.as_ptr(), items.len() as i32);
+                callbacks::dependences(record.data(), items.as_ptr(), items.len() as i32);
                 // A later sibling may name it after its end.
                 record.named.set(true);
                 lock(&at.task.kept).push(shared(record));
@@ -347,7 +347,7 @@ pub fn depends(before: &Task, task: &Task) {
     // The sibling may be between its end and its completion, but its parent, which this thread
     // executes, holds a reference to its record.
     if let (Some(source), Some(sink)) = (record(before), record(task)) {
-        calls::task_dependence(source.data(), sink.data());
+        callbacks::task_dependence(source.data(), sink.data());
     }
 }
 
@@ -359,15 +359,15 @@ unsafe fn waiting(
     (count, list, more, other): (i32, *const Item, i32, *const Item),
     wait: impl FnOnce(),
 ) {
-    let at = inside(Some(state::TASKWAIT));
+    let at = enter_entry(Some(state::TASKWAIT));
     // SAFETY: the lists have as many items as the counts say (caller's contract).
     let items = unsafe { told(count, list, more, other) };
     let kind = flag::TASKWAIT | flag::UNDEFERRED | flag::MERGEABLE;
     let new = Record::new(kind, at.task.parallel.clone(), None);
     created(&new, !items.is_empty(), at.code);
-    calls::dependences(new.data(), items.as_ptr(), items.len() as i32);
+    callbacks::dependences(new.data(), items.as_ptr(), items.len() as i32);
     wait();
-    calls::task_schedule(new.data(), status::TASKWAIT_COMPLETE, null_mut());
+    callbacks::task_schedule(new.data(), status::TASKWAIT_COMPLETE, null_mut());
 }
 
 /// Implements `__kmpc_omp_wait_deps`, before an undeferred task.
@@ -420,7 +420,7 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
     gtid: i32,
     payload: *mut Payload,
 ) {
-    let at = inside(None);
+    let at = enter_entry(None);
     let frame = at.me.frame.get();
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     let task = unsafe { &*Task::of(payload) };
@@ -436,7 +436,7 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
         let (me, outer) = (at.me, at.task.clone());
         // The creating task stays marked as in the runtime until the end of this one.
         std::mem::forget(at);
-        calls::task_schedule(outer.data(), status::SWITCH, own.data());
+        callbacks::task_schedule(outer.data(), status::SWITCH, own.data());
         own.number.set(crate::thread::by_number(gtid).tid());
         own.set_outer(Some(outer));
         own.set_exit(frame);
@@ -458,8 +458,8 @@ pub unsafe extern "C-unwind" fn end_undeferred(
     let mut late = false;
     let own = record(task).and_then(|own| {
         // AcqRel: of this and `fulfill` the second one ends the record.
-        late =
-            task.completes_later() && own.fate.fetch_or(ENDED, Ordering::AcqRel) & FULFILLED == 0;
+        late = task.completes_later()
+            && own.completion.fetch_or(ENDED, Ordering::AcqRel) & FULFILLED == 0;
         if late {
             // SAFETY: `attach` holds a reference, so the record is in an `Arc`.
             Some(unsafe { shared(own) })
@@ -479,7 +479,7 @@ pub unsafe extern "C-unwind" fn end_undeferred(
             } else {
                 status::COMPLETE
             };
-            calls::task_schedule(own.data(), said, outer.data());
+            callbacks::task_schedule(own.data(), said, outer.data());
             // SAFETY: this thread's own frame, marked by `begin_undeferred`.
             unsafe { (*outer.frame()).enter = 0 };
             record::me().set_task(Some(outer));
@@ -503,11 +503,11 @@ pub unsafe extern "C-unwind" fn fulfill(event: usize) {
         // SAFETY: `attach` holds a reference, so the record is in an `Arc`; the second of both ends
         // releases it.
         let own = unsafe { shared(own) };
-        if own.fate.fetch_or(FULFILLED, Ordering::AcqRel) & ENDED != 0 {
-            calls::task_schedule(own.data(), status::LATE_FULFILL, null_mut());
+        if own.completion.fetch_or(FULFILLED, Ordering::AcqRel) & ENDED != 0 {
+            callbacks::task_schedule(own.data(), status::LATE_FULFILL, null_mut());
             release(task);
         } else {
-            calls::task_schedule(own.data(), status::EARLY_FULFILL, null_mut());
+            callbacks::task_schedule(own.data(), status::EARLY_FULFILL, null_mut());
         }
     }
     // SAFETY: the arguments are those of this entry, whose contract is the same.
@@ -532,13 +532,13 @@ pub unsafe extern "C-unwind" fn taskloop_strict(
     strict: i32,
     copy: taskloop::Copy,
 ) {
-    let at = inside(None);
+    let at = enter_entry(None);
     let (parallel, task) = at.words();
     // SAFETY, in all of this block: the arguments are those of this entry, whose contract is the
     // same.
     unsafe {
         let trip = taskloop::trip_count(*lower, *upper, step);
-        calls::work(TASKLOOP, BEGIN, parallel, task, trip, at.code);
+        callbacks::work(TASKLOOP, BEGIN, parallel, task, trip, at.code);
         if nogroup == 0 {
             sync::begin_group(ident, gtid);
         }
@@ -566,7 +566,7 @@ pub unsafe extern "C-unwind" fn taskloop_strict(
         if nogroup == 0 {
             sync::end_group(ident, gtid);
         }
-        calls::work(TASKLOOP, END, parallel, task, trip, at.code);
+        callbacks::work(TASKLOOP, END, parallel, task, trip, at.code);
     }
 }
 
