@@ -108,7 +108,7 @@ pub(super) fn record_lowering(instructions: usize, time: Duration) {
 
 impl Counters {
     fn add(&mut self, function: usize, instructions: u64) {
-        let thread = kmpc::current().map(|c| c.thread_num);
+        let thread = kmpc::region_position().map(|c| c.thread_num);
         let row = self.rows.entry((function, thread)).or_default();
         row.0 += 1;
         row.1 += instructions;

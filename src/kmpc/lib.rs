@@ -56,7 +56,7 @@ use ident::Ident;
 
 /// Origin of a team, for messages.
 #[derive(Clone, Copy, Debug)]
-pub struct Forked {
+pub struct ForkOrigin {
     /// Arguments of the region, in the frame of the entry that forked it.
     pub arguments: *const *mut std::ffi::c_void,
     /// Number of arguments.
@@ -72,7 +72,7 @@ pub struct Forked {
 ///
 /// # Safety
 /// `team` is null or a team around a region that the calling thread is in.
-pub unsafe fn forked(team: *const team::Team, number: u32) -> Option<Forked> {
+pub unsafe fn fork_origin(team: *const team::Team, number: u32) -> Option<ForkOrigin> {
     // SAFETY: `team` is null or a live team: a region that the calling thread is in keeps it alive.
     let (team, number) = match unsafe { team.as_ref() } {
         Some(team) => (team, number),
@@ -82,7 +82,7 @@ pub unsafe fn forked(team: *const team::Team, number: u32) -> Option<Forked> {
         }
     };
     let (shape, work) = (team.shape(), team.work());
-    (!shape.parent.is_null()).then_some(Forked {
+    (!shape.parent.is_null()).then_some(ForkOrigin {
         arguments: work.argv,
         count: work.argc,
         outer: (shape.parent, shape.parent_tid),
@@ -92,7 +92,7 @@ pub unsafe fn forked(team: *const team::Team, number: u32) -> Option<Forked> {
 
 /// The calling thread's position in its team, for messages and statistics.
 #[derive(Clone, Copy, Debug)]
-pub struct Current {
+pub struct RegionPosition {
     /// Global thread number.
     pub gtid: i32,
     /// Number in the team.
@@ -106,10 +106,10 @@ pub struct Current {
 }
 
 /// Returns the calling thread's position; `None` if it has not called the runtime yet.
-pub fn current() -> Option<Current> {
+pub fn region_position() -> Option<RegionPosition> {
     let thread = thread::current_if_known()?;
     let shape = thread.team().shape();
-    Some(Current {
+    Some(RegionPosition {
         gtid: thread.gtid,
         thread_num: thread.tid(),
         team_size: shape.size,

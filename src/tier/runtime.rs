@@ -53,7 +53,7 @@ pub fn lookup_for(tool: bool) -> fn(&str) -> Runtime {
 /// Returns how a team was forked; see [`backtrace::ForkHook`].
 fn forked(team: *const c_void, number: u32) -> Option<backtrace::Fork> {
     // SAFETY: the hook passes null or a team that an earlier call returned, on the same thread.
-    let forked = unsafe { kmpc::forked(team.cast(), number) }?;
+    let forked = unsafe { kmpc::fork_origin(team.cast(), number) }?;
     Some(backtrace::Fork {
         arguments: forked.arguments as usize,
         count: forked.count,
@@ -78,7 +78,7 @@ pub fn init() {
     ONCE.call_once(|| {
         interp::init();
         ompt::gate::set_callers(interp::address_after_call);
-        signals::set_thread_hook(|| kmpc::current().map(|c| c.thread_num));
+        signals::set_thread_hook(|| kmpc::region_position().map(|c| c.thread_num));
         let entry = kmpc::abi::fork_call_variadic as *const () as usize;
         backtrace::set_fork_hook(forked, (entry, kmpc::abi::distance_to_frame));
     });
