@@ -29,9 +29,9 @@ pub unsafe extern "C-unwind" fn parallel(
     microtask: *const c_void,
     argv: *const *mut c_void,
 ) {
-    if let Some(run) = super::hooks::elsewhere() {
+    if let Some(run) = super::hooks::region_interceptor() {
         // SAFETY: `argv` holds `argc` arguments of `microtask` (caller's contract).
-        if unsafe { offer(run, ident, argc, microtask, argv) } {
+        if unsafe { try_intercept(run, ident, argc, microtask, argv) } {
             return;
         }
     }
@@ -68,8 +68,8 @@ pub unsafe fn on_team(
 /// Offers an outermost region that may have several threads to the hook that may execute it
 /// elsewhere. If the hook did, the region's clauses are consumed.
 #[cold]
-unsafe fn offer(
-    run: super::hooks::Elsewhere,
+unsafe fn try_intercept(
+    run: super::hooks::RegionInterceptor,
     ident: *const Ident,
     argc: i32,
     microtask: *const c_void,
@@ -79,7 +79,7 @@ unsafe fn offer(
     if thread.team().shape().level != 0 || thread.pushed_threads.get() == 1 {
         return false;
     }
-    let region = super::hooks::Region {
+    let region = super::hooks::RegionStart {
         ident,
         microtask,
         argc,

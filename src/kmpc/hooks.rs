@@ -19,7 +19,7 @@ pub struct Hooks {
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
 
-static REGION: AtomicUsize = AtomicUsize::new(0);
+static REGION_HOOK: AtomicUsize = AtomicUsize::new(0);
 
 /// Queries about the devices besides the host.
 #[derive(Debug)]
@@ -37,24 +37,24 @@ pub fn set_devices(devices: &'static Devices) {
     DEVICES.store(std::ptr::from_ref(devices).cast_mut(), Ordering::Release);
 }
 
-fn registered() -> Option<&'static Devices> {
+fn registered_devices() -> Option<&'static Devices> {
     // SAFETY: null, or a static reference that `set_devices` stored.
     unsafe { DEVICES.load(Ordering::Acquire).as_ref() }
 }
 
 /// Returns the number of devices besides the host.
 pub(crate) fn devices() -> i32 {
-    registered().map_or(0, |devices| (devices.count)())
+    registered_devices().map_or(0, |devices| (devices.count)())
 }
 
 /// Returns the identifier of a device besides the host.
 pub(crate) fn device_uid(device: i32) -> Option<&'static CStr> {
-    (registered()?.uid)(device)
+    (registered_devices()?.uid)(device)
 }
 
 /// A parallel region that is about to start.
 #[derive(Clone, Copy, Debug)]
-pub struct Region {
+pub struct RegionStart {
     /// The `parallel` directive.
     pub ident: *const super::ident::Ident,
     /// Outlined function of the region.
@@ -66,30 +66,30 @@ pub struct Region {
 }
 
 /// Executes a region elsewhere than on a team of threads. Returns false if it did not.
-pub type Elsewhere = unsafe fn(region: &Region) -> bool;
+pub type RegionInterceptor = unsafe fn(region: &RegionStart) -> bool;
 
-static ELSEWHERE: AtomicUsize = AtomicUsize::new(0);
+static REGION_INTERCEPTOR: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers a function that is offered each outermost parallel region before a team is formed for
 /// it.
-pub fn set_elsewhere(run: Elsewhere) {
-    ELSEWHERE.store(run as usize, Ordering::Release);
+pub fn set_region_interceptor(run: RegionInterceptor) {
+    REGION_INTERCEPTOR.store(run as usize, Ordering::Release);
 }
 
-/// Removes the function of [`set_elsewhere`].
-pub fn clear_elsewhere() {
-    ELSEWHERE.store(0, Ordering::Release);
+/// Removes the function of [`set_region_interceptor`].
+pub fn clear_region_interceptor() {
+    REGION_INTERCEPTOR.store(0, Ordering::Release);
 }
 
-/// Returns the function of [`set_elsewhere`].
+/// Returns the function of [`set_region_interceptor`].
 #[inline]
-pub(crate) fn elsewhere() -> Option<Elsewhere> {
-    let hook = ELSEWHERE.load(Ordering::Relaxed);
+pub(crate) fn region_interceptor() -> Option<RegionInterceptor> {
+    let hook = REGION_INTERCEPTOR.load(Ordering::Relaxed);
     if hook == 0 {
         return None;
     }
-    // SAFETY: not 0, so `set_elsewhere` stored it from a function of this type.
-    Some(unsafe { std::mem::transmute::<usize, Elsewhere>(hook) })
+    // SAFETY: not 0, so `set_region_interceptor` stored it from a function of this type.
+    Some(unsafe { std::mem::transmute::<usize, RegionInterceptor>(hook) })
 }
 
 static STACK_SCALE: AtomicUsize = AtomicUsize::new(1);
@@ -110,17 +110,17 @@ pub(crate) fn worker_stack(asked: usize) -> usize {
 
 /// Registers a function that each thread calls before it starts a parallel region.
 pub fn set_region_hook(hook: fn()) {
-    REGION.store(hook as usize, Ordering::Release);
+    REGION_HOOK.store(hook as usize, Ordering::Release);
 }
 
 /// Removes the function of [`set_region_hook`].
 pub fn clear_region_hook() {
-    REGION.store(0, Ordering::Release);
+    REGION_HOOK.store(0, Ordering::Release);
 }
 
 #[inline]
 pub(crate) fn before_region() {
-    let hook = REGION.load(Ordering::Acquire);
+    let hook = REGION_HOOK.load(Ordering::Acquire);
     if hook != 0 {
         // SAFETY: not 0, so `set_region_hook` stored it from a function of this type.
         let hook = unsafe { std::mem::transmute::<usize, fn()>(hook) };

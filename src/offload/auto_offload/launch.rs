@@ -110,7 +110,7 @@ pub(super) unsafe fn launch(
     region: &Region,
     plan: &Plan,
     state: &'static DeviceState,
-    start: &hooks::Region,
+    start: &hooks::RegionStart,
 ) -> Result<RunStatistics, LaunchError> {
     if !residency::is_device_usable() {
         return Err(LaunchError::Memory(
@@ -309,7 +309,11 @@ pub(super) unsafe fn launch(
 ///
 /// # Safety
 /// As for [`launch`].
-pub(super) unsafe fn trips(region: &Region, plan: &Plan, start: &hooks::Region) -> Option<u64> {
+pub(super) unsafe fn trips(
+    region: &Region,
+    plan: &Plan,
+    start: &hooks::RegionStart,
+) -> Option<u64> {
     let word = |root: u32, path: &[u32], offset: u32, bytes: u32| {
         let root = plan.roots.get(root as usize)?;
         let mut address = match &root.origin {
@@ -359,9 +363,9 @@ fn count(bounds: &Option<(i64, i64)>) -> Option<u64> {
 /// # Safety
 /// As for [`launch`].
 pub(super) unsafe fn transfer_size(
-    region: &Region,
+    region: &RegionStart,
     plan: &Plan,
-    start: &hooks::Region,
+    start: &hooks::RegionStart,
 ) -> Option<TransferSize> {
     if !residency::is_device_usable() {
         return None;
@@ -525,7 +529,7 @@ fn merge(pieces: &mut Vec<FramePiece>) {
 unsafe fn launch_inputs(
     region: &Region,
     plan: &Plan,
-    start: &hooks::Region,
+    start: &hooks::RegionStart,
     objects: &mut Objects,
 ) -> Result<LaunchInputs, String> {
     let mut inputs = LaunchInputs::default();

@@ -168,7 +168,7 @@ pub fn register(contents: ProgramParts) -> Option<Registration> {
         heap::add(start, size, heap::BlockKind::Variable);
     }
     signals::set_restore_hook(residency::handle_fault);
-    hooks::set_elsewhere(try_offload);
+    hooks::set_region_interceptor(try_offload);
     if mode() == Mode::Auto {
         preparation::start_observing(&program);
     } else {
@@ -316,7 +316,7 @@ fn region_of(function: usize) -> Option<Arc<Region>> {
 ///
 /// # Safety
 /// The region must be one that the runtime starts.
-unsafe fn try_offload(start: &hooks::Region) -> bool {
+unsafe fn try_offload(start: &hooks::RegionStart) -> bool {
     preparation::wait_for_kernels(start);
     let Some(region) = region_of(start.microtask as usize) else {
         if mode() == Mode::Force && report::is_enabled() {
@@ -353,8 +353,8 @@ unsafe fn try_offload(start: &hooks::Region) -> bool {
 /// # Safety
 /// The region must be one that the runtime starts.
 unsafe fn run_on_device(
-    region: &Region,
-    start: &hooks::Region,
+    region: &RegionStart,
+    start: &hooks::RegionStart,
 ) -> Result<launch::RunStatistics, String> {
     if let Some(why) = &*region.refused.lock() {
         return Err(why.clone());
@@ -392,13 +392,13 @@ fn regions_of(program: &Arc<Program>) -> Vec<(String, Arc<Region>)> {
         .collect()
 }
 
-fn place(start: &hooks::Region) -> String {
+fn place(start: &hooks::RegionStart) -> String {
     // SAFETY: compilers pass a constant ident, or null.
     let place = unsafe { ident::describe(start.ident) };
     place.unwrap_or_else(|| "a parallel region at an unknown location".into())
 }
 
-fn record_host_run(start: &hooks::Region, why: &str) {
+fn record_host_run(start: &hooks::RegionStart, why: &str) {
     if report::is_enabled() {
         let row = report::Row {
             runs: 1,
@@ -409,7 +409,11 @@ fn record_host_run(start: &hooks::Region, why: &str) {
     }
 }
 
-fn record_device_run(start: &hooks::Region, state: &DeviceState, done: &launch::RunStatistics) {
+fn record_device_run(
+    start: &hooks::RegionStart,
+    state: &DeviceState,
+    done: &launch::RunStatistics,
+) {
     if report::is_enabled() {
         let row = report::Row {
             runs: 1,

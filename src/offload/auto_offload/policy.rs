@@ -209,7 +209,7 @@ impl PolicyState {
 ///
 /// # Safety
 /// The region must be one that the runtime starts.
-pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::Region) -> bool {
+pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::RegionStart) -> bool {
     let plan = match &region.plan {
         Ok(plan) => plan,
         Err(why) => {

@@ -319,12 +319,12 @@ fn store_profile(program: &Arc<Program>) {
     }
 }
 
-fn skip_count(start: &hooks::Region) -> &'static AtomicU32 {
+fn skip_count(start: &hooks::RegionStart) -> &'static AtomicU32 {
     &SKIP_COUNTS[(start.microtask as usize >> 4) % SKIP_COUNTS.len()]
 }
 
 /// Returns true if this run of a region is to be timed for programs that wait for kernels.
-pub(super) fn should_time(start: &hooks::Region) -> bool {
+pub(super) fn should_time(start: &hooks::RegionStart) -> bool {
     if PENDING_COUNT.load(Ordering::Acquire) == 0 {
         return false;
     }
@@ -336,7 +336,7 @@ pub(super) fn should_time(start: &hooks::Region) -> bool {
 }
 
 /// Makes a long region wait for its kernels if that is expected to be faster.
-pub(super) fn wait_for_kernels(start: &hooks::Region) {
+pub(super) fn wait_for_kernels(start: &hooks::RegionStart) {
     if PENDING_COUNT.load(Ordering::Acquire) == 0 {
         return;
     }
@@ -389,7 +389,7 @@ pub(super) fn wait_for_kernels(start: &hooks::Region) {
 ///
 /// # Safety
 /// The region must be one that the runtime starts.
-pub(super) unsafe fn run_and_time(start: &hooks::Region) {
+pub(super) unsafe fn run_and_time(start: &hooks::RegionStart) {
     let began = Instant::now();
     // SAFETY: by this function's contract, the arguments are those of the runtime's fork call.
     unsafe { fork::on_team(start.ident, start.argc, start.microtask, start.argv) };

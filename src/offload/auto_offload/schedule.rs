@@ -79,7 +79,7 @@ struct Interpreter<'a> {
 /// The region must be one that the runtime starts, with the arguments that its plan describes.
 pub(super) unsafe fn interpret(
     inputs: ScheduleInputs<'_>,
-    start: &hooks::Region,
+    start: &hooks::RegionStart,
 ) -> Result<Traffic> {
     let captured: Vec<u64> = (0..start.argc as usize)
         // SAFETY: `i` is below `argc`.

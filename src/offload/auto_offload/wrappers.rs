@@ -194,7 +194,7 @@ unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: size_t, size: s
 fn disable_for_fault_handler(signal: c_int) {
     if signal == libc::SIGSEGV {
         super::set_mode(Mode::Off);
-        ompvm_kmpc::hooks::clear_elsewhere();
+        ompvm_kmpc::hooks::clear_region_interceptor();
         residency::copy_all_to_host();
     }
 }
