@@ -36,7 +36,7 @@ pub struct NestedThreads(u16);
 static LISTS: RwLock<Vec<(u32, NestedThreads)>> = RwLock::new(Vec::new());
 
 /// Locks the lists, for the time in which the process forks.
-pub fn hold() -> RwLockWriteGuard<'static, Vec<(u32, NestedThreads)>> {
+pub fn lock_lists() -> RwLockWriteGuard<'static, Vec<(u32, NestedThreads)>> {
     LISTS.write().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -51,7 +51,7 @@ impl NestedThreads {
         };
         let entry = (threads, Self::of(rest));
         // No code under the lock panics, so poisoning carries no information.
-        let mut lists = hold();
+        let mut lists = lock_lists();
         let index = lists.iter().position(|&known| known == entry);
         let index = index.unwrap_or_else(|| {
             lists.push(entry);

@@ -26,12 +26,13 @@ pub mod api;
 pub mod atomic;
 pub mod barrier;
 pub mod cancel;
-pub mod child;
+
 pub mod collapse;
 pub mod dispatch;
 pub mod doacross;
 pub mod env;
 pub mod fork;
+pub mod fork_handlers;
 pub mod fortran;
 pub mod hooks;
 pub mod icv;

@@ -22,7 +22,7 @@ use crate::task::wait::{self, EpochWork};
 use crate::team::parker::{Parker, SpinPolicy};
 use crate::team::team_core::{Slot, WorkerCommand};
 use crate::team::{Local, Team};
-use crate::{abi, affinity, cancel, child, hooks, lock, ompt};
+use crate::{abi, affinity, cancel, fork_handlers, hooks, lock, ompt};
 use ompvm_memory::{activation, worker};
 use ompvm_support::processor_sharing;
 use ompvm_support::sync::{self, AtomicU32 as SyncU32, Mutex, MutexGuard};
@@ -280,7 +280,7 @@ impl Thread {
 
 #[cold]
 fn register_root() -> &'static Thread {
-    child::install();
+    fork_handlers::install();
     let Some(gtid) = take_number() else {
         eprintln!("ompvm: more than {MAX_THREADS} threads at a time are not supported");
         std::process::abort();
@@ -587,7 +587,7 @@ pub fn known_threads() -> i32 {
 }
 
 /// Locks the pool, for the time in which the process forks.
-pub fn hold() -> MutexGuard<'static, Pool> {
+pub fn lock_pool() -> MutexGuard<'static, Pool> {
     pool()
 }
 

@@ -32,7 +32,7 @@ pub type Variables = Option<HashMap<usize, Variable>>;
 static VARIABLES: Mutex<Variables> = Mutex::new(None);
 
 /// Locks the table of variables, for the time in which the process forks.
-pub fn hold() -> MutexGuard<'static, Variables> {
+pub fn lock_variables() -> MutexGuard<'static, Variables> {
     sync::lock(&VARIABLES)
 }
 

@@ -18,20 +18,20 @@ pub const DEFAULT: &str = "OMP: pid %P tid %i thread %n bound to OS proc set {%A
 static FORMAT: Mutex<Option<String>> = Mutex::new(None);
 
 /// Locks [`FORMAT`], also for the time in which the process forks.
-pub fn hold() -> MutexGuard<'static, Option<String>> {
+pub fn lock_format() -> MutexGuard<'static, Option<String>> {
     sync::lock(&FORMAT)
 }
 
 /// Returns affinity-format-var.
 pub fn current() -> String {
-    let set = hold();
+    let set = lock_format();
     set.clone()
         .unwrap_or_else(|| settings().affinity_format.clone())
 }
 
 /// Sets affinity-format-var.
 pub fn set(format: String) {
-    *hold() = Some(format);
+    *lock_format() = Some(format);
 }
 
 /// Short and long names of the fields.

@@ -45,7 +45,7 @@ pub struct DefaultAllocator(u16);
 static SET: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 /// Locks [`SET`], also for the time in which the process forks.
-pub fn hold() -> MutexGuard<'static, Vec<usize>> {
+pub fn lock_defaults() -> MutexGuard<'static, Vec<usize>> {
     sync::lock(&SET)
 }
 
@@ -54,7 +54,7 @@ impl DefaultAllocator {
         if handle <= LAST_PREDEFINED {
             return Self(handle as u16);
         }
-        let mut set = hold();
+        let mut set = lock_defaults();
         let place = set.iter().position(|&h| h == handle).unwrap_or_else(|| {
             set.push(handle);
             set.len() - 1
@@ -67,7 +67,7 @@ impl DefaultAllocator {
         if number <= LAST_PREDEFINED {
             return number;
         }
-        let set = hold();
+        let set = lock_defaults();
         set[number - LAST_PREDEFINED - 1]
     }
 

@@ -37,7 +37,7 @@ static BLOCKS: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 pub type Table = HashMap<usize, Block>;
 
 /// Locks the table, also for the time in which the process forks.
-pub fn hold() -> MutexGuard<'static, Table> {
+pub fn lock_blocks() -> MutexGuard<'static, Table> {
     sync::lock(&BLOCKS)
 }
 /// Number of blocks in the table.
@@ -72,7 +72,7 @@ pub fn allocate(allocator: &Arc<Allocator>, align: usize, size: usize, zero: boo
         }
         return block;
     }
-    let mut blocks = hold();
+    let mut blocks = lock_blocks();
     blocks.insert(
         block.addr(),
         Block {
@@ -92,7 +92,7 @@ pub fn size_of(block: *mut c_void) -> Option<usize> {
     if COUNT.load(Ordering::Relaxed) == 0 {
         return None;
     }
-    let blocks = hold();
+    let blocks = lock_blocks();
     blocks.get(&block.addr()).map(|b| b.size)
 }
 
@@ -105,7 +105,7 @@ pub unsafe fn free(block: *mut c_void) -> bool {
     if COUNT.load(Ordering::Relaxed) == 0 {
         return false;
     }
-    let mut blocks = hold();
+    let mut blocks = lock_blocks();
     let Some(known) = blocks.remove(&block.addr()) else {
         return false;
     };

@@ -87,7 +87,7 @@ pub struct Exclusion {
 static EXCLUSIONS: Mutex<()> = Mutex::new(());
 
 /// Locks [`EXCLUSIONS`], for the time in which the process forks.
-pub fn hold() -> MutexGuard<'static, ()> {
+pub fn lock_exclusions() -> MutexGuard<'static, ()> {
     sync::lock(&EXCLUSIONS)
 }
 

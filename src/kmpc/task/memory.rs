@@ -45,7 +45,7 @@ unsafe impl Sync for Blocks {}
 static SPARE: Mutex<Vec<&'static Blocks>> = Mutex::new(Vec::new());
 
 /// Locks the list of unowned pools, for the time in which the process forks.
-pub fn hold() -> MutexGuard<'static, Vec<&'static Blocks>> {
+pub fn lock_spare_pools() -> MutexGuard<'static, Vec<&'static Blocks>> {
     sync::lock(&SPARE)
 }
 

@@ -21,7 +21,7 @@ use ompvm_support::sync::MutexGuard;
 
 /// Locks held while the process forks.
 #[expect(dead_code, reason = "held, not looked at")]
-struct Held {
+struct HeldLocks {
     exclusions: MutexGuard<'static, ()>,
     spare: MutexGuard<'static, Vec<&'static memory::Blocks>>,
     variables: MutexGuard<'static, threadprivate::Variables>,
@@ -34,29 +34,29 @@ struct Held {
 
 thread_local! {
     /// Has no destructor, so that a destructor of another thread-local value may fork.
-    static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
+    static HELD_LOCKS: Cell<Option<ManuallyDrop<HeldLocks>>> = const { Cell::new(None) };
 }
 
 extern "C" fn prepare() {
-    let held = Held {
-        exclusions: depend::hold(),
-        spare: memory::hold(),
-        variables: threadprivate::hold(),
-        lists: icv::hold(),
-        allocators: alloc::hold(),
-        blocks: special::hold(),
-        format: format::hold(),
-        pool: thread::hold(),
+    let held = HeldLocks {
+        exclusions: depend::lock_exclusions(),
+        spare: memory::lock_spare_pools(),
+        variables: threadprivate::lock_variables(),
+        lists: icv::lock_lists(),
+        allocators: alloc::lock_defaults(),
+        blocks: special::lock_blocks(),
+        format: format::lock_format(),
+        pool: thread::lock_pool(),
     };
-    HELD.set(Some(ManuallyDrop::new(held)));
+    HELD_LOCKS.set(Some(ManuallyDrop::new(held)));
 }
 
 extern "C" fn parent() {
-    drop(HELD.take().map(ManuallyDrop::into_inner));
+    drop(HELD_LOCKS.take().map(ManuallyDrop::into_inner));
 }
 
 extern "C" fn child() {
-    drop(HELD.take().map(ManuallyDrop::into_inner));
+    drop(HELD_LOCKS.take().map(ManuallyDrop::into_inner));
     thread::forget_others();
 }
 
