@@ -19,9 +19,9 @@ use std::sync::OnceLock;
 
 use crate::*;
 
-/// Kind of an argument or a result, as far as a calling convention distinguishes it.
+/// ArgKind of an argument or a result, as far as a calling convention distinguishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ArgKind {
     /// No result.
     Void,
     /// 8-bit integer, signed or not.
@@ -75,9 +75,9 @@ pub struct Entry {
     /// Name in the ABI.
     pub name: &'static str,
     /// Kinds of the arguments; empty for unsupported entries.
-    pub args: &'static [Kind],
-    /// Kind of the result.
-    pub ret: Kind,
+    pub args: &'static [ArgKind],
+    /// ArgKind of the result.
+    pub ret: ArgKind,
     /// Address of the `extern "C-unwind"` implementation; null for unsupported entries.
     pub address: Address,
     /// True if the ABI's entry takes variable arguments in place of the last argument here, their
@@ -937,60 +937,60 @@ macro_rules! entry_rust_type {
     ($plain:ident) => { $plain };
 }
 
-/// Maps an argument kind to its [`Kind`].
+/// Maps an argument kind to its [`ArgKind`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! entry_kind {
     (i8) => {
-        $crate::table::Kind::I8
+        $crate::table::ArgKind::I8
     };
     (u8) => {
-        $crate::table::Kind::I8
+        $crate::table::ArgKind::I8
     };
     (i16) => {
-        $crate::table::Kind::I16
+        $crate::table::ArgKind::I16
     };
     (u16) => {
-        $crate::table::Kind::I16
+        $crate::table::ArgKind::I16
     };
     (i32) => {
-        $crate::table::Kind::I32
+        $crate::table::ArgKind::I32
     };
     (u32) => {
-        $crate::table::Kind::I32
+        $crate::table::ArgKind::I32
     };
     (i64) => {
-        $crate::table::Kind::I64
+        $crate::table::ArgKind::I64
     };
     (u64) => {
-        $crate::table::Kind::I64
+        $crate::table::ArgKind::I64
     };
     (usize) => {
-        $crate::table::Kind::I64
+        $crate::table::ArgKind::I64
     };
     (f32) => {
-        $crate::table::Kind::F32
+        $crate::table::ArgKind::F32
     };
     (f64) => {
-        $crate::table::Kind::F64
+        $crate::table::ArgKind::F64
     };
     (f80) => {
-        $crate::table::Kind::F80
+        $crate::table::ArgKind::F80
     };
     (c80) => {
-        $crate::table::Kind::C80
+        $crate::table::ArgKind::C80
     };
     (c32) => {
-        $crate::table::Kind::C32
+        $crate::table::ArgKind::C32
     };
     (c64) => {
-        $crate::table::Kind::C64
+        $crate::table::ArgKind::C64
     };
     ($pointer:ident) => {
-        $crate::table::Kind::Ptr
+        $crate::table::ArgKind::Ptr
     };
     () => {
-        $crate::table::Kind::Void
+        $crate::table::ArgKind::Void
     };
 }
 
@@ -1028,7 +1028,7 @@ macro_rules! runtime_entries {
             $($crate::table::Entry {
                 name: $v_name,
                 args: &[$($crate::entry_kind!($v_arg)),*],
-                ret: $crate::table::Kind::Void,
+                ret: $crate::table::ArgKind::Void,
                 address: $crate::table::Address({
                     let f: unsafe extern "C-unwind" fn($($crate::entry_rust_type!($v_arg)),*) = $v_path;
                     f as *const std::ffi::c_void
@@ -1040,7 +1040,7 @@ macro_rules! runtime_entries {
             $($($crate::table::Entry {
                 name: $u_name,
                 args: &[],
-                ret: $crate::table::Kind::Void,
+                ret: $crate::table::ArgKind::Void,
                 address: $crate::table::Address(std::ptr::null()),
                 variadic: false,
                 spec: $u_spec,
