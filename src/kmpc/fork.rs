@@ -36,14 +36,14 @@ pub unsafe extern "C-unwind" fn parallel(
         }
     }
     // SAFETY: `argv` holds `argc` arguments of `microtask` (caller's contract).
-    unsafe { on_team(ident, argc, microtask, argv) };
+    unsafe { fork_team(ident, argc, microtask, argv) };
 }
 
 /// Like [`parallel`], but always on a team of threads.
 ///
 /// # Safety
 /// As for [`parallel`].
-pub unsafe fn on_team(
+pub unsafe fn fork_team(
     ident: *const Ident,
     argc: i32,
     microtask: *const c_void,
@@ -60,7 +60,7 @@ pub unsafe fn on_team(
             microtask,
             argv,
             size,
-            Kind::Region,
+            TeamPurpose::Region,
         )
     };
 }
@@ -127,13 +127,13 @@ pub unsafe extern "C-unwind" fn parallel_if(
             microtask,
             argv.as_ptr(),
             1,
-            Kind::Region,
+            TeamPurpose::Region,
         )
     };
 }
 
 /// Returns the default number of threads of a region of the calling thread.
-pub fn usual_team() -> usize {
+pub fn default_team_size() -> usize {
     let icvs = current().icvs.get();
     icvs.threads().min(icvs.thread_limit) as usize
 }
@@ -206,7 +206,7 @@ fn fp_control() -> FpControl {
 
 /// Purpose of a team.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TeamPurpose {
     /// A parallel region.
     Region,
     /// The initial threads of a league of teams. A league is no region: its level is that of the
@@ -227,7 +227,7 @@ pub unsafe fn run_league(
     size: u32,
 ) {
     // SAFETY: `argv` holds the one argument of `microtask` (caller's contract).
-    unsafe { run_region(thread, ident, 1, microtask, argv, size, Kind::League) };
+    unsafe { run_region(thread, ident, 1, microtask, argv, size, TeamPurpose::League) };
 }
 
 unsafe fn run_region(
@@ -237,13 +237,13 @@ unsafe fn run_region(
     microtask: *const c_void,
     argv: *const *mut c_void,
     mut size: u32,
-    kind: Kind,
+    purpose: TeamPurpose,
 ) {
     super::hooks::before_region();
     let icvs = thread.icvs.get();
     let outer = thread.team();
     let outer_shape = outer.shape();
-    let region = kind == Kind::Region;
+    let region = purpose == TeamPurpose::Region;
     // Each initial thread of a league begins a contention group of its own.
     let limited = region && icvs.thread_limit < i32::MAX as u32;
     if limited && size > 1 {
@@ -251,7 +251,7 @@ unsafe fn run_region(
     }
     if size == 1 && region {
         enter_serial(thread, ident);
-        let _leave = Serial { thread };
+        let _leave = SerialRegion { thread };
         let tid = 0;
         // SAFETY: `argv` holds `argc` arguments of `microtask` (caller's contract).
         unsafe { abi::call_microtask(microtask, &thread.gtid, &tid, argc, argv) };
@@ -441,11 +441,11 @@ impl Drop for Join {
     }
 }
 
-struct Serial {
+struct SerialRegion {
     thread: &'static Thread,
 }
 
-impl Drop for Serial {
+impl Drop for SerialRegion {
     fn drop(&mut self) {
         leave_serial(self.thread);
     }

@@ -299,7 +299,7 @@ pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::RegionSta
     }
     let began = Instant::now();
     // SAFETY: by this function's contract, the arguments are those of the runtime's fork call.
-    unsafe { fork::on_team(start.ident, start.argc, start.microtask, start.argv) };
+    unsafe { fork::fork_team(start.ident, start.argc, start.microtask, start.argv) };
     let time = began.elapsed().as_nanos() as u64;
     let mut measured = state.measured.lock();
     measured[class].on_host(time, &mut LEDGER.lock());

@@ -354,7 +354,7 @@ pub(super) fn wait_for_kernels(start: &hooks::RegionStart) {
     let cost = it.profile.cost(bytes);
     if it.started.is_none() {
         let cpus = topology::usable_cpus();
-        let idle = fork::usual_team() < cpus && topology::running_threads() <= cpus;
+        let idle = fork::default_team_size() < cpus && topology::running_threads() <= cpus;
         match when_to_start(&it.profile, bytes, &policy::ledger(), 0, false) {
             StartTime::Later if idle => it.start(StartTime::LowPriority, true),
             StartTime::Later => return,
@@ -392,14 +392,14 @@ pub(super) fn wait_for_kernels(start: &hooks::RegionStart) {
 pub(super) unsafe fn run_and_time(start: &hooks::RegionStart) {
     let began = Instant::now();
     // SAFETY: by this function's contract, the arguments are those of the runtime's fork call.
-    unsafe { fork::on_team(start.ident, start.argc, start.microtask, start.argv) };
+    unsafe { fork::fork_team(start.ident, start.argc, start.microtask, start.argv) };
     let time = began.elapsed();
     if time < SHORT_REGION {
         skip_count(start).store(SKIPPED_RUNS, Ordering::Relaxed);
     }
     let here = policy::add_host_time(time.as_nanos() as u64);
     // A team that uses every processor is delayed even by a thread of lowest priority.
-    let idle = fork::usual_team() < topology::usable_cpus() && has_idle_processor();
+    let idle = fork::default_team_size() < topology::usable_cpus() && has_idle_processor();
     if time.as_nanos() as u64 >= LONG_REGION {
         let mut long_times = LONG_REGIONS.lock();
         let long_times = long_times.get_or_insert_default();
