@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 
 use crate::*;
 
-/// ArgKind of an argument or a result, as far as a calling convention distinguishes it.
+/// Kind of an argument or a result, as far as a calling convention distinguishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgKind {
     /// No result.
@@ -76,7 +76,7 @@ pub struct Entry {
     pub name: &'static str,
     /// Kinds of the arguments; empty for unsupported entries.
     pub args: &'static [ArgKind],
-    /// ArgKind of the result.
+    /// Kind of the result.
     pub ret: ArgKind,
     /// Address of the `extern "C-unwind"` implementation; null for unsupported entries.
     pub address: Address,

@@ -1,9 +1,9 @@
 //! The synchronization facade: std's atomics and the kernel's futex, or loom's models of them.
 //!
 //! Code whose interleavings are model-checked (`kmpc::team::{team_core, parker}`,
-//! `kmpc::lock_queue`, `kmpc::task::deque`) takes its atomics from here, so `RUSTFLAGS="--cfg
-//! loom"` swaps them without a change to that code. Everything else may use `std::sync::atomic`
-//! directly.
+//! `kmpc::lock_queue`, `kmpc::task::deque`) takes its atomics from here, so
+//! `RUSTFLAGS="--cfg loom"` swaps them without a change to that code. Everything else may use
+//! `std::sync::atomic` directly.
 //!
 //! Does not wrap channels, and of mutexes only those that a child of `fork` must be able to reset
 //! (`kmpc::fork_handlers`).

@@ -134,7 +134,7 @@ unsafe extern "C-unwind" fn find(
     if !silent() {
         start::decide();
         if on() {
-            let me = record::me();
+            let me = record::current();
             let shown = caller(code);
             me.code.set(shown);
             me.cfa.set(cfa);

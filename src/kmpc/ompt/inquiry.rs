@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::callbacks::{self, Word};
-use super::record::{self, Frame, Task, flag, state};
+use super::record::{self, Frame, TaskRecord, flag, state};
 use super::start;
 use crate::affinity::api as places;
 use crate::api;
@@ -135,7 +135,7 @@ unsafe extern "C-unwind" fn get_callback(number: i32, callback: *mut usize) -> i
 }
 
 unsafe extern "C-unwind" fn get_thread_data() -> Word {
-    record::known().map_or(null_mut(), |me| me.data())
+    record::current_if_known().map_or(null_mut(), |me| me.data())
 }
 
 unsafe extern "C-unwind" fn get_num_places() -> i32 {
@@ -155,7 +155,7 @@ unsafe extern "C-unwind" fn get_place_proc_ids(place: i32, size: i32, ids: *mut 
 }
 
 unsafe extern "C-unwind" fn get_place_num() -> i32 {
-    if record::known().is_none() {
+    if record::current_if_known().is_none() {
         return -1;
     }
     // SAFETY: passes no pointers.
@@ -163,7 +163,7 @@ unsafe extern "C-unwind" fn get_place_num() -> i32 {
 }
 
 unsafe extern "C-unwind" fn get_partition_place_nums(size: i32, numbers: *mut i32) -> i32 {
-    if record::known().is_none() {
+    if record::current_if_known().is_none() {
         return 0;
     }
     // SAFETY: the tool passes an array of `size` numbers.
@@ -177,7 +177,7 @@ unsafe extern "C-unwind" fn get_partition_place_nums(size: i32, numbers: *mut i3
 }
 
 unsafe extern "C-unwind" fn get_proc_id() -> i32 {
-    if record::known().is_none() {
+    if record::current_if_known().is_none() {
         return -1;
     }
     // SAFETY: the call takes no arguments.
@@ -185,7 +185,7 @@ unsafe extern "C-unwind" fn get_proc_id() -> i32 {
 }
 
 unsafe extern "C-unwind" fn get_state(wait: *mut u64) -> i32 {
-    let Some(me) = record::known() else {
+    let Some(me) = record::current_if_known() else {
         // As in libomp.
         return 0;
     };
@@ -200,7 +200,7 @@ unsafe extern "C-unwind" fn get_state(wait: *mut u64) -> i32 {
 const AVAILABLE: i32 = 2;
 
 unsafe extern "C-unwind" fn get_parallel_info(level: i32, data: *mut Word, size: *mut i32) -> i32 {
-    let Some(task) = record::known().and_then(|me| me.task()) else {
+    let Some(task) = record::current_if_known().and_then(|me| me.task()) else {
         return 0;
     };
     let mut at = Some(&task.parallel);
@@ -221,8 +221,8 @@ unsafe extern "C-unwind" fn get_parallel_info(level: i32, data: *mut Word, size:
 }
 
 /// Returns the task `level` levels out of the current one.
-fn task_at(level: i32) -> Option<&'static Arc<Task>> {
-    let mut at = record::known()?.task()?;
+fn task_at(level: i32) -> Option<&'static Arc<TaskRecord>> {
+    let mut at = record::current_if_known()?.task()?;
     for _ in 0..level {
         at = at.outer()?;
     }

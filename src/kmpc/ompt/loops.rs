@@ -41,7 +41,7 @@ fn static_kind(ident: *const Ident) -> i32 {
 }
 
 /// Reports a chunk of a loop, or a section.
-fn dispatched(at: &EntryScope, kind: i32, start: u64, iterations: u64) {
+fn report_chunk(at: &EntryScope, kind: i32, start: u64, iterations: u64) {
     let (parallel, task) = at.words();
     let given = callbacks::Chunk { start, iterations };
     let (kind, instance) = match kind {
@@ -85,7 +85,7 @@ unsafe fn begin<T: Iteration>(
     let mut number = before;
     while number < trip {
         let start = value(all, number, step).widen();
-        dispatched(&at, work, start, each.min(trip - number));
+        report_chunk(&at, work, start, each.min(trip - number));
         if stride == 0 || !callbacks::dispatches() {
             return;
         }
@@ -118,7 +118,7 @@ fn next(more: bool, start: u64, iterations: u64) {
     let (parallel, task) = at.words();
     let kind = at.task.work.get();
     if more {
-        dispatched(&at, kind, start, iterations);
+        report_chunk(&at, kind, start, iterations);
     } else {
         callbacks::work(kind, END, parallel, task, 0, at.code);
     }
@@ -264,7 +264,7 @@ pub unsafe extern "C-unwind" fn next_section(ident: *const Ident, gtid: i32, sec
     let section = unsafe { dispatch::next_section(ident, gtid, sections) };
     if section < sections {
         let at = enter_entry(None);
-        dispatched(&at, work::SECTIONS, 0, 1);
+        report_chunk(&at, work::SECTIONS, 0, 1);
     }
     section
 }

@@ -100,12 +100,12 @@ pub unsafe extern "C-unwind" fn end_ordered(ident: *const Ident, gtid: i32) {
     callbacks::mutex_released(kind::ORDERED, wait, at.code);
 }
 
-fn created(kind: i32, hint: u32, object: *mut c_void) {
+fn report_init(kind: i32, hint: u32, object: *mut c_void) {
     let at = enter_entry(None);
     callbacks::lock_init(kind, hint, SPIN, wait_id(object), at.code);
 }
 
-fn destroyed(kind: i32, object: *mut c_void) {
+fn report_destroy(kind: i32, object: *mut c_void) {
     let at = enter_entry(None);
     callbacks::lock_destroy(kind, wait_id(object), at.code);
 }
@@ -136,7 +136,7 @@ unsafe fn try_lock(object: *mut c_void) -> i32 {
 }
 
 /// Reports that a nestable lock is now held `depth` times.
-fn nested(kind: i32, wait: u64, depth: u32, code: usize) {
+fn report_nested(kind: i32, wait: u64, depth: u32, code: usize) {
     match depth {
         0 => {}
         1 => callbacks::mutex_acquired(kind, wait, code),
@@ -154,7 +154,7 @@ unsafe fn set_nest(object: *mut c_void) {
         lock::depth(object)
     };
     at.me.wait.set(0);
-    nested(kind::NEST_LOCK, wait, depth, at.code);
+    report_nested(kind::NEST_LOCK, wait, depth, at.code);
 }
 
 unsafe fn unset_nest(object: *mut c_void) {
@@ -175,7 +175,7 @@ unsafe fn try_nest(object: *mut c_void) -> i32 {
     callbacks::mutex_acquire(kind::TEST_NEST_LOCK, 0, SPIN, wait, at.code);
     // SAFETY: a live lock object (callers' contract).
     let depth = unsafe { lock::nest_test(object) };
-    nested(kind::TEST_NEST_LOCK, wait, depth as u32, at.code);
+    report_nested(kind::TEST_NEST_LOCK, wait, depth as u32, at.code);
     depth
 }
 
@@ -203,30 +203,30 @@ entries! {
     init init_at (object) {
         // SAFETY: a live lock object (callers' contract).
         unsafe { lock::init(object) };
-        created(kind::LOCK, 0, object);
+        report_init(kind::LOCK, 0, object);
     }
     init_hint init_hint_at (object, hint) {
         // SAFETY: a live lock object (callers' contract).
         unsafe { lock::init(object) };
-        created(kind::LOCK, hint, object);
+        report_init(kind::LOCK, hint, object);
     }
     nest_init nest_init_at (object) {
         // SAFETY: a live lock object (callers' contract).
         unsafe { lock::nest_init(object) };
-        created(kind::NEST_LOCK, 0, object);
+        report_init(kind::NEST_LOCK, 0, object);
     }
     nest_init_hint nest_init_hint_at (object, hint) {
         // SAFETY: a live lock object (callers' contract).
         unsafe { lock::nest_init(object) };
-        created(kind::NEST_LOCK, hint, object);
+        report_init(kind::NEST_LOCK, hint, object);
     }
     destroy destroy_at (object) {
-        destroyed(kind::LOCK, object);
+        report_destroy(kind::LOCK, object);
         // SAFETY: a live lock object (callers' contract).
         unsafe { lock::destroy(object) };
     }
     nest_destroy nest_destroy_at (object) {
-        destroyed(kind::NEST_LOCK, object);
+        report_destroy(kind::NEST_LOCK, object);
         // SAFETY: a live lock object (callers' contract).
         unsafe { lock::nest_destroy(object) };
     }
@@ -264,7 +264,7 @@ pub unsafe extern "C-unwind" fn init_hint_fortran(object: *mut c_void, hint: *co
     // SAFETY: the pointers are valid (caller's contract).
     unsafe {
         fortran::init_lock_hint(object, hint);
-        created(kind::LOCK, *hint as u32, object);
+        report_init(kind::LOCK, *hint as u32, object);
     }
 }
 
@@ -276,6 +276,6 @@ pub unsafe extern "C-unwind" fn nest_init_hint_fortran(object: *mut c_void, hint
     // SAFETY: the pointers are valid (caller's contract).
     unsafe {
         fortran::init_lock_hint(object, hint);
-        created(kind::NEST_LOCK, *hint as u32, object);
+        report_init(kind::NEST_LOCK, *hint as u32, object);
     }
 }

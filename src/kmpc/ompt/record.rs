@@ -75,19 +75,19 @@ const CANONICAL: i32 = 0x10;
 
 /// A parallel region.
 #[derive(Debug)]
-pub struct Parallel {
+pub struct RegionRecord {
     data: UnsafeCell<u64>,
     pub size: AtomicU32,
-    pub outer: Option<Arc<Parallel>>,
+    pub outer: Option<Arc<RegionRecord>>,
 }
 
 // SAFETY: the word is the tool's, by the specification's rules; the rest is atomic or constant.
-unsafe impl Sync for Parallel {}
+unsafe impl Sync for RegionRecord {}
 // SAFETY: no field is bound to a thread.
-unsafe impl Send for Parallel {}
+unsafe impl Send for RegionRecord {}
 
-impl Parallel {
-    pub fn new(size: u32, outer: Option<Arc<Parallel>>) -> Arc<Self> {
+impl RegionRecord {
+    pub fn new(size: u32, outer: Option<Arc<RegionRecord>>) -> Arc<Self> {
         Arc::new(Self {
             data: UnsafeCell::new(0),
             size: AtomicU32::new(size),
@@ -100,20 +100,20 @@ impl Parallel {
     }
 }
 
-/// Bit of [`Task::completion`]: the routine has ended.
+/// Bit of [`TaskRecord::completion`]: the routine has ended.
 pub const ENDED: u32 = 1;
-/// Bit of [`Task::completion`]: the event was fulfilled.
+/// Bit of [`TaskRecord::completion`]: the event was fulfilled.
 pub const FULFILLED: u32 = 2;
 
 /// A task.
 #[derive(Debug)]
-pub struct Task {
+pub struct TaskRecord {
     data: UnsafeCell<u64>,
     frame: UnsafeCell<Frame>,
     pub flags: Cell<u32>,
-    pub parallel: Arc<Parallel>,
+    pub parallel: Arc<RegionRecord>,
     /// The enclosing task: the one that forked the region, or that the thread left for this task.
-    outer: UnsafeCell<Option<Arc<Task>>>,
+    outer: UnsafeCell<Option<Arc<TaskRecord>>>,
     /// Number of the executing thread in its team.
     pub number: Cell<u32>,
     /// Routine of an explicit task.
@@ -129,17 +129,17 @@ pub struct Task {
     /// True if siblings may name the task: it has dependences, and its parent keeps it.
     pub named: Cell<bool>,
     /// Children with dependences, which later ones may name.
-    pub kept: Mutex<Vec<Arc<Task>>>,
+    pub kept: Mutex<Vec<Arc<TaskRecord>>>,
 }
 
 // SAFETY: only the executing thread (before, the creating one) accesses cells; the tool reads words
 // and frames on that thread, or on one that the task encloses.
-unsafe impl Sync for Task {}
+unsafe impl Sync for TaskRecord {}
 // SAFETY: no field is bound to a thread.
-unsafe impl Send for Task {}
+unsafe impl Send for TaskRecord {}
 
-impl Task {
-    pub fn new(flags: u32, parallel: Arc<Parallel>, outer: Option<Arc<Task>>) -> Self {
+impl TaskRecord {
+    pub fn new(flags: u32, parallel: Arc<RegionRecord>, outer: Option<Arc<TaskRecord>>) -> Self {
         Self {
             data: UnsafeCell::new(0),
             frame: UnsafeCell::default(),
@@ -165,13 +165,13 @@ impl Task {
         self.frame.get()
     }
 
-    pub fn outer(&self) -> Option<&Arc<Task>> {
+    pub fn outer(&self) -> Option<&Arc<TaskRecord>> {
         // SAFETY: written before the task becomes a current one.
         unsafe { (*self.outer.get()).as_ref() }
     }
 
     /// Sets the enclosing task.
-    pub fn set_outer(&self, outer: Option<Arc<Task>>) {
+    pub fn set_outer(&self, outer: Option<Arc<TaskRecord>>) {
         // SAFETY: the calling thread begins or ends the task, and is the only one to read it then.
         drop(unsafe { std::mem::replace(&mut *self.outer.get(), outer) });
     }
@@ -201,7 +201,7 @@ pub struct ThreadRecord {
     pub cfa: Cell<usize>,
     /// Frame of the code that called the last entry.
     pub frame: Cell<usize>,
-    task: UnsafeCell<Option<Arc<Task>>>,
+    task: UnsafeCell<Option<Arc<TaskRecord>>>,
     /// True if a worker's part of a region is over and its end is not reported yet.
     pending: Cell<bool>,
     /// True in a `taskyield`.
@@ -218,7 +218,7 @@ struct AtEnd;
 
 impl Drop for AtEnd {
     fn drop(&mut self) {
-        if let Some(me) = known()
+        if let Some(me) = current_if_known()
             && !me.initial
         {
             root_ends(me);
@@ -242,7 +242,7 @@ const INITIAL: i32 = 1;
 const WORKER: i32 = 2;
 
 /// Returns the calling thread, if it was reported.
-pub fn known() -> Option<&'static ThreadRecord> {
+pub fn current_if_known() -> Option<&'static ThreadRecord> {
     // SAFETY: null, or a record that `make` leaked and that is freed only at the thread's end.
     unsafe { ME.try_with(Cell::get).ok()?.as_ref() }
 }
@@ -265,8 +265,8 @@ fn make(initial: bool, state: u32) -> &'static ThreadRecord {
 }
 
 /// Returns the calling thread; a thread of the program is reported at its first call.
-pub fn me() -> &'static ThreadRecord {
-    known().unwrap_or_else(root_begins)
+pub fn current() -> &'static ThreadRecord {
+    current_if_known().unwrap_or_else(root_begins)
 }
 
 /// Reports a thread of the program, and its initial task.
@@ -280,8 +280,8 @@ pub fn root_begins() -> &'static ThreadRecord {
         let _ = AT_END.try_with(|_| ());
     }
     callbacks::thread_begin(INITIAL, me.data());
-    let parallel = Parallel::new(1, None);
-    let task = Arc::new(Task::new(flag::INITIAL, parallel, None));
+    let parallel = RegionRecord::new(1, None);
+    let task = Arc::new(TaskRecord::new(flag::INITIAL, parallel, None));
     callbacks::implicit_task(
         BEGIN,
         task.parallel.data(),
@@ -323,7 +323,7 @@ pub fn worker_begins() {
 /// Reports the end of the calling worker.
 #[cold]
 pub fn worker_ends() {
-    if let Some(me) = known() {
+    if let Some(me) = current_if_known() {
         close_region();
         callbacks::thread_end(me.data());
         ME.set(std::ptr::null());
@@ -337,7 +337,7 @@ pub fn worker_ends() {
 /// command arrives, since the region may have tasks for the worker until then.
 #[cold]
 pub fn close_region() {
-    let Some(me) = known() else { return };
+    let Some(me) = current_if_known() else { return };
     if !me.pending.replace(false) {
         return;
     }
@@ -349,7 +349,7 @@ pub fn close_region() {
 }
 
 /// Reports that an implicit task waits at the end of its region.
-pub fn enter_join(me: &ThreadRecord, task: &Task, code: usize) {
+pub fn enter_join(me: &ThreadRecord, task: &TaskRecord, code: usize) {
     me.state.set(state::BARRIER_PARALLEL);
     let parallel = task.parallel.data();
     callbacks::sync_region(JOIN, BEGIN, parallel, task.data(), code);
@@ -358,7 +358,7 @@ pub fn enter_join(me: &ThreadRecord, task: &Task, code: usize) {
 }
 
 /// Reports the end of an implicit task whose team has more than one thread.
-pub fn leave_join(task: &Task, code: usize) {
+pub fn leave_join(task: &TaskRecord, code: usize) {
     let none = std::ptr::null_mut();
     callbacks::sync_region_wait(JOIN, END, none, task.data(), code);
     callbacks::sync_region(JOIN, END, none, task.data(), code);
@@ -366,7 +366,7 @@ pub fn leave_join(task: &Task, code: usize) {
 }
 
 /// Reports the end of an implicit task.
-pub fn implicit_ends(task: &Task) {
+pub fn implicit_ends(task: &TaskRecord) {
     let size = task.parallel.size.load(Ordering::Relaxed);
     let number = task.number.get();
     let flags = task.flags.get() & (flag::INITIAL | flag::IMPLICIT);
@@ -381,13 +381,13 @@ impl ThreadRecord {
     }
 
     /// Returns the task being executed.
-    pub fn task(&self) -> Option<&Arc<Task>> {
+    pub fn task(&self) -> Option<&Arc<TaskRecord>> {
         // SAFETY: only the thread itself accesses its task.
         unsafe { (*self.task.get()).as_ref() }
     }
 
     /// Sets the current task; returns the previous one.
-    pub fn set_task(&self, task: Option<Arc<Task>>) -> Option<Arc<Task>> {
+    pub fn set_task(&self, task: Option<Arc<TaskRecord>>) -> Option<Arc<TaskRecord>> {
         // SAFETY: only the thread itself accesses its task; callers hold no reference across this.
         unsafe { std::mem::replace(&mut *self.task.get(), task) }
     }
@@ -401,7 +401,7 @@ impl ThreadRecord {
 /// An entry being executed: the task that called it has left its own code.
 pub struct EntryScope {
     pub me: &'static ThreadRecord,
-    pub task: Arc<Task>,
+    pub task: Arc<TaskRecord>,
     /// Return address of the entry.
     pub code: usize,
     state: u32,
@@ -410,12 +410,16 @@ pub struct EntryScope {
 
 /// Marks the calling thread as being in an entry, called from the location that the gate recorded.
 pub fn enter_entry(state: Option<u32>) -> EntryScope {
-    let me = me();
+    let me = current();
     let task = match me.task() {
         Some(task) => task.clone(),
         // A worker outside of regions makes no calls; a late call after the end gets a temporary
         // task.
-        None => Arc::new(Task::new(flag::INITIAL, Parallel::new(1, None), None)),
+        None => Arc::new(TaskRecord::new(
+            flag::INITIAL,
+            RegionRecord::new(1, None),
+            None,
+        )),
     };
     let frame = task.frame();
     // SAFETY: the current task's frame is this thread's.

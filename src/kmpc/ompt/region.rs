@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::callbacks::{self, BEGIN};
-use super::record::{self, Parallel, Task, ThreadRecord, enter_entry, flag, state};
+use super::record::{self, RegionRecord, TaskRecord, ThreadRecord, enter_entry, flag, state};
 use crate::abi;
 use crate::fork::{self as untraced};
 use crate::ident::Ident;
@@ -25,15 +25,15 @@ struct Region {
     microtask: *const c_void,
     argc: u32,
     argv: *const *mut c_void,
-    parallel: Arc<Parallel>,
-    outer: Arc<Task>,
+    parallel: Arc<RegionRecord>,
+    outer: Arc<TaskRecord>,
     code: usize,
 }
 
 /// Makes the task that forked the current one again, also if the region is left by unwinding.
 struct Back {
     me: &'static ThreadRecord,
-    task: Option<Arc<Task>>,
+    task: Option<Arc<TaskRecord>>,
 }
 
 impl Drop for Back {
@@ -63,7 +63,7 @@ unsafe fn region(
 ) {
     let at = enter_entry(Some(state::OVERHEAD));
     let outer = at.task.clone();
-    let parallel = Parallel::new(1, Some(outer.parallel.clone()));
+    let parallel = RegionRecord::new(1, Some(outer.parallel.clone()));
     callbacks::parallel_begin(
         outer.data(),
         outer.frame(),
@@ -103,10 +103,10 @@ unsafe extern "C-unwind" fn member(gtid: *const i32, btid: *const i32, region: *
     // SAFETY: the runtime passes the numbers and the argument list of `region`, which lives until
     // the thread has joined.
     let (region, thread) = unsafe { (&*region, by_number(*gtid)) };
-    let me = record::me();
+    let me = record::current();
     let size = thread.team().size();
     region.parallel.size.store(size, Ordering::Relaxed);
-    let task = Task::new(
+    let task = TaskRecord::new(
         flag::IMPLICIT,
         region.parallel.clone(),
         Some(region.outer.clone()),
@@ -152,10 +152,10 @@ unsafe extern "C-unwind" fn team(gtid: *const i32, btid: *const i32, region: *co
     // SAFETY: the runtime passes the numbers and the argument list of `region`, which lives until
     // the thread has joined.
     let (region, thread) = unsafe { (&*region, by_number(*gtid)) };
-    let me = record::me();
+    let me = record::current();
     let league = thread.team().shape().league;
     region.parallel.size.store(league.0, Ordering::Relaxed);
-    let task = Task::new(
+    let task = TaskRecord::new(
         flag::INITIAL,
         region.parallel.clone(),
         Some(region.outer.clone()),
@@ -173,11 +173,11 @@ unsafe extern "C-unwind" fn team(gtid: *const i32, btid: *const i32, region: *co
     );
     let before = me.set_task(Some(task.clone()));
     // The team's own region, of one thread, as libomp reports it.
-    let own = Parallel::new(1, Some(region.parallel.clone()));
+    let own = RegionRecord::new(1, Some(region.parallel.clone()));
     let requested = thread.icvs.get().threads();
     let (data, frame) = (task.data(), task.frame());
     callbacks::parallel_begin(data, frame, own.data(), requested, TEAM, region.code);
-    let implicit = Arc::new(Task::new(
+    let implicit = Arc::new(TaskRecord::new(
         flag::IMPLICIT | flag::UNDEFERRED,
         own.clone(),
         Some(task.clone()),
@@ -267,7 +267,7 @@ pub unsafe extern "C-unwind" fn begin_serialized(ident: *const Ident, gtid: i32)
     let at = enter_entry(None);
     let frame = at.me.frame.get();
     let outer = at.task.clone();
-    let parallel = Parallel::new(1, Some(outer.parallel.clone()));
+    let parallel = RegionRecord::new(1, Some(outer.parallel.clone()));
     callbacks::parallel_begin(
         outer.data(),
         outer.frame(),
@@ -281,7 +281,7 @@ pub unsafe extern "C-unwind" fn begin_serialized(ident: *const Ident, gtid: i32)
     let me = at.me;
     // The task stays marked as in the runtime until the region's end.
     std::mem::forget(at);
-    let task = Arc::new(Task::new(
+    let task = Arc::new(TaskRecord::new(
         flag::IMPLICIT | flag::UNDEFERRED,
         parallel,
         Some(outer),
@@ -295,7 +295,7 @@ pub unsafe extern "C-unwind" fn begin_serialized(ident: *const Ident, gtid: i32)
 
 /// Implements `__kmpc_end_serialized_parallel`.
 pub unsafe extern "C-unwind" fn end_serialized(ident: *const Ident, gtid: i32) {
-    let me = record::me();
+    let me = record::current();
     let code = me.code.get();
     let task = me.task().cloned();
     if let Some(task) = &task {

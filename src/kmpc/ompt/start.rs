@@ -301,7 +301,7 @@ pub fn finish() {
             std::thread::sleep(Duration::from_micros(50));
         }
     }
-    if let Some(me) = record::known() {
+    if let Some(me) = record::current_if_known() {
         record::root_ends(me);
     }
     TOOL_STATE.store(NONE, Ordering::SeqCst);

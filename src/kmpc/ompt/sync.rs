@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 
 use super::callbacks::{self, BEGIN, END};
-use super::record::{enter_entry, me, state};
+use super::record::{current, enter_entry, state};
 use crate::ident::Ident;
 use crate::reduce::{self, Combine};
 use crate::task::wait;
@@ -254,7 +254,7 @@ reductions! {
 pub unsafe extern "C-unwind" fn flush(ident: *const Ident) {
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { barrier::flush(ident) };
-    let me = me();
+    let me = current();
     callbacks::flush(me.data(), me.code.get());
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::callbacks::{self, BEGIN, Dependence, END};
-use super::record::{self, ENDED, FULFILLED, Task as Record, enter_entry, flag, state};
+use super::record::{self, ENDED, FULFILLED, TaskRecord, enter_entry, flag, state};
 use super::sync;
 use crate::abi;
 use crate::ident::Ident;
@@ -42,20 +42,20 @@ const DISCARDED: u32 = 0x48;
 const MERGEABLE: u32 = 4;
 
 /// Returns the record of a task; `None` if no tool observed its creation.
-fn record(task: &Task) -> Option<&Record> {
+fn record(task: &Task) -> Option<&TaskRecord> {
     // SAFETY: null, or the reference that `attach` stored, valid until `release`.
-    unsafe { task.tool.get().cast::<Record>().as_ref() }
+    unsafe { task.tool.get().cast::<TaskRecord>().as_ref() }
 }
 
 /// Attaches a record to a task.
-fn attach(task: &Task, record: Arc<Record>) {
+fn attach(task: &Task, record: Arc<TaskRecord>) {
     task.tool.set(Arc::into_raw(record).cast());
 }
 
 /// Takes back the task's reference to its record, once. If siblings may name the task, the word
 /// stays until the task is complete; then its parent holds a reference.
-fn release(task: &Task) -> Option<Arc<Record>> {
-    let record = task.tool.get().cast::<Record>();
+fn release(task: &Task) -> Option<Arc<TaskRecord>> {
+    let record = task.tool.get().cast::<TaskRecord>();
     if record.is_null() {
         return None;
     }
@@ -71,7 +71,7 @@ fn release(task: &Task) -> Option<Arc<Record>> {
 ///
 /// # Safety
 /// The record is in an `Arc`.
-unsafe fn shared(record: &Record) -> Arc<Record> {
+unsafe fn shared(record: &TaskRecord) -> Arc<TaskRecord> {
     let record = std::ptr::from_ref(record);
     // SAFETY: the record is in an `Arc` (caller's contract).
     unsafe {
@@ -81,9 +81,9 @@ unsafe fn shared(record: &Record) -> Arc<Record> {
 }
 
 /// Creates a record for a task that was just allocated.
-fn made(task: &Task, flags: u32, routine: Option<Routine>) -> Option<Arc<Record>> {
-    let parent = record::me().task()?.clone();
-    let mut record = Record::new(flags, parent.parallel.clone(), None);
+fn create_record(task: &Task, flags: u32, routine: Option<Routine>) -> Option<Arc<TaskRecord>> {
+    let parent = record::current().task()?.clone();
+    let mut record = TaskRecord::new(flags, parent.parallel.clone(), None);
     record.routine = routine;
     record.memory = (task.payload.get().addr(), task.bytes.get());
     Some(Arc::new(record))
@@ -123,7 +123,7 @@ pub unsafe extern "C-unwind" fn alloc(
         if crate::thread::by_number(gtid).team().size() == 1 || (*parent).is(task::flag::FINAL) {
             kind |= flag::UNDEFERRED;
         }
-        match made(task, kind, routine) {
+        match create_record(task, kind, routine) {
             Some(record) => attach(task, record),
             None => (*payload).routine = routine,
         }
@@ -150,17 +150,17 @@ pub fn duplicated(pattern: &Task, task: &Task) {
     let Some(old) = record(pattern) else {
         return;
     };
-    let code = record::me().code.get();
-    if let Some(new) = made(task, old.flags.get(), old.routine) {
+    let code = record::current().code.get();
+    if let Some(new) = create_record(task, old.flags.get(), old.routine) {
         new.chunk.set(old.chunk.get());
-        created(&new, false, code);
+        report_created(&new, false, code);
         attach(task, new);
     }
 }
 
 /// Reports that the current task has created another.
-fn created(new: &Record, dependences: bool, code: usize) {
-    if let Some(parent) = record::me().task().cloned() {
+fn report_created(new: &TaskRecord, dependences: bool, code: usize) {
+    if let Some(parent) = record::current().task().cloned() {
         callbacks::task_create(
             parent.data(),
             parent.frame(),
@@ -173,7 +173,7 @@ fn created(new: &Record, dependences: bool, code: usize) {
 }
 
 /// Reports the iterations of a taskloop's task.
-fn report_chunk(own: &Record, payload: *mut Payload) {
+fn report_chunk(own: &TaskRecord, payload: *mut Payload) {
     let (lower, upper, step) = own.chunk.get();
     if step == 0 {
         return;
@@ -198,7 +198,7 @@ unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
     // SAFETY: the runtime passes a task that it executes.
     let task = unsafe { &*Task::of(payload) };
     let Some(own) = record(task) else { return 0 };
-    let (me, Some(routine)) = (record::me(), own.routine) else {
+    let (me, Some(routine)) = (record::current(), own.routine) else {
         return 0;
     };
     // SAFETY: `attach` holds a reference, so the record is in an `Arc`.
@@ -251,7 +251,7 @@ unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
 
 /// Reports the cancellation of a task that was never begun.
 pub fn discarded(task: &Task) {
-    let me = record::me();
+    let me = record::current();
     let outer = me.task().map_or(null_mut(), |t| t.data());
     if let Some(record) = record(task) {
         callbacks::cancel(record.data(), DISCARDED, 0);
@@ -279,7 +279,7 @@ pub unsafe extern "C-unwind" fn submit(
         if !task.is(task::flag::STARTED)
             && let Some(record) = record(task)
         {
-            created(record, false, at.code);
+            report_created(record, false, at.code);
         }
         create::submit(ident, gtid, payload)
     }
@@ -289,7 +289,12 @@ pub unsafe extern "C-unwind" fn submit(
 ///
 /// # Safety
 /// As for [`depend::items`].
-unsafe fn told(count: i32, list: *const Item, more: i32, other: *const Item) -> Vec<Dependence> {
+unsafe fn tool_dependences(
+    count: i32,
+    list: *const Item,
+    more: i32,
+    other: *const Item,
+) -> Vec<Dependence> {
     let kind = |item: &Item| match item.plain_kind() {
         // Compilers do not distinguish `out` from `inout`; libomp reports `out`.
         _ if item.everywhere() => 34,
@@ -329,8 +334,8 @@ pub unsafe extern "C-unwind" fn submit_with(
         if !task.is(task::flag::STARTED)
             && let Some(record) = record(task)
         {
-            let items = told(count, list, more, other);
-            created(record, !items.is_empty(), at.code);
+            let items = tool_dependences(count, list, more, other);
+            report_created(record, !items.is_empty(), at.code);
             if !items.is_empty() {
                 callbacks::dependences(record.data(), items.as_ptr(), items.len() as i32);
                 // A later sibling may name it after its end.
@@ -361,10 +366,10 @@ unsafe fn waiting(
 ) {
     let at = enter_entry(Some(state::TASKWAIT));
     // SAFETY: the lists have as many items as the counts say (caller's contract).
-    let items = unsafe { told(count, list, more, other) };
+    let items = unsafe { tool_dependences(count, list, more, other) };
     let kind = flag::TASKWAIT | flag::UNDEFERRED | flag::MERGEABLE;
-    let new = Record::new(kind, at.task.parallel.clone(), None);
-    created(&new, !items.is_empty(), at.code);
+    let new = TaskRecord::new(kind, at.task.parallel.clone(), None);
+    report_created(&new, !items.is_empty(), at.code);
     callbacks::dependences(new.data(), items.as_ptr(), items.len() as i32);
     wait();
     callbacks::task_schedule(new.data(), status::TASKWAIT_COMPLETE, null_mut());
@@ -426,7 +431,7 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
     let task = unsafe { &*Task::of(payload) };
     let own = record(task).map(|own| {
         own.flags.set(own.flags.get() | flag::UNDEFERRED);
-        created(own, false, at.code);
+        report_created(own, false, at.code);
         // SAFETY: `attach` holds a reference, so the record is in an `Arc`.
         unsafe { shared(own) }
     });
@@ -482,7 +487,7 @@ pub unsafe extern "C-unwind" fn end_undeferred(
             callbacks::task_schedule(own.data(), said, outer.data());
             // SAFETY: this thread's own frame, marked by `begin_undeferred`.
             unsafe { (*outer.frame()).enter = 0 };
-            record::me().set_task(Some(outer));
+            record::current().set_task(Some(outer));
         }
         own.set_outer(None);
     }
