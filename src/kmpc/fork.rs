@@ -12,7 +12,7 @@ use crate::affinity::{self, DISPLAY};
 use crate::cancel;
 use crate::icv::{self, Icvs, NestedThreads, settings};
 use crate::ident::Ident;
-use crate::task::wait::{EpochWork, drain, settle_visitors};
+use crate::task::wait::{EpochWork, await_visitors, drain};
 use crate::team::parker::SpinPolicy;
 use crate::team::team_core::{BarrierAlgorithm, choose_barrier_algorithm};
 use crate::team::{INLINE_ARGS, Shape, Team, Work};
@@ -406,7 +406,7 @@ impl Drop for Join {
         }
         self.fp.load();
         let local = thread.local();
-        settle_visitors(local, team);
+        await_visitors(local, team);
         if local.singles.get() > 0 {
             team.singles.store(0, Ordering::Relaxed);
         }
@@ -525,7 +525,7 @@ pub fn leave_serial(thread: &Thread) {
         unsafe { drain(thread, open) };
     }
     let local = thread.local();
-    settle_visitors(local, team);
+    await_visitors(local, team);
     if local.singles.get() > 0 {
         team.singles.store(0, Ordering::Relaxed);
     }

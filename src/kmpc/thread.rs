@@ -308,7 +308,7 @@ fn take_number() -> Option<i32> {
 }
 
 fn release_root(thread: &'static Thread) {
-    wait::settle_visitors(thread.local(), thread.team());
+    wait::await_visitors(thread.local(), thread.team());
     // SAFETY: the lists are the calling thread's own, and it runs no region.
     let (teams, serial) = unsafe {
         (
@@ -531,7 +531,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                 }
             }
             // SAFETY: the worker's last barrier was the join with this number.
-            WorkerCommand::Help => unsafe { wait::help(thread, team, joined) },
+            WorkerCommand::Help => unsafe { wait::help_after_join(thread, team, joined) },
             WorkerCommand::Dismissed => {
                 if ompt::on() {
                     ompt::close_region();

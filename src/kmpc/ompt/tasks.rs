@@ -221,7 +221,7 @@ unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
     own.set_exit(0);
     // Destructors of private variables and later parts are reported in the enclosing task.
     let over = !task.is(task::flag::AGAIN);
-    let stopped = run::cancelled(crate::thread::by_number(gtid), task);
+    let stopped = execution::cancelled(crate::thread::by_number(gtid), task);
     let (said, last) = if !over {
         (status::SWITCH, false)
     } else if task.completes_later() {
@@ -476,7 +476,7 @@ pub unsafe extern "C-unwind" fn end_undeferred(
         own.set_exit(0);
         let outer = own.outer().cloned();
         if let Some(outer) = outer {
-            let stopped = run::cancelled(crate::thread::by_number(gtid), task);
+            let stopped = execution::cancelled(crate::thread::by_number(gtid), task);
             let said = if late {
                 status::DETACH
             } else if stopped {

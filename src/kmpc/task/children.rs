@@ -26,11 +26,11 @@ pub struct Children(AtomicU64);
 
 /// State that a child found when it reported its completion.
 #[derive(Clone, Copy, Debug)]
-pub struct Said {
+pub struct ChildrenState {
     now: u64,
 }
 
-impl Said {
+impl ChildrenState {
     /// Returns true if all of `spawned` children were done then.
     pub fn all_done(self, spawned: u32) -> bool {
         self.now & DONE_MASK == u64::from(spawned)
@@ -65,25 +65,25 @@ impl Children {
     }
 
     /// Reports that a child is done, and that its memory is free if `freed`. The task may be freed
-    /// afterwards, unless [`Said::all_freed`].
+    /// afterwards, unless [`ChildrenState::all_freed`].
     ///
     /// AcqRel: the parent sees the child's effects; the last child sees that the parent is
     /// complete, and all effects. SeqCst: a full fence on x86-64, for the check for sleepers that
     /// follows.
     #[inline(always)]
-    pub fn one_done(&self, freed: bool) -> Said {
+    pub fn one_done(&self, freed: bool) -> ChildrenState {
         let add = if freed { DONE + FREED } else { DONE };
         let before = self.0.fetch_add(add, Ordering::SeqCst);
-        Said {
+        ChildrenState {
             now: before.wrapping_add(add),
         }
     }
 
     /// Reports that the memory of a child that was done before is free. AcqRel: as in
     /// [`Children::one_done`].
-    pub fn one_freed(&self) -> Said {
+    pub fn one_freed(&self) -> ChildrenState {
         let before = self.0.fetch_add(FREED, Ordering::AcqRel);
-        Said {
+        ChildrenState {
             now: before.wrapping_add(FREED),
         }
     }
@@ -167,11 +167,11 @@ mod loom_tests {
                     let parent = parent.clone();
                     loom::thread::spawn(move || {
                         parent.read();
-                        let mut said = parent.children.one_done(at_once);
+                        let mut state = parent.children.one_done(at_once);
                         if !at_once {
-                            said = parent.children.one_freed();
+                            state = parent.children.one_freed();
                         }
-                        if said.all_freed() {
+                        if state.all_freed() {
                             parent.free();
                         }
                     })

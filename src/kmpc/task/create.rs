@@ -5,7 +5,7 @@
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
-use super::{Payload, Routine, Task, children, flag, run, wait};
+use super::{Payload, Routine, Task, children, execution, flag, wait};
 use crate::icv::settings;
 use crate::ident::Ident;
 use crate::team::Team;
@@ -129,7 +129,7 @@ pub unsafe fn adopt(thread: &Thread, task: *mut Task) {
     let spawned = parent.spawned.load(Ordering::Relaxed);
     if spawned >= children::LIMIT {
         // SAFETY: the calling thread executes the parent.
-        unsafe { wait::settle(thread, parent) };
+        unsafe { wait::reset_children(thread, parent) };
         // SAFETY: the same contract; the count is 0 now.
         return unsafe { adopt(thread, task) };
     }
@@ -170,7 +170,7 @@ pub unsafe extern "C-unwind" fn submit(
     // SAFETY: the task is not submitted yet, and the compiler submits it in its parent.
     unsafe {
         adopt(thread, task);
-        go(thread, task);
+        execute_or_offer(thread, task);
     }
     0
 }
@@ -180,7 +180,7 @@ pub unsafe extern "C-unwind" fn submit(
 /// # Safety
 /// As for [`adopt`], after it.
 #[inline]
-pub unsafe fn go(thread: &Thread, task: *mut Task) {
+pub unsafe fn execute_or_offer(thread: &Thread, task: *mut Task) {
     // SAFETY: the task is not complete, and its parent is being executed by this thread.
     let (t, parent) = unsafe { (&*task, &*(*task).parent()) };
     let team = thread.team();
@@ -196,7 +196,7 @@ pub unsafe fn go(thread: &Thread, task: *mut Task) {
             count(thread, t);
         }
         if now {
-            run::execute(thread, task);
+            execution::execute(thread, task);
         } else {
             offer(thread, task);
         }
@@ -262,7 +262,7 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
         if (*task).completes_later() {
             count(thread, &*task);
         }
-        run::enter(thread, task);
+        execution::enter(thread, task);
     }
 }
 
@@ -279,9 +279,9 @@ pub unsafe extern "C-unwind" fn end_undeferred(
     // SAFETY: this thread began the task and has executed its first part (caller's contract).
     unsafe {
         let task = Task::of(payload);
-        run::go_on(thread, task);
-        run::leave(thread, task);
-        run::finish(thread, task);
+        execution::run_remaining_parts(thread, task);
+        execution::leave(thread, task);
+        execution::finish(thread, task);
     }
 }
 

@@ -320,7 +320,7 @@ pub unsafe extern "C-unwind" fn submit(
     // For an included task of a task without living children, its predecessors are complete, and it
     // will be complete before the next sibling exists.
     let alone = thread.team().size() == 1 || parent.is(flag::FINAL);
-    if t.is(flag::STARTED) || alone && parent.childless() && !t.completes_later() {
+    if t.is(flag::STARTED) || alone && parent.children_done() && !t.completes_later() {
         // SAFETY: `alloc` returned the payload (caller's contract).
         return unsafe { create::submit(ident, gtid, payload) };
     }
@@ -335,7 +335,7 @@ pub unsafe extern "C-unwind" fn submit(
         add_items(parent.dependences(), &node, items, false);
         // AcqRel: the last of the predecessors and this thread sees all their effects.
         if node.before.fetch_sub(1, Ordering::AcqRel) == 1 && acquire_exclusions(&node) {
-            create::go(thread, task);
+            create::execute_or_offer(thread, task);
         }
     }
     0
@@ -381,7 +381,7 @@ fn release_exclusions(node: &Node) -> Vec<usize> {
 /// Completes a node: its successors may become ready.
 ///
 /// # Safety
-/// As for [`complete`](super::run::complete); the task has a node.
+/// As for [`complete`](super::execution::complete); the task has a node.
 #[cold]
 pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: &Task) {
     // SAFETY: `submit` stored it with `Arc::into_raw`, and it is taken back once.
@@ -466,7 +466,7 @@ pub unsafe extern "C-unwind" fn wait_for(
     let thread = by_number(gtid);
     // SAFETY: the task that the thread executes.
     let task = unsafe { &*current(thread) };
-    if task.table.get().is_null() || task.childless() {
+    if task.table.get().is_null() || task.children_done() {
         return;
     }
     let node = Node::new(null_mut(), current(thread));
@@ -477,7 +477,7 @@ pub unsafe extern "C-unwind" fn wait_for(
         add_items(task.dependences(), &node, items, true);
         node.before.fetch_sub(1, Ordering::AcqRel);
         // Acquire: the effects of the predecessors are visible.
-        wait::until(thread, task, || node.before.load(Ordering::Acquire) == 0);
+        wait::execute_until(thread, task, || node.before.load(Ordering::Acquire) == 0);
     }
 }
 

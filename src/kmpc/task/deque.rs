@@ -111,7 +111,7 @@ impl<T> Deque<T> {
 
     /// Returns true if the deque seems to hold a task.
     #[inline(always)]
-    pub fn tempting(&self) -> bool {
+    pub fn seems_nonempty(&self) -> bool {
         // Relaxed: a hint for spinning threads. A thread that is about to sleep checks after a full
         // fence, and the owner has one between its push and its check for sleepers: one of the two
         // sees the other.

@@ -7,7 +7,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{Payload, Task, flag, run, wait};
+use super::{Payload, Task, execution, flag, wait};
 use crate::ident::Ident;
 use crate::thread;
 
@@ -62,7 +62,7 @@ pub unsafe extern "C-unwind" fn fulfill(event: usize) {
     if t.event.fetch_or(FULFILLED, Ordering::AcqRel) & ENDED != 0 {
         // SAFETY: the routine has ended and the event is fulfilled; only the second of both
         // completes.
-        unsafe { run::complete(member, team_ref, task) };
+        unsafe { execution::complete(member, team_ref, task) };
     }
     if member.is_none() {
         wait::notify_master(team_ref);

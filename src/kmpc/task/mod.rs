@@ -31,9 +31,9 @@ pub mod depend;
 pub mod deque;
 pub mod epoch;
 pub mod event;
+pub mod execution;
 pub mod memory;
 pub mod reduction;
-pub mod run;
 pub mod taskloop;
 pub mod wait;
 pub mod wakeups;
@@ -255,7 +255,7 @@ impl Task {
     /// Returns true if all children submitted so far are done. Acquire: their effects are visible
     /// then.
     #[inline(always)]
-    pub fn childless(&self) -> bool {
+    pub fn children_done(&self) -> bool {
         // Relaxed: written only by this task.
         self.children.all_done(self.spawned.load(Ordering::Relaxed))
     }
@@ -294,7 +294,7 @@ struct Own {
     /// Number of the member to steal from next.
     victim: Cell<u32>,
     /// Number of checks of victims.
-    looks: Cell<u32>,
+    checks: Cell<u32>,
 }
 
 impl Default for Own {
@@ -304,7 +304,7 @@ impl Default for Own {
             implicit: Cell::new(null_mut()),
             bound: Cell::new(null_mut()),
             victim: Cell::new(0),
-            looks: Cell::new(0),
+            checks: Cell::new(0),
         }
     }
 }

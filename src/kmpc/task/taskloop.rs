@@ -4,9 +4,9 @@
 //! pattern itself is never executed. The encountering thread creates the chunks one after the
 //! other, and the other threads steal them.
 
-use super::create::{adopt, alloc, current, go};
+use super::create::{adopt, alloc, current, execute_or_offer};
 use super::wait::{begin_group, end_group};
-use super::{Payload, Task, flag, run};
+use super::{Payload, Task, execution, flag};
 use crate::ident::Ident;
 use crate::thread::{Thread, by_number};
 
@@ -141,9 +141,9 @@ pub unsafe extern "C-unwind" fn run_strict(
                 }
                 adopt(thread, task);
                 if condition != 0 {
-                    go(thread, task);
+                    execute_or_offer(thread, task);
                 } else {
-                    run::execute(thread, task);
+                    execution::execute(thread, task);
                 }
             }
         }
@@ -189,7 +189,7 @@ unsafe fn discard(thread: &Thread, task: *mut Task) {
     // has no children.
     unsafe {
         debug_assert!(!current(thread).is_null());
-        run::destroy(thread, &*task);
+        execution::destroy(thread, &*task);
         thread.pool().put(task);
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use super::create::current;
 use super::deque::Steal;
 use super::epoch::{TaskEpoch, quiescent};
-use super::{Group, Task, TeamTasks, flag, run};
+use super::{Group, Task, TeamTasks, execution, flag};
 use crate::ident::Ident;
 use crate::team::team_core::IdleWork;
 use crate::team::{Local, Team};
@@ -87,7 +87,7 @@ pub unsafe fn steal(thread: &Thread, allowed: impl Fn(*mut Task) -> bool) -> *mu
                 Steal::Taken(task) => {
                     own.victim.set(victim);
                     // A thief that found more than one task wakes the next sleeper.
-                    if team.core.anyone_sleeps() && deque.tempting() {
+                    if team.core.anyone_sleeps() && deque.seems_nonempty() {
                         // SAFETY: the thread takes part in the region; the task's memory always
                         // holds a task.
                         unsafe { wake_for(team, task) };
@@ -111,7 +111,11 @@ pub unsafe fn steal(thread: &Thread, allowed: impl Fn(*mut Task) -> bool) -> *mu
 #[cold]
 pub unsafe fn wake_for(team: &Team, task: *mut Task) {
     // SAFETY: the caller takes part in the region, of which this is the size.
-    if unsafe { team.tasks.wakeups.wake_one(&team.core, team.size(), free) } {
+    if unsafe {
+        team.tasks
+            .wakeups
+            .wake_one(&team.core, team.size(), may_execute_any)
+    } {
         return;
     }
     // SAFETY: memory that always holds a task.
@@ -135,7 +139,7 @@ pub unsafe fn wake_for(team: &Team, task: *mut Task) {
 }
 
 /// Returns true if a member may execute any task where it waits.
-fn free(local: &Local) -> bool {
+fn may_execute_any(local: &Local) -> bool {
     local.tasks.busy.load(Ordering::Relaxed) == 0
 }
 
@@ -163,13 +167,17 @@ unsafe fn pass_on(team: &Team) {
         team.tasks.waiting.load(Ordering::Relaxed) > 0
             || (0..size).any(|tid| {
                 // SAFETY: `tid` is the number of a member of the region.
-                unsafe { team.slot(tid) }.local.tasks.deque.tempting()
+                unsafe { team.slot(tid) }.local.tasks.deque.seems_nonempty()
             })
     };
     // SAFETY: the thread takes part in the team's region, of which `size` is the size.
     unsafe {
-        if !team.tasks.wakeups.decline(&team.core, size, free, any) {
-            // A member that waits in an ancestor of one of the tasks looks for it.
+        if !team
+            .tasks
+            .wakeups
+            .decline(&team.core, size, may_execute_any, any)
+        {
+            // A member that waits in an ancestor of one of the tasks checks for it.
             team.core.wake_all(size);
         }
     }
@@ -180,7 +188,7 @@ unsafe fn pass_on(team: &Team) {
 ///
 /// # Safety
 /// The thread is a member of its team's region.
-unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
+unsafe fn wait_for_task(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
     let team = thread.team();
     let shape = team.shape();
     let member = &thread.local().tasks;
@@ -191,17 +199,17 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
     let offers = |tid: u32| {
         // SAFETY: `tid` is the number of a member of the region.
         let deque = unsafe { &team.slot(tid).local.tasks.deque };
-        deque.tempting() && (bound.is_null() || deque.offers(allowed))
+        deque.seems_nonempty() && (bound.is_null() || deque.offers(allowed))
     };
     // A spinning member checks one other deque in every fourth round, since each check slows down
     // the working member.
     let glance = || {
-        let looks = own.looks.get().wrapping_add(1);
-        own.looks.set(looks);
-        if looks & 3 != 0 {
+        let checks = own.checks.get().wrapping_add(1);
+        own.checks.set(checks);
+        if checks & 3 != 0 {
             return false;
         }
-        let tid = (looks >> 2) % shape.size;
+        let tid = (checks >> 2) % shape.size;
         (tid != thread.tid() && offers(tid))
             || team.tasks.waiting.load(Ordering::Relaxed) > 0 && team.tasks.any_in_line(&allowed)
     };
@@ -247,16 +255,16 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
 /// # Safety
 /// The thread executes `task`.
 #[inline]
-pub unsafe fn until(thread: &Thread, task: &Task, done: impl Fn() -> bool) {
+pub unsafe fn execute_until(thread: &Thread, task: &Task, done: impl Fn() -> bool) {
     let mut look = false;
     while look || !done() {
         look = false;
         // SAFETY: the thread executes a task of its region, and every wait is a scheduling point.
-        if !unsafe { run::one(thread) } && !done() {
+        if !unsafe { execution::execute_one(thread) } && !done() {
             // Relaxed: ordered by the full fence before the sleep.
             task.waiter.store(thread.tid() + 1, Ordering::Relaxed);
             // SAFETY: the thread is a member of its team's region.
-            look = unsafe { pause(thread, &done) };
+            look = unsafe { wait_for_task(thread, &done) };
             task.waiter.store(0, Ordering::Relaxed);
         }
     }
@@ -267,17 +275,17 @@ pub unsafe fn until(thread: &Thread, task: &Task, done: impl Fn() -> bool) {
 /// # Safety
 /// The thread executes `task`.
 #[cold]
-pub unsafe fn settle(thread: &Thread, task: &Task) {
+pub unsafe fn reset_children(thread: &Thread, task: &Task) {
     loop {
         // SAFETY: the thread executes `task` (caller's contract).
-        unsafe { until(thread, task, || task.childless()) };
+        unsafe { execute_until(thread, task, || task.children_done()) };
         let spawned = task.spawned.load(Ordering::Relaxed);
         if task.children.all_freed(spawned) {
             break;
         }
         // Grandchildren are alive, whose end is not announced to this thread.
         // SAFETY: the thread is a member of its region, at a scheduling point.
-        if !unsafe { run::one(thread) } {
+        if !unsafe { execution::execute_one(thread) } {
             std::thread::yield_now();
         }
     }
@@ -292,11 +300,11 @@ pub unsafe extern "C-unwind" fn taskwait(_ident: *const Ident, gtid: i32) -> i32
     let task = thread.local().tasks.own.task.get();
     // SAFETY: null or the task that the thread executes; without one there are no children.
     if let Some(task) = unsafe { task.as_ref() }
-        && !task.childless()
+        && !task.children_done()
     {
         // SAFETY: the thread executes `task`.
         unsafe {
-            until(thread, task, || task.childless());
+            execute_until(thread, task, || task.children_done());
             task.forget_dependences();
         }
     }
@@ -309,7 +317,7 @@ pub unsafe extern "C-unwind" fn taskyield(_ident: *const Ident, gtid: i32, _part
     if thread.team().tasks.epoch.number() != 0 {
         current(thread);
         // SAFETY: the thread is a member of its region, at a scheduling point.
-        unsafe { run::one(thread) };
+        unsafe { execution::execute_one(thread) };
     }
     0
 }
@@ -338,7 +346,7 @@ pub unsafe extern "C-unwind" fn end_group(_ident: *const Ident, gtid: i32) {
     // Acquire: the effects of its tasks are visible.
     let over = || g.members.load(Ordering::Acquire) == 0;
     // SAFETY: the thread executes the task.
-    unsafe { until(thread, t, over) };
+    unsafe { execute_until(thread, t, over) };
     t.group.set(g.outer);
     // SAFETY: `begin_group` boxed the group; all its tasks have left it.
     let mut group = unsafe { Box::from_raw(group) };
@@ -375,9 +383,9 @@ impl IdleWork for EpochWork<'_> {
         while look || !over() {
             look = false;
             // SAFETY: the thread is a member of its region, and a barrier is a scheduling point.
-            if !unsafe { run::one(self.thread) } && !over() {
+            if !unsafe { execution::execute_one(self.thread) } && !over() {
                 // SAFETY: the thread is a member of its region.
-                look = unsafe { pause(self.thread, &over) };
+                look = unsafe { wait_for_task(self.thread, &over) };
             }
         }
     }
@@ -402,7 +410,7 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
     unsafe { (*current(thread)).forget_dependences() };
     if thread.tid() != 0 {
         // SAFETY: the thread takes part in the region, whose epoch is open (caller's contract).
-        return unsafe { assist(thread, epoch) };
+        return unsafe { execute_until_end(thread, epoch) };
     }
     let task_epoch = &team.tasks.epoch;
     // Counts all members that ever were: one of a larger region may have submitted a task that
@@ -414,7 +422,7 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
     team.tasks.wakeups.acknowledge();
     loop {
         // SAFETY: the thread is a member of its region, at a barrier.
-        while unsafe { run::one(thread) } {}
+        while unsafe { execution::execute_one(thread) } {}
         // Before the counts are read: a member that completes a task counts first, then notifies.
         let seen = task_epoch.notifications();
         if quiescent(counts.clone(), &team.tasks.finished) {
@@ -422,7 +430,7 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
         }
         let moved = || task_epoch.notifications() != seen;
         // SAFETY: the thread is a member of its region, at a barrier.
-        unsafe { pause(thread, &moved) };
+        unsafe { wait_for_task(thread, &moved) };
     }
     team.tasks.wakeups.reset();
     task_epoch.end();
@@ -454,7 +462,7 @@ pub fn complete_root(thread: &Thread) -> bool {
 
 /// Waits until no visitor uses the team. Called by the master at the end of its region.
 #[inline(always)]
-pub fn settle_visitors(local: &Local, team: &Team) {
+pub fn await_visitors(local: &Local, team: &Team) {
     if local.visited.get() {
         local.visited.set(false);
         team.tasks.epoch.await_visitors();
@@ -465,7 +473,7 @@ pub fn settle_visitors(local: &Local, team: &Team) {
 ///
 /// # Safety
 /// The thread is a member of its region that has arrived at the barrier `epoch`, or a visitor.
-unsafe fn assist(thread: &Thread, epoch: u64) {
+unsafe fn execute_until_end(thread: &Thread, epoch: u64) {
     let team = thread.team();
     let over = || team.tasks.epoch.ended(epoch);
     team.tasks.wakeups.acknowledge();
@@ -474,7 +482,7 @@ unsafe fn assist(thread: &Thread, epoch: u64) {
     while !over() {
         // SAFETY: the thread is a member of its region, at a barrier, or a visitor that keeps it
         // from ending.
-        if unsafe { run::one(thread) } {
+        if unsafe { execution::execute_one(thread) } {
             worked = true;
             continue;
         }
@@ -483,7 +491,7 @@ unsafe fn assist(thread: &Thread, epoch: u64) {
             notify_master(team);
         }
         // SAFETY: the thread is a member of its region or a visitor that keeps it from ending.
-        unsafe { pause(thread, &over) };
+        unsafe { wait_for_task(thread, &over) };
     }
 }
 
@@ -503,11 +511,11 @@ pub fn notify_master(team: &Team) {
 /// The worker joined the region at the barrier with number `epoch` and has taken part in no other
 /// since.
 #[cold]
-pub unsafe fn help(thread: &Thread, team: &Team, epoch: u64) {
+pub unsafe fn help_after_join(thread: &Thread, team: &Team, epoch: u64) {
     if team.tasks.epoch.try_visit(epoch) {
         current(thread);
         // SAFETY: the region cannot end while this thread is counted as a visitor.
-        unsafe { assist(thread, epoch) };
+        unsafe { execute_until_end(thread, epoch) };
     }
     team.tasks.epoch.end_visit();
 }

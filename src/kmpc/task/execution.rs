@@ -8,7 +8,7 @@
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
-use super::children::Said;
+use super::children::ChildrenState;
 use super::memory::Blocks;
 use super::{Group, Task, depend, flag};
 use crate::team::Team;
@@ -62,7 +62,7 @@ pub unsafe fn leave(thread: &Thread, task: *mut Task) {
 /// # Safety
 /// The same thread has called [`enter`] for `task` and executed its first part.
 #[inline]
-pub unsafe fn go_on(thread: &Thread, task: *mut Task) {
+pub unsafe fn run_remaining_parts(thread: &Thread, task: *mut Task) {
     // SAFETY: the task is alive and executed by this thread (caller's contract).
     let t = unsafe { &*task };
     while t.is(flag::AGAIN) {
@@ -97,7 +97,7 @@ pub unsafe fn execute(thread: &Thread, task: *mut Task) {
         } else if let Some(routine) = (*t.payload.get()).routine {
             routine(thread.gtid, t.payload.get());
         }
-        go_on(thread, task);
+        run_remaining_parts(thread, task);
         leave_to(thread, task, outer);
         thread.icvs.set(icvs);
         finish(thread, task);
@@ -171,17 +171,17 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: *mut Task) {
     // SAFETY: the memory of tasks always holds tasks; the parent stays until its children's memory
     // is free.
     let p = unsafe { &*parent };
-    let said = p.children.one_done(free);
+    let state = p.children.one_done(free);
     fence_after_exchange();
     if team.core.anyone_sleeps() {
         // SAFETY: the team is alive, as it waits for the task's count or the caller is its visitor.
-        unsafe { wake_parent(team, p, said) };
+        unsafe { wake_parent(team, p, state) };
     }
     if free {
         // SAFETY: the task is complete, and no child refers to it.
         unsafe {
             put(thread, task);
-            if said.all_freed() {
+            if state.all_freed() {
                 free_ancestors(thread, parent);
             }
         }
@@ -198,12 +198,12 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: *mut Task) {
 }
 
 #[cold]
-unsafe fn wake_parent(team: &Team, parent: &Task, said: Said) {
+unsafe fn wake_parent(team: &Team, parent: &Task, state: ChildrenState) {
     // Relaxed: after a full fence; a sleeping parent has set both before its own. If the parent is
     // complete, the values have no meaning and a member may be woken in vain.
     let waiter = parent.waiter.load(Ordering::Relaxed);
     let spawned = parent.spawned.load(Ordering::Relaxed);
-    if waiter != 0 && said.all_done(spawned) {
+    if waiter != 0 && state.all_done(spawned) {
         // SAFETY: `complete` keeps the team's region from ending.
         unsafe { team.core.unpark(waiter - 1) };
     }
@@ -264,7 +264,7 @@ unsafe fn leave_group(team: &Team, group: *mut Group) {
 ///
 /// # Safety
 /// The thread is a member of its team's region, at a task scheduling point.
-pub unsafe fn one(thread: &Thread) -> bool {
+pub unsafe fn execute_one(thread: &Thread) -> bool {
     let team = thread.team();
     let member = &thread.local().tasks;
     let bound = member.own.bound.get();
