@@ -138,7 +138,7 @@ pub unsafe extern "C-unwind" fn request(_ident: *const Ident, gtid: i32, kind: i
         kind::PARALLEL | kind::LOOP | kind::SECTIONS => {}
         kind::TASKGROUP => {
             let Some(group) = group(thread) else { return 0 };
-            group.cancelled.store(true, Ordering::Release);
+            group.canceled.store(true, Ordering::Release);
             return 1;
         }
         _ => return 0,
@@ -161,7 +161,7 @@ fn requested(thread: &Thread, kind: i32) -> bool {
         return false;
     }
     if kind == kind::TASKGROUP {
-        return group(thread).is_some_and(|group| group.cancelled.load(Ordering::Acquire));
+        return group(thread).is_some_and(|group| group.canceled.load(Ordering::Acquire));
     }
     if team.size() == 1 {
         return false;

@@ -416,7 +416,7 @@ impl Drop for Join {
         }
         if team.cancel.any() {
             // SAFETY: the master, after the join.
-            unsafe { team.reset_cancelled(self.size) };
+            unsafe { team.reset_canceled(self.size) };
         }
         thread.enter(self.saved.0, self.saved.1);
         thread.icvs.set(self.icvs);
@@ -618,7 +618,9 @@ pub unsafe extern "C-unwind" fn push_num_threads_list(
     thread.pushed_threads.set(list[0].max(0) as u32);
     let nested: Vec<u32> = list[1..].iter().map(|&n| n.max(1) as u32).collect();
     if !nested.is_empty() {
-        thread.pushed_nested.set(Some(NestedThreads::of(&nested)));
+        thread
+            .pushed_nested
+            .set(Some(NestedThreads::from_list(&nested)));
     }
 }
 

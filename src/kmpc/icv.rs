@@ -45,11 +45,11 @@ impl NestedThreads {
     pub const END: Self = Self(0);
 
     /// Returns the index of `list`; [`Self::END`] once a program has used 65,535 different ones.
-    pub fn of(list: &[u32]) -> Self {
+    pub fn from_list(list: &[u32]) -> Self {
         let Some((&threads, rest)) = list.split_first() else {
             return Self::END;
         };
-        let entry = (threads, Self::of(rest));
+        let entry = (threads, Self::from_list(rest));
         // No code under the lock panics, so poisoning carries no information.
         let mut lists = lock_lists();
         let index = lists.iter().position(|&known| known == entry);
@@ -114,7 +114,7 @@ impl Default for Icvs {
         let settings = settings();
         Self {
             nthreads: settings.nthreads.first().copied().unwrap_or(0),
-            nested: NestedThreads::of(settings.nthreads.get(1..).unwrap_or(&[])),
+            nested: NestedThreads::from_list(settings.nthreads.get(1..).unwrap_or(&[])),
             max_active_levels: settings.max_active_levels,
             thread_limit: settings.limit(),
             schedule: settings.schedule,

@@ -21,7 +21,7 @@ use crate::task::memory::Blocks;
 use crate::task::wait::{self, EpochWork};
 use crate::team::parker::{Parker, SpinPolicy};
 use crate::team::team_core::{Slot, WorkerCommand};
-use crate::team::{Local, Team};
+use crate::team::{MemberState, Team};
 use crate::{abi, affinity, cancel, fork_handlers, hooks, lock, ompt};
 use ompvm_memory::{activation, worker};
 use ompvm_support::processor_sharing;
@@ -89,7 +89,7 @@ pub struct Assignment {
     /// The team, on which the worker holds a count; null ends the worker.
     pub team: *const Team,
     /// The worker's slot.
-    pub slot: *const Slot<Local>,
+    pub slot: *const Slot<MemberState>,
     /// The worker's number.
     pub tid: u32,
     /// Number of the last region that was started before the worker joined the team.
@@ -237,7 +237,7 @@ impl Thread {
 
     /// Returns the thread's state in its team.
     #[inline(always)]
-    pub fn local(&self) -> &Local {
+    pub fn local(&self) -> &MemberState {
         // SAFETY: the thread takes part in its team's region with this number.
         unsafe { &self.team().slot(self.tid.get()).local }
     }

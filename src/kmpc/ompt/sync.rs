@@ -259,7 +259,7 @@ pub unsafe extern "C-unwind" fn flush(ident: *const Ident) {
 }
 
 /// Returns the part of `ompt_cancel_flag_t` for the construct of a request or a cancellation point.
-fn cancelled(construct: i32) -> u32 {
+fn canceled(construct: i32) -> u32 {
     match construct {
         1 => 0x01,
         2 => 0x04,
@@ -279,7 +279,7 @@ pub unsafe extern "C-unwind" fn cancel(ident: *const Ident, gtid: i32, construct
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     let leave = unsafe { cancellation::request(ident, gtid, construct) };
     if leave != 0 {
-        let flags = cancelled(construct) | ACTIVATED;
+        let flags = canceled(construct) | ACTIVATED;
         callbacks::cancel(at.task.data(), flags, at.code);
     }
     leave
@@ -295,7 +295,7 @@ pub unsafe extern "C-unwind" fn cancellation_point(
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     let leave = unsafe { cancellation::point(ident, gtid, construct) };
     if leave != 0 {
-        let flags = cancelled(construct) | DETECTED;
+        let flags = canceled(construct) | DETECTED;
         callbacks::cancel(at.task.data(), flags, at.code);
     }
     leave

@@ -108,19 +108,19 @@ pub unsafe extern "C-unwind" fn alloc(
             shareds,
             routine.and(Some(self::routine)),
         );
-        let task = &*Task::of(payload);
+        let task = &*Task::from_payload(payload);
         let mut kind = flag::EXPLICIT;
-        if !task.is(task::flag::TIED) {
+        if !task.has(task::flag::TIED) {
             kind |= flag::UNTIED;
         }
-        if task.is(task::flag::FINAL) {
+        if task.has(task::flag::FINAL) {
             kind |= flag::FINAL;
         }
         if flags as u32 & MERGEABLE != 0 {
             kind |= flag::MERGEABLE;
         }
         let parent = create::current(crate::thread::by_number(gtid));
-        if crate::thread::by_number(gtid).team().size() == 1 || (*parent).is(task::flag::FINAL) {
+        if crate::thread::by_number(gtid).team().size() == 1 || (*parent).has(task::flag::FINAL) {
             kind |= flag::UNDEFERRED;
         }
         match create_record(task, kind, routine) {
@@ -196,7 +196,7 @@ fn report_chunk(own: &TaskRecord, payload: *mut Payload) {
 /// Routine of a task while a tool is attached.
 unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
     // SAFETY: the runtime passes a task that it executes.
-    let task = unsafe { &*Task::of(payload) };
+    let task = unsafe { &*Task::from_payload(payload) };
     let Some(own) = record(task) else { return 0 };
     let (me, Some(routine)) = (record::current(), own.routine) else {
         return 0;
@@ -220,8 +220,8 @@ unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
     let result = unsafe { abi::call_routine_noting(gtid, payload, routine, own.exit_slot()) };
     own.set_exit(0);
     // Destructors of private variables and later parts are reported in the enclosing task.
-    let over = !task.is(task::flag::AGAIN);
-    let stopped = execution::cancelled(crate::thread::by_number(gtid), task);
+    let over = !task.has(task::flag::AGAIN);
+    let stopped = execution::canceled(crate::thread::by_number(gtid), task);
     let (said, last) = if !over {
         (status::SWITCH, false)
     } else if task.completes_later() {
@@ -275,8 +275,8 @@ pub unsafe extern "C-unwind" fn submit(
     let at = enter_entry(None);
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe {
-        let task = &*Task::of(payload);
-        if !task.is(task::flag::STARTED)
+        let task = &*Task::from_payload(payload);
+        if !task.has(task::flag::STARTED)
             && let Some(record) = record(task)
         {
             report_created(record, false, at.code);
@@ -330,8 +330,8 @@ pub unsafe extern "C-unwind" fn submit_with(
     let at = enter_entry(None);
     // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe {
-        let task = &*Task::of(payload);
-        if !task.is(task::flag::STARTED)
+        let task = &*Task::from_payload(payload);
+        if !task.has(task::flag::STARTED)
             && let Some(record) = record(task)
         {
             let items = tool_dependences(count, list, more, other);
@@ -428,7 +428,7 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
     let at = enter_entry(None);
     let frame = at.me.frame.get();
     // SAFETY: the arguments are those of this entry, whose contract is the same.
-    let task = unsafe { &*Task::of(payload) };
+    let task = unsafe { &*Task::from_payload(payload) };
     let own = record(task).map(|own| {
         own.flags.set(own.flags.get() | flag::UNDEFERRED);
         report_created(own, false, at.code);
@@ -459,7 +459,7 @@ pub unsafe extern "C-unwind" fn end_undeferred(
     payload: *mut Payload,
 ) {
     // SAFETY: the arguments are those of this entry, whose contract is the same.
-    let task = unsafe { &*Task::of(payload) };
+    let task = unsafe { &*Task::from_payload(payload) };
     let mut late = false;
     let own = record(task).and_then(|own| {
         // AcqRel: of this and `fulfill` the second one ends the record.
@@ -476,7 +476,7 @@ pub unsafe extern "C-unwind" fn end_undeferred(
         own.set_exit(0);
         let outer = own.outer().cloned();
         if let Some(outer) = outer {
-            let stopped = execution::cancelled(crate::thread::by_number(gtid), task);
+            let stopped = execution::canceled(crate::thread::by_number(gtid), task);
             let said = if late {
                 status::DETACH
             } else if stopped {
@@ -547,7 +547,7 @@ pub unsafe extern "C-unwind" fn taskloop_strict(
         if nogroup == 0 {
             sync::begin_group(ident, gtid);
         }
-        if let Some(own) = record(&*Task::of(pattern)) {
+        if let Some(own) = record(&*Task::from_payload(pattern)) {
             if condition == 0 {
                 own.flags.set(own.flags.get() | flag::UNDEFERRED);
             }
@@ -558,7 +558,7 @@ pub unsafe extern "C-unwind" fn taskloop_strict(
             own.chunk.set((bounds.0, bounds.1, step));
         }
         let record = {
-            let pattern = &*Task::of(pattern);
+            let pattern = &*Task::from_payload(pattern);
             record(pattern).map(|own| shared(own))
         };
         taskloop::run_strict(

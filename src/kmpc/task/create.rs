@@ -142,7 +142,7 @@ pub unsafe fn adopt(thread: &Thread, task: *mut Task) {
         group.members.fetch_add(1, Ordering::Relaxed);
     }
     t.icvs.set(thread.icvs.get());
-    if t.is(flag::PRIORITY) {
+    if t.has(flag::PRIORITY) {
         // SAFETY: the compiler has written the priority that the flag announces.
         t.priority.set(unsafe { (*t.payload.get()).priority });
     }
@@ -158,10 +158,10 @@ pub unsafe extern "C-unwind" fn submit(
     payload: *mut Payload,
 ) -> i32 {
     // SAFETY: `alloc` returned the payload (caller's contract).
-    let task = unsafe { Task::of(payload) };
+    let task = unsafe { Task::from_payload(payload) };
     // SAFETY: the task is not complete, since it is only now submitted or being executed.
     let t = unsafe { &*task };
-    if t.is(flag::STARTED) {
+    if t.has(flag::STARTED) {
         // An untied task ends a part: the thread that executes it continues with the next.
         t.set(flag::AGAIN);
         return 0;
@@ -188,11 +188,11 @@ pub unsafe fn execute_or_offer(thread: &Thread, task: *mut Task) {
     // SAFETY: this thread owns the deque.
     let many = || unsafe { member.deque.len(THROTTLE) } >= THROTTLE;
     let now = team.size() == 1
-        || parent.is(flag::FINAL)
+        || parent.has(flag::FINAL)
         || t.priority.get() == 0 && many() && settings().task_throttling;
     // SAFETY: the task is adopted and ready, and no other thread knows it yet.
     unsafe {
-        if (!now || t.completes_later()) && !t.is(flag::COUNTED) {
+        if (!now || t.completes_later()) && !t.has(flag::COUNTED) {
             count(thread, t);
         }
         if now {
@@ -256,7 +256,7 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
     // SAFETY: the task is not submitted yet (caller's contract), and the compiler begins it in its
     // parent.
     unsafe {
-        let task = Task::of(payload);
+        let task = Task::from_payload(payload);
         adopt(thread, task);
         // The construct ends with its block; the event may be fulfilled after it.
         if (*task).completes_later() {
@@ -278,7 +278,7 @@ pub unsafe extern "C-unwind" fn end_undeferred(
     let thread = by_number(gtid);
     // SAFETY: this thread began the task and has executed its first part (caller's contract).
     unsafe {
-        let task = Task::of(payload);
+        let task = Task::from_payload(payload);
         execution::run_remaining_parts(thread, task);
         execution::leave(thread, task);
         execution::finish(thread, task);
@@ -287,12 +287,12 @@ pub unsafe extern "C-unwind" fn end_undeferred(
 
 /// Returns 1 if the current task is final.
 pub unsafe extern "C-unwind" fn in_final() -> i32 {
-    with_current(|task| task.is(flag::FINAL)).into()
+    with_current(|task| task.has(flag::FINAL)).into()
 }
 
 /// Returns 1 if the current task is an explicit one.
 pub unsafe extern "C-unwind" fn in_explicit_task() -> i32 {
-    with_current(|task| !task.is(flag::IMPLICIT)).into()
+    with_current(|task| !task.has(flag::IMPLICIT)).into()
 }
 
 /// Returns the current task's number for tools.

@@ -311,7 +311,7 @@ pub unsafe extern "C-unwind" fn submit(
     other: *const Item,
 ) -> i32 {
     // SAFETY: `alloc` returned the payload (caller's contract).
-    let task = unsafe { Task::of(payload) };
+    let task = unsafe { Task::from_payload(payload) };
     // SAFETY: the task is not complete, since it is only now submitted or being executed.
     let t = unsafe { &*task };
     // SAFETY: this thread executes the parent.
@@ -319,8 +319,8 @@ pub unsafe extern "C-unwind" fn submit(
     let thread = by_number(gtid);
     // For an included task of a task without living children, its predecessors are complete, and it
     // will be complete before the next sibling exists.
-    let alone = thread.team().size() == 1 || parent.is(flag::FINAL);
-    if t.is(flag::STARTED) || alone && parent.children_done() && !t.completes_later() {
+    let alone = thread.team().size() == 1 || parent.has(flag::FINAL);
+    if t.has(flag::STARTED) || alone && parent.children_done() && !t.completes_later() {
         // SAFETY: `alloc` returned the payload (caller's contract).
         return unsafe { create::submit(ident, gtid, payload) };
     }

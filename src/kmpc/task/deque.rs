@@ -44,7 +44,7 @@ impl<T> Buffer<T> {
 }
 
 /// State that the owner alone uses.
-struct Own<T> {
+struct OwnerState<T> {
     /// The top as last seen, which is a lower bound of the true one.
     top: Cell<u64>,
     /// Outgrown buffers.
@@ -71,10 +71,10 @@ pub struct Deque<T> {
     /// Index one past the task pushed last; written by the owner.
     bottom: CachePadded<AtomicU64>,
     buffer: AtomicPtr<Buffer<T>>,
-    own: Own<T>,
+    owner: OwnerState<T>,
 }
 
-// SAFETY: only the owner accesses `own`; the rest is atomic.
+// SAFETY: only the owner accesses `owner`; the rest is atomic.
 unsafe impl<T: Send> Sync for Deque<T> {}
 // SAFETY: no field is bound to a thread.
 unsafe impl<T: Send> Send for Deque<T> {}
@@ -85,7 +85,7 @@ impl<T> Default for Deque<T> {
             top: CachePadded::new(AtomicU64::new(0)),
             bottom: CachePadded::new(AtomicU64::new(0)),
             buffer: AtomicPtr::new(null_mut()),
-            own: Own {
+            owner: OwnerState {
                 top: Cell::new(0),
                 old: UnsafeCell::new(Vec::new()),
             },
@@ -102,11 +102,11 @@ impl<T> Deque<T> {
     pub unsafe fn len(&self, limit: u64) -> u64 {
         // Relaxed: written only by this thread.
         let bottom = self.bottom.load(Ordering::Relaxed);
-        if bottom - self.own.top.get() >= limit {
+        if bottom - self.owner.top.get() >= limit {
             // Relaxed: only a count.
-            self.own.top.set(self.top.load(Ordering::Relaxed));
+            self.owner.top.set(self.top.load(Ordering::Relaxed));
         }
-        bottom - self.own.top.get()
+        bottom - self.owner.top.get()
     }
 
     /// Returns true if the deque seems to hold a task.
@@ -142,7 +142,7 @@ impl<T> Deque<T> {
         let mut buffer = self.buffer.load(Ordering::Relaxed);
         // SAFETY: null, or the owner's current buffer, which lives as long as the deque.
         let room = unsafe { buffer.as_ref() }.map_or(0, |b| b.places.len() as u64);
-        if bottom - self.own.top.get() >= room {
+        if bottom - self.owner.top.get() >= room {
             // SAFETY: only the owner calls `push` (caller's contract).
             buffer = unsafe { self.make_room(bottom, buffer) };
         }
@@ -161,7 +161,7 @@ impl<T> Deque<T> {
     unsafe fn make_room(&self, bottom: u64, buffer: *mut Buffer<T>) -> *mut Buffer<T> {
         // Acquire: a thief that advanced the top has read its element, which may be overwritten.
         let top = self.top.load(Ordering::Acquire);
-        self.own.top.set(top);
+        self.owner.top.set(top);
         // SAFETY: null, or the owner's current buffer, which lives as long as the deque.
         let Some(full) = (unsafe { buffer.as_ref() }) else {
             let first = Buffer::new(FIRST);
@@ -181,7 +181,7 @@ impl<T> Deque<T> {
                 .store(item, Ordering::Relaxed);
         }
         // SAFETY: only the owner accesses the list.
-        unsafe { &mut *self.own.old.get() }.push(buffer);
+        unsafe { &mut *self.owner.old.get() }.push(buffer);
         self.buffer.store(grown, Ordering::Release);
         grown
     }
@@ -194,7 +194,7 @@ impl<T> Deque<T> {
     pub unsafe fn pop(&self, accepts: impl FnOnce(*mut T) -> bool) -> Option<*mut T> {
         // Relaxed: written only by this thread.
         let bottom = self.bottom.load(Ordering::Relaxed);
-        if bottom == self.own.top.get() {
+        if bottom == self.owner.top.get() {
             return None;
         }
         let last = bottom - 1;
@@ -215,7 +215,7 @@ impl<T> Deque<T> {
             fence(Ordering::SeqCst);
         }
         let top = self.top.load(Ordering::Relaxed);
-        self.own.top.set(top);
+        self.owner.top.set(top);
         if top < last {
             return Some(item);
         }
@@ -226,12 +226,12 @@ impl<T> Deque<T> {
                 .top
                 .compare_exchange(top, top + 1, Ordering::SeqCst, Ordering::Relaxed)
                 .is_ok();
-            self.own.top.set(top + 1);
+            self.owner.top.set(top + 1);
         }
         // The deque is empty now, at the index that was taken last.
         self.bottom.store(bottom, Ordering::Relaxed);
         if top > last {
-            self.own.top.set(bottom);
+            self.owner.top.set(bottom);
         }
         won.then_some(item)
     }
@@ -273,7 +273,7 @@ impl<T> Drop for Deque<T> {
     fn drop(&mut self) {
         let current = self.buffer.load(Ordering::Relaxed);
         // SAFETY: the deque is being dropped, so no other thread uses it.
-        let old = unsafe { &mut *self.own.old.get() };
+        let old = unsafe { &mut *self.owner.old.get() };
         for buffer in old.drain(..).chain((!current.is_null()).then_some(current)) {
             // SAFETY: `Buffer::new` boxed it, and it is dropped once.
             drop(unsafe { Box::from_raw(buffer) });

@@ -37,7 +37,7 @@ pub unsafe extern "C-unwind" fn of_task(
     payload: *mut Payload,
 ) -> usize {
     // SAFETY: the compiler passes a payload that `alloc` returned.
-    unsafe { Task::of(payload) }.expose_provenance()
+    unsafe { Task::from_payload(payload) }.expose_provenance()
 }
 
 /// Fulfills an event (`omp_fulfill_event`).
@@ -73,11 +73,11 @@ pub unsafe extern "C-unwind" fn fulfill(event: usize) {
 /// Reports that a proxy task is complete; `gtid` is a thread of its team.
 pub unsafe extern "C-unwind" fn proxy_completed(_gtid: i32, payload: *mut Payload) {
     // SAFETY: the compiler passes a payload that `alloc` returned, of a task not reported yet.
-    unsafe { fulfill(Task::of(payload).expose_provenance()) };
+    unsafe { fulfill(Task::from_payload(payload).expose_provenance()) };
 }
 
 /// Reports that a proxy task is complete, from any thread.
 pub unsafe extern "C-unwind" fn proxy_completed_anywhere(payload: *mut Payload) {
     // SAFETY: the compiler passes a payload that `alloc` returned, of a task not reported yet.
-    unsafe { fulfill(Task::of(payload).expose_provenance()) };
+    unsafe { fulfill(Task::from_payload(payload).expose_provenance()) };
 }

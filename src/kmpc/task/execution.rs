@@ -26,7 +26,7 @@ pub unsafe fn enter(thread: &Thread, task: *mut Task) {
     let own = &thread.local().tasks.own;
     // The link is unused while the task is executed; here it saves the previous `bound`.
     t.next.set(own.bound.get());
-    if t.is(flag::TIED) {
+    if t.has(flag::TIED) {
         own.bound.set(task);
     }
     t.set(flag::STARTED);
@@ -65,7 +65,7 @@ pub unsafe fn leave(thread: &Thread, task: *mut Task) {
 pub unsafe fn run_remaining_parts(thread: &Thread, task: *mut Task) {
     // SAFETY: the task is alive and executed by this thread (caller's contract).
     let t = unsafe { &*task };
-    while t.is(flag::AGAIN) {
+    while t.has(flag::AGAIN) {
         t.flags.set(t.flags.get() & !flag::AGAIN);
         // SAFETY: calls the compiler's routine with its own structure.
         unsafe {
@@ -90,7 +90,7 @@ pub unsafe fn execute(thread: &Thread, task: *mut Task) {
     // compiler's, called with its own structure.
     unsafe {
         enter(thread, task);
-        if cancelled(thread, t) {
+        if canceled(thread, t) {
             if crate::ompt::on() {
                 crate::ompt::discarded(t);
             }
@@ -106,11 +106,11 @@ pub unsafe fn execute(thread: &Thread, task: *mut Task) {
 
 /// Returns true if a task that has not begun is to be discarded: its group or region is canceled.
 #[inline(always)]
-pub(crate) fn cancelled(thread: &Thread, task: &Task) -> bool {
+pub(crate) fn canceled(thread: &Thread, task: &Task) -> bool {
     // Relaxed: a request takes effect eventually. None is ever made if cancellation is off.
     // SAFETY: null, or a group whose end waits for the task.
     let group = unsafe { task.group.get().as_ref() };
-    group.is_some_and(|group| group.cancelled.load(Ordering::Relaxed)) || thread.team().cancel.any()
+    group.is_some_and(|group| group.canceled.load(Ordering::Relaxed)) || thread.team().cancel.any()
 }
 
 /// Destroys private variables and completes the task, unless its event is to do so.
@@ -139,7 +139,7 @@ pub unsafe fn finish(thread: &Thread, task: *mut Task) {
 /// The variables are not used any more.
 #[inline]
 pub unsafe fn destroy(thread: &Thread, task: &Task) {
-    if task.is(flag::DESTRUCTORS) {
+    if task.has(flag::DESTRUCTORS) {
         let payload = task.payload.get();
         // SAFETY: calls the compiler's destructors with their own structure.
         unsafe {
@@ -158,7 +158,7 @@ pub unsafe fn destroy(thread: &Thread, task: &Task) {
 pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: *mut Task) {
     // SAFETY: the task is alive until its parent is notified.
     let t = unsafe { &*task };
-    let counted = t.is(flag::COUNTED);
+    let counted = t.has(flag::COUNTED);
     if !t.node.get().is_null() {
         // SAFETY: the task was executed, is completed once, and has a node.
         unsafe { depend::complete(thread, team, t) };

@@ -259,8 +259,8 @@ mod tests {
         unsafe {
             let payload = (*large).payload.get();
             payload.cast::<u8>().add(99_999).write(1);
-            assert_eq!(Task::of(payload), large);
-            assert_eq!(Task::of((*small).payload.get()), small);
+            assert_eq!(Task::from_payload(payload), large);
+            assert_eq!(Task::from_payload((*small).payload.get()), small);
             pool.put(small);
             assert_eq!(pool.get(40), small);
             pool.put(small);

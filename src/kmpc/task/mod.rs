@@ -152,7 +152,7 @@ pub struct Group {
     /// Task that waits at the end of the group.
     pub owner: *mut Task,
     /// True if the group was canceled, so that its tasks that have not begun are discarded.
-    pub cancelled: AtomicBool,
+    pub canceled: AtomicBool,
     /// Task reductions of the group.
     pub reductions: Vec<reduction::Reduction>,
 }
@@ -163,7 +163,7 @@ impl Group {
             members: AtomicU64::new(0),
             outer,
             owner,
-            cancelled: AtomicBool::new(false),
+            canceled: AtomicBool::new(false),
             reductions: Vec::new(),
         }
     }
@@ -202,14 +202,14 @@ impl Task {
     /// # Safety
     /// [`Blocks::get`] created the payload.
     #[inline(always)]
-    pub unsafe fn of(payload: *mut Payload) -> *mut Task {
+    pub unsafe fn from_payload(payload: *mut Payload) -> *mut Task {
         // SAFETY: the word before a payload points to its task, which `Blocks::get` wrote.
         unsafe { *payload.cast::<*mut Task>().sub(1) }
     }
 
     /// Returns true if all of `bits` are set.
     #[inline(always)]
-    pub fn is(&self, bits: u32) -> bool {
+    pub fn has(&self, bits: u32) -> bool {
         self.flags.get() & bits == bits
     }
 
@@ -280,11 +280,11 @@ pub struct MemberTasks {
     counts: Counts,
     /// 1 while the member waits and may execute only some tasks meanwhile.
     pub busy: AtomicU32,
-    own: Own,
+    own: CurrentTasks,
 }
 
 /// State that only the member itself accesses.
-struct Own {
+struct CurrentTasks {
     /// The task being executed; null before the first.
     task: Cell<*mut Task>,
     /// The implicit task; null until needed.
@@ -297,7 +297,7 @@ struct Own {
     checks: Cell<u32>,
 }
 
-impl Default for Own {
+impl Default for CurrentTasks {
     fn default() -> Self {
         Self {
             task: Cell::new(null_mut()),

@@ -17,7 +17,7 @@ use super::{Group, Task};
 use crate::ident::Ident;
 use crate::thread::by_number;
 
-type Initialise = Option<unsafe extern "C-unwind" fn(private: *mut c_void, original: *mut c_void)>;
+type Initialize = Option<unsafe extern "C-unwind" fn(private: *mut c_void, original: *mut c_void)>;
 type Finish = Option<unsafe extern "C-unwind" fn(private: *mut c_void)>;
 type Combine = Option<unsafe extern "C-unwind" fn(into: *mut c_void, from: *mut c_void)>;
 
@@ -28,7 +28,7 @@ pub struct Input {
     shared: *mut c_void,
     original: *mut c_void,
     size: usize,
-    initialise: Initialise,
+    initialize: Initialize,
     finish: Finish,
     combine: Combine,
     flags: u32,
@@ -40,7 +40,7 @@ pub struct Input {
 pub struct OldInput {
     shared: *mut c_void,
     size: usize,
-    initialise: Initialise,
+    initialize: Initialize,
     finish: Finish,
     combine: Combine,
     flags: u32,
@@ -52,7 +52,7 @@ impl From<OldInput> for Input {
             shared: old.shared,
             original: old.shared,
             size: old.size,
-            initialise: old.initialise,
+            initialize: old.initialize,
             finish: old.finish,
             combine: old.combine,
             flags: old.flags,
@@ -111,10 +111,10 @@ impl Reduction {
         if copy.is_null() {
             handle_alloc_error(layout);
         }
-        if let Some(initialise) = self.input.initialise {
+        if let Some(initialize) = self.input.initialize {
             // SAFETY: calls the compiler's function with its own item; older ones take one
             // argument.
-            unsafe { initialise(copy, self.input.original) };
+            unsafe { initialize(copy, self.input.original) };
         }
         // Relaxed: others read it only after a task received it, or at the group's end.
         cell.store(copy, Ordering::Relaxed);

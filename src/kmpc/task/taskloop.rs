@@ -147,7 +147,7 @@ pub unsafe extern "C-unwind" fn run_strict(
                 }
             }
         }
-        discard(thread, Task::of(pattern));
+        discard(thread, Task::from_payload(pattern));
         if nogroup == 0 {
             end_group(ident, gtid);
         }
@@ -162,7 +162,7 @@ unsafe fn duplicate(thread: &Thread, ident: *const Ident, pattern: *mut Payload)
     // SAFETY: the pattern is a live payload of `size` bytes (caller's contract), and so is the
     // copy.
     unsafe {
-        let old = &*Task::of(pattern);
+        let old = &*Task::from_payload(pattern);
         let flags = (old.flags.get() & flag::COMPILERS) as i32;
         let size = old.bytes.get();
         let payload = alloc(ident, thread.gtid, flags, size, 0, (*pattern).routine);
@@ -174,9 +174,9 @@ unsafe fn duplicate(thread: &Thread, ident: *const Ident, pattern: *mut Payload)
             (*payload).shareds = payload.byte_offset(at).cast();
         }
         if crate::ompt::on() {
-            crate::ompt::duplicated(old, &*Task::of(payload));
+            crate::ompt::duplicated(old, &*Task::from_payload(payload));
         }
-        Task::of(payload)
+        Task::from_payload(payload)
     }
 }
 

@@ -14,7 +14,7 @@ use super::epoch::{TaskEpoch, quiescent};
 use super::{Group, Task, TeamTasks, execution, flag};
 use crate::ident::Ident;
 use crate::team::team_core::IdleWork;
-use crate::team::{Local, Team};
+use crate::team::{MemberState, Team};
 use crate::thread::{Thread, by_number};
 use ompvm_support::sync::{self, fence_after_exchange};
 
@@ -139,7 +139,7 @@ pub unsafe fn wake_for(team: &Team, task: *mut Task) {
 }
 
 /// Returns true if a member may execute any task where it waits.
-fn may_execute_any(local: &Local) -> bool {
+fn may_execute_any(local: &MemberState) -> bool {
     local.tasks.busy.load(Ordering::Relaxed) == 0
 }
 
@@ -452,7 +452,7 @@ pub fn complete_root(thread: &Thread) -> bool {
     }
     // SAFETY: null or the task that the thread executes.
     let task = unsafe { thread.local().tasks.own.task.get().as_ref() };
-    if task.is_some_and(|task| !task.is(flag::IMPLICIT)) {
+    if task.is_some_and(|task| !task.has(flag::IMPLICIT)) {
         return false;
     }
     // SAFETY: the thread is the only member, at the end of its region.
@@ -462,7 +462,7 @@ pub fn complete_root(thread: &Thread) -> bool {
 
 /// Waits until no visitor uses the team. Called by the master at the end of its region.
 #[inline(always)]
-pub fn await_visitors(local: &Local, team: &Team) {
+pub fn await_visitors(local: &MemberState, team: &Team) {
     if local.visited.get() {
         local.visited.set(false);
         team.tasks.epoch.await_visitors();

@@ -4,7 +4,7 @@
 //! (see README.md beside this file). Every thread outside of a parallel region is the master of an
 //! implicit team of one. State that threads share in worksharing constructs (loop buffers, the
 //! single counter, the copyprivate pointer) lives here. State of one thread within a team lives in
-//! [`Local`], so that nested regions need not save it.
+//! [`MemberState`], so that nested regions need not save it.
 
 pub mod parker;
 pub mod team_core;
@@ -121,7 +121,7 @@ pub struct Shape {
 
 /// State of one thread within one team.
 #[derive(Debug)]
-pub struct Local {
+pub struct MemberState {
     /// Number of `single` constructs encountered in this region.
     pub singles: Cell<u64>,
     /// Number of loops with a shared buffer encountered in this region.
@@ -145,7 +145,7 @@ pub struct Local {
     pub tasks: CachePadded<MemberTasks>,
 }
 
-impl Default for Local {
+impl Default for MemberState {
     fn default() -> Self {
         Self {
             singles: Cell::new(0),
@@ -165,7 +165,7 @@ impl Default for Local {
 /// The threads of one parallel region and the state they share.
 pub struct Team {
     /// Team core: launch, barriers, join.
-    pub core: TeamCore<Local, Region>,
+    pub core: TeamCore<MemberState, Region>,
     /// Number of `single` constructs whose block has been taken.
     pub singles: CachePadded<AtomicU64>,
     /// List of the thread that executed a `single` with `copyprivate`.
@@ -269,7 +269,7 @@ impl Team {
     /// # Safety
     /// The caller takes part in the running region (or is the master), and `tid` is in the team.
     #[inline(always)]
-    pub unsafe fn slot(&self, tid: u32) -> &Slot<Local> {
+    pub unsafe fn slot(&self, tid: u32) -> &Slot<MemberState> {
         // SAFETY: the caller participates and `tid` is in range, as `TeamCore::slot` requires.
         unsafe { self.core.slot(tid) }
     }
@@ -368,7 +368,7 @@ impl Team {
     /// # Safety
     /// Only the master may call it, while no region runs.
     #[cold]
-    pub unsafe fn reset_cancelled(&self, size: u32) {
+    pub unsafe fn reset_canceled(&self, size: u32) {
         self.cancel.clear();
         self.singles.store(0, Ordering::Relaxed);
         // SAFETY: the caller is the master and no region runs.
