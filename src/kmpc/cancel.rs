@@ -1,8 +1,8 @@
 //! Cancellation of parallel regions, loops, sections and taskgroups. OpenMP 5.2, chapter 16.
 //!
 //! Cancellation requires `OMP_CANCELLATION` to be true; otherwise requests are ignored. The threads
-//! of a team share [`Requests`]. No request is withdrawn while a region runs, because each carries
-//! the number of barriers (the epoch, see `team/README.md`) that its thread had passed:
+//! of a team share [`CancelRequests`]. No request is withdrawn while a region runs, because each
+//! carries the number of barriers (the epoch, see `team/README.md`) that its thread had passed:
 //!
 //! - A **loop or sections** construct ends with a barrier. So a request for one is valid as long as
 //!   a thread's epoch is the request's, and void for all later constructs.
@@ -47,7 +47,7 @@ mod kind {
 
 /// Pending cancellation requests of the threads of a team.
 #[derive(Debug, Default)]
-pub struct Requests {
+pub struct CancelRequests {
     /// The region: 0, or 1 + the epoch of the first request.
     region: AtomicU64,
     /// A worksharing construct: 0, or epoch << 2 | kind of the last request.
@@ -56,7 +56,7 @@ pub struct Requests {
     arrived: [AtomicU64; 2],
 }
 
-impl Requests {
+impl CancelRequests {
     /// Returns true if a thread requested to cancel the region at this epoch or an earlier one.
     fn region_by(&self, epoch: u64) -> bool {
         let request = self.region.load(Ordering::Acquire);
@@ -109,7 +109,8 @@ fn epoch(thread: &Thread, team: &Team) -> u64 {
     unsafe { team.core.epoch(thread.tid()) }
 }
 
-/// Requests to cancel the innermost construct of this kind; returns 1 if the thread is to leave it.
+/// CancelRequests to cancel the innermost construct of this kind; returns 1 if the thread is to
+/// leave it.
 pub unsafe extern "C-unwind" fn request(_ident: *const Ident, gtid: i32, kind: i32) -> i32 {
     if !settings().cancellation {
         return 0;

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
 
-use crate::doacross::Posted;
+use crate::doacross::PostedIterations;
 use crate::icv::{SCHEDULE_MONOTONIC, TRAPEZOIDAL};
 use crate::ident::Ident;
 use crate::iteration::{Iteration, balanced, trip_count, value};
@@ -38,8 +38,8 @@ pub struct LoopBuffer {
     next: CachePadded<AtomicU64>,
     /// Ordered tickets of the loop.
     tickets: OrderedTickets,
-    /// Posted iterations of a doacross nest, which has a buffer for this alone.
-    posted: Posted,
+    /// PostedIterations iterations of a doacross nest, which has a buffer for this alone.
+    posted: PostedIterations,
 }
 
 impl LoopBuffer {
@@ -50,7 +50,7 @@ impl LoopBuffer {
             left: AtomicU32::new(0),
             next: CachePadded::new(AtomicU64::new(0)),
             tickets: OrderedTickets::default(),
-            posted: Posted::default(),
+            posted: PostedIterations::default(),
         }
     }
 
@@ -70,7 +70,7 @@ impl LoopBuffer {
 
 /// Division of a loop into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Plan {
+enum ChunkPlan {
     /// One share per thread.
     Balanced,
     /// Chunks assigned round robin.
@@ -151,7 +151,7 @@ impl Guided {
 /// A thread's view of the dispatched loop that it executes.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopState {
-    plan: Plan,
+    plan: ChunkPlan,
     lower: u64,
     step: i64,
     /// Number of units to share out.
@@ -189,7 +189,7 @@ pub struct LoopState {
 impl Default for LoopState {
     fn default() -> Self {
         Self {
-            plan: Plan::Balanced,
+            plan: ChunkPlan::Balanced,
             lower: 0,
             step: 1,
             unit: 1,
@@ -224,7 +224,7 @@ fn buffer(team: &Team, number: u32) -> &LoopBuffer {
 }
 
 /// Resolves a schedule kind to (plan, units per chunk, iterations per unit, ordered).
-fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, u64, bool) {
+fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (ChunkPlan, u64, u64, bool) {
     let mut kind = schedule & !(kind::MONOTONIC | kind::NONMONOTONIC);
     if kind > kind::NO_MERGE {
         kind -= kind::NO_MERGE;
@@ -270,19 +270,19 @@ fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, u64, bool)
         kind::DYNAMIC | kind::STATIC_STEAL
             if !monotonic && (icv_kind || schedule & kind::NONMONOTONIC != 0) =>
         {
-            Plan::Stealing
+            ChunkPlan::Stealing
         }
-        kind::STATIC_CHUNKED => Plan::RoundRobin,
+        kind::STATIC_CHUNKED => ChunkPlan::RoundRobin,
         kind::STATIC_SIMD | kind::STATIC | kind::STATIC_GREEDY | kind::STATIC_BALANCED => {
-            Plan::Balanced
+            ChunkPlan::Balanced
         }
         kind::GUIDED
         | kind::GUIDED_SIMD
         | kind::GUIDED_ITERATIVE
         | kind::GUIDED_ANALYTICAL
-        | kind::AUTO => Plan::Guided,
-        kind::TRAPEZOIDAL => Plan::Trapezoid,
-        _ => Plan::Dynamic,
+        | kind::AUTO => ChunkPlan::Guided,
+        kind::TRAPEZOIDAL => ChunkPlan::Trapezoid,
+        _ => ChunkPlan::Dynamic,
     };
     (plan, chunk, unit, ordered)
 }
@@ -296,18 +296,18 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
     let total = trip_count(lower, upper, step);
     let trip = total.div_ceil(unit);
     if size == 1 {
-        plan = Plan::Balanced;
+        plan = ChunkPlan::Balanced;
     }
     let mut ranged_chunks = 0;
-    if plan == Plan::Stealing {
+    if plan == ChunkPlan::Stealing {
         ranged_chunks = trip.div_ceil(chunk).saturating_sub(1);
         if trip == 0 || ranged_chunks >= u32::MAX as u64 - 1 {
-            plan = Plan::Dynamic;
+            plan = ChunkPlan::Dynamic;
         }
     }
     let number = next_number(thread);
     let mut chunk = chunk;
-    let guided = if plan == Plan::Guided {
+    let guided = if plan == ChunkPlan::Guided {
         if trip >= 1 << 40 {
             chunk = chunk.max(trip / (64 * size));
         }
@@ -315,7 +315,7 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
     } else {
         Guided::default()
     };
-    let slope = if plan == Plan::Trapezoid {
+    let slope = if plan == ChunkPlan::Trapezoid {
         let first = (trip / (2 * size)).max(chunk);
         let chunks = (2 * trip).div_ceil(first + chunk).max(2);
         (first, (first - chunk) / (chunks - 1))
@@ -348,8 +348,8 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
         match await_turn(thread, team, number) {
             Some(buffer) if ordered => {
                 let length = match plan {
-                    Plan::Balanced => total / size,
-                    Plan::RoundRobin | Plan::Dynamic => chunk.saturating_mul(unit),
+                    ChunkPlan::Balanced => total / size,
+                    ChunkPlan::RoundRobin | ChunkPlan::Dynamic => chunk.saturating_mul(unit),
                     _ => 1,
                 };
                 state(thread).tickets = buffer.tickets.begin(team.size(), length);
@@ -379,7 +379,7 @@ fn await_turn<'t>(thread: &Thread, team: &'t Team, number: u32) -> Option<&'t Lo
 
 /// Takes a buffer for a doacross nest in a team of several; its number is for [`leave_buffer`].
 /// Returns `None` in a canceled region.
-pub(super) fn take_buffer(thread: &Thread) -> Option<(u32, &Posted)> {
+pub(super) fn take_buffer(thread: &Thread) -> Option<(u32, &PostedIterations)> {
     let number = next_number(thread);
     let buffer = await_turn(thread, thread.team(), number)?;
     Some((number, &buffer.posted))
@@ -421,7 +421,7 @@ pub(super) fn abandon(thread: &Thread) {
 fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
     let size = team.size() as u64;
     match s.plan {
-        Plan::Balanced => {
+        ChunkPlan::Balanced => {
             if s.taken > 0 {
                 return None;
             }
@@ -429,7 +429,7 @@ fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
             let (first, count) = balanced(s.trip, thread.tid() as u64, size);
             (count > 0).then_some((first, count))
         }
-        Plan::RoundRobin => {
+        ChunkPlan::RoundRobin => {
             let index = s
                 .taken
                 .checked_mul(size)?
@@ -438,13 +438,13 @@ fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
             s.taken += 1;
             Some((first, s.chunk.min(s.trip - first)))
         }
-        Plan::Dynamic => {
+        ChunkPlan::Dynamic => {
             let next = &buffer(team, s.number).next;
             let index = next.fetch_add(1, Ordering::Relaxed);
             let first = index.checked_mul(s.chunk).filter(|&f| f < s.trip)?;
             Some((first, s.chunk.min(s.trip - first)))
         }
-        Plan::Stealing => {
+        ChunkPlan::Stealing => {
             let chunks = s.ranged_chunks;
             let first = take_own(thread, s, chunks, size)
                 .or_else(|| steal(thread, team, s, chunks, size))
@@ -452,14 +452,14 @@ fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
                 * s.chunk;
             Some((first, s.chunk.min(s.trip - first)))
         }
-        Plan::Guided => {
+        ChunkPlan::Guided => {
             let next = &buffer(team, s.number).next;
             let index = next.fetch_add(1, Ordering::Relaxed);
             let first = s.guided.start(s.trip, s.chunk, index);
             let end = s.guided.start(s.trip, s.chunk, index.saturating_add(1));
             (first < end).then(|| (first, end - first))
         }
-        Plan::Trapezoid => {
+        ChunkPlan::Trapezoid => {
             let next = &buffer(team, s.number).next;
             let mut first = next.load(Ordering::Relaxed);
             loop {
@@ -620,7 +620,7 @@ fn leave(team: &Team, s: &mut LoopState) {
         if s.ordered {
             buffer(team, s.number).tickets.end(s.total);
         }
-        if s.plan == Plan::Stealing {
+        if s.plan == ChunkPlan::Stealing {
             for tid in 0..team.size() {
                 // SAFETY: `tid` is in the team; no thread uses the ranges of this loop any more.
                 let local = unsafe { &team.slot(tid).local };
@@ -718,11 +718,11 @@ pub unsafe extern "C-unwind" fn fini(_ident: *const Ident, gtid: i32) {
 /// Returns the kind of a loop for tools (`ompt_work_t`), from the schedule in use.
 pub fn work_kind(thread: &Thread, schedule: i32, chunk: i64) -> i32 {
     match resolve(schedule, chunk, thread).0 {
-        Plan::Balanced | Plan::RoundRobin => 10,
-        Plan::Guided if thread.team().size() == 1 => 10,
-        Plan::Dynamic | Plan::Stealing => 11,
-        Plan::Guided => 12,
-        Plan::Trapezoid => 13,
+        ChunkPlan::Balanced | ChunkPlan::RoundRobin => 10,
+        ChunkPlan::Guided if thread.team().size() == 1 => 10,
+        ChunkPlan::Dynamic | ChunkPlan::Stealing => 11,
+        ChunkPlan::Guided => 12,
+        ChunkPlan::Trapezoid => 13,
     }
 }
 
@@ -801,7 +801,7 @@ entries! {
 pub unsafe extern "C-unwind" fn sections_init(_ident: *const Ident, gtid: i32) {
     init::<u64>(gtid, kind::DYNAMIC, 0, u64::MAX - 1, 1, 1);
     let s = state(by_number(gtid));
-    s.plan = Plan::Dynamic;
+    s.plan = ChunkPlan::Dynamic;
 }
 
 /// Returns the next section to execute, counted from 0; `sections` or more if there is none.

@@ -62,9 +62,9 @@ impl Dim {
 
 /// Bits of a nest, shared by the team through its loop buffer; null until the first thread arrives.
 #[derive(Debug, Default)]
-pub struct Posted(AtomicPtr<AtomicU64>);
+pub struct PostedIterations(AtomicPtr<AtomicU64>);
 
-impl Posted {
+impl PostedIterations {
     /// Returns the `count` words, which the first thread to arrive allocates.
     fn words(&self, count: usize) -> Option<*mut AtomicU64> {
         let seen = self.0.load(Ordering::Acquire);
@@ -100,14 +100,14 @@ impl Posted {
 
 /// The nest that a thread executes.
 #[derive(Debug)]
-pub struct Nest {
+pub struct DoacrossNest {
     /// The loops, each with its number of iterations.
     dims: UnsafeCell<Vec<(Dim, u64)>>,
     /// Number of the loop buffer, and the words in it.
     shared: Cell<(u32, *const AtomicU64)>,
 }
 
-impl Default for Nest {
+impl Default for DoacrossNest {
     fn default() -> Self {
         Self {
             dims: UnsafeCell::new(Vec::new()),
@@ -116,7 +116,7 @@ impl Default for Nest {
     }
 }
 
-impl Nest {
+impl DoacrossNest {
     /// Returns the word and the bit of the iteration with these values; `None` outside of the nest.
     ///
     /// # Safety
@@ -142,7 +142,7 @@ impl Nest {
     }
 }
 
-fn nest(thread: &Thread) -> &Nest {
+fn nest(thread: &Thread) -> &DoacrossNest {
     &thread.local().nest
 }
 

@@ -431,7 +431,7 @@ impl Drop for Join {
         // already too many workers, since otherwise every thread that ever had a nested team would
         // keep one forever.
         let nested = thread.team().shape().level > 0 || !thread.is_root();
-        if (self.limited || thread::crowded()) && nested {
+        if (self.limited || thread::too_many_workers()) && nested {
             // SAFETY: this thread is the team's master, and the team runs no region.
             unsafe { thread::dismiss(self.team) };
             return;

@@ -69,8 +69,8 @@ pub struct Thread {
     /// Memory blocks of tasks.
     pool: &'static Blocks,
     root: bool,
-    /// Assignment of an idle worker to a team, written by the team's master.
-    assignment: AtomicPtr<Assignment>,
+    /// TeamAssignment of an idle worker to a team, written by the team's master.
+    assignment: AtomicPtr<TeamAssignment>,
     parker: Parker,
     sleepers: SyncU32,
 }
@@ -85,7 +85,7 @@ unsafe impl Sync for Thread {}
 unsafe impl Send for Thread {}
 
 /// The data with which a worker starts to serve a team.
-pub struct Assignment {
+pub struct TeamAssignment {
     /// The team, on which the worker holds a count; null ends the worker.
     pub team: *const Team,
     /// The worker's slot.
@@ -127,7 +127,7 @@ pub fn workers() -> u32 {
 /// Returns true if there are too many workers to keep nested teams for the next region: four per
 /// processor, and at least 64.
 #[inline]
-pub fn crowded() -> bool {
+pub fn too_many_workers() -> bool {
     WORKERS.load(Ordering::Relaxed) >= icv::processors().saturating_mul(4).max(64)
 }
 
@@ -370,7 +370,7 @@ pub unsafe fn attach_workers(team: *const Team, size: u32) -> u32 {
         let tid = t.workers.get() + 1;
         let Some(worker) = take_worker() else { break };
         t.holders.fetch_add(1, Ordering::Relaxed);
-        let assignment = Box::into_raw(Box::new(Assignment {
+        let assignment = Box::into_raw(Box::new(TeamAssignment {
             team,
             // SAFETY: the master, between regions; `tid` is below the capacity that `grow` made.
             slot: unsafe { t.slot(tid) },
@@ -473,7 +473,7 @@ fn serve(thread: &'static Thread) {
     }
 }
 
-unsafe fn serve_team(thread: &Thread, a: &Assignment) {
+unsafe fn serve_team(thread: &Thread, a: &TeamAssignment) {
     // SAFETY: the assignment's count keeps team and slot alive.
     let (team, slot) = unsafe { (&*a.team, &*a.slot) };
     let mut last = a.last_region;
@@ -568,7 +568,7 @@ pub fn end_worker() -> bool {
     let Some(worker) = pool().idle.pop() else {
         return false;
     };
-    let assignment = Box::into_raw(Box::new(Assignment {
+    let assignment = Box::into_raw(Box::new(TeamAssignment {
         team: std::ptr::null(),
         slot: std::ptr::null(),
         tid: 0,

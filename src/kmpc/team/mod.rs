@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crossbeam::utils::CachePadded;
 
 use crate::affinity::TeamPlacement;
-use crate::cancel::Requests;
+use crate::cancel::CancelRequests;
 use crate::dispatch::{LoopBuffer, LoopState};
-use crate::doacross::Nest;
+use crate::doacross::DoacrossNest;
 use crate::icv::Icvs;
 use crate::ident::Ident;
 use crate::reduce::Method;
@@ -134,7 +134,7 @@ pub struct MemberState {
     /// The dispatched loop being executed.
     pub current_loop: UnsafeCell<LoopState>,
     /// The doacross nest being executed.
-    pub nest: Nest,
+    pub nest: DoacrossNest,
     /// Chunks of stealing loops that this thread has not executed, one word per loop buffer.
     pub ranges: CachePadded<[AtomicU64; LOOP_BUFFERS]>,
     /// Reduction list that this thread contributes.
@@ -153,7 +153,7 @@ impl Default for MemberState {
             visited: Cell::new(false),
             left: Cell::new(false),
             current_loop: UnsafeCell::new(LoopState::default()),
-            nest: Nest::default(),
+            nest: DoacrossNest::default(),
             ranges: CachePadded::new(std::array::from_fn(|_| AtomicU64::new(0))),
             reduce_data: AtomicPtr::new(std::ptr::null_mut()),
             reduce_method: Cell::new(Method::Alone),
@@ -171,7 +171,7 @@ pub struct Team {
     /// List of the thread that executed a `single` with `copyprivate`.
     pub copyprivate: CachePadded<AtomicPtr<c_void>>,
     /// Pending cancellation requests.
-    pub cancel: CachePadded<Requests>,
+    pub cancel: CachePadded<CancelRequests>,
     /// Loop buffers, used in turn.
     pub buffers: [CachePadded<LoopBuffer>; LOOP_BUFFERS],
     /// Explicit tasks.
