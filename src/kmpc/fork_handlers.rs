@@ -13,7 +13,7 @@ use std::mem::ManuallyDrop;
 use std::sync::{Once, RwLockWriteGuard};
 
 use crate::affinity::format;
-use crate::alloc::{self, special};
+use crate::alloc::{self, registered};
 use crate::icv::{self, NestedThreads};
 use crate::task::{depend, memory};
 use crate::{thread, threadprivate};
@@ -27,7 +27,7 @@ struct HeldLocks {
     variables: MutexGuard<'static, threadprivate::Variables>,
     lists: RwLockWriteGuard<'static, Vec<(u32, NestedThreads)>>,
     allocators: MutexGuard<'static, Vec<usize>>,
-    blocks: MutexGuard<'static, special::Table>,
+    blocks: MutexGuard<'static, registered::Table>,
     format: MutexGuard<'static, Option<String>>,
     pool: MutexGuard<'static, thread::Pool>,
 }
@@ -44,7 +44,7 @@ extern "C" fn prepare() {
         variables: threadprivate::lock_variables(),
         lists: icv::lock_lists(),
         allocators: alloc::lock_defaults(),
-        blocks: special::lock_blocks(),
+        blocks: registered::lock_blocks(),
         format: format::lock_format(),
         pool: thread::lock_pool(),
     };

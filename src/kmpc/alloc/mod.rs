@@ -2,15 +2,16 @@
 //!
 //! Every predefined allocator returns ordinary memory, which the specification allows. Its blocks
 //! are `malloc`'s without a header, so `free` may take them. Blocks of allocators with a pool, and
-//! of pinned or placed memory, are registered in a table instead ([`special`]), which routines
+//! of pinned or placed memory, are registered in a table instead ([`registered`]), which routines
 //! consult only if it is not empty. High-bandwidth memory cannot be distinguished from other
 //! memory, so its memory space has no allocator, as in libomp without its helper library.
 //!
 //! [`traits`] reads the traits of an allocator, from a program or from `OMP_ALLOCATOR`; [`spaces`]
 //! determines the memory that several devices share.
 
+pub mod registered;
 pub mod spaces;
-pub mod special;
+
 pub mod traits;
 
 use std::ffi::c_void;
@@ -33,7 +34,7 @@ const DEFAULT_MEM: usize = 1;
 pub struct Allocator {
     traits: Traits,
     /// Bytes in use of its pool.
-    used: special::Used,
+    used: registered::Used,
 }
 
 /// def-allocator-var: a predefined handle, or one more than the last plus the index in [`SET`].
@@ -50,7 +51,7 @@ pub fn lock_defaults() -> MutexGuard<'static, Vec<usize>> {
 }
 
 impl DefaultAllocator {
-    fn of(handle: usize) -> Self {
+    fn from_handle(handle: usize) -> Self {
         if handle <= LAST_PREDEFINED {
             return Self(handle as u16);
         }
@@ -76,7 +77,7 @@ impl DefaultAllocator {
         static INITIAL: OnceLock<DefaultAllocator> = OnceLock::new();
         *INITIAL.get_or_init(|| match &settings().allocator {
             traits::AllocatorRequest::Predefined(handle) => Self(*handle),
-            traits::AllocatorRequest::Made(traits) => Self::of(make(traits.clone())),
+            traits::AllocatorRequest::Made(traits) => Self::from_handle(make(traits.clone())),
         })
     }
 }
@@ -84,13 +85,13 @@ impl DefaultAllocator {
 fn make(traits: Traits) -> usize {
     Arc::into_raw(Arc::new(Allocator {
         traits,
-        used: special::Used::default(),
+        used: registered::Used::default(),
     }))
     .expose_provenance()
 }
 
 /// Returns the program's allocator of a handle, with a count of its own.
-fn user(handle: usize) -> Option<Arc<Allocator>> {
+fn user_allocator(handle: usize) -> Option<Arc<Allocator>> {
     if handle <= LAST_PREDEFINED {
         return None;
     }
@@ -135,13 +136,13 @@ fn allocate(align: usize, size: usize, handle: usize, zero: bool) -> *mut c_void
     };
     // Limits the length of a chain of fallback allocators, which may be cyclic.
     for _ in 0..64 {
-        let Some(allocator) = user(handle) else {
+        let Some(allocator) = user_allocator(handle) else {
             return plain(align, size, zero);
         };
         let traits = &allocator.traits;
         let align = align.max(traits.alignment);
-        let block = if traits.is_special() {
-            special::allocate(&allocator, align, size, zero)
+        let block = if traits.needs_registration() {
+            registered::allocate(&allocator, align, size, zero)
         } else {
             plain(align, size, zero)
         };
@@ -210,9 +211,13 @@ pub unsafe extern "C-unwind" fn realloc(
         return std::ptr::null_mut();
     }
     let handle = if handle == 0 { old } else { handle };
-    let known = special::size_of(block);
-    let allocator = user(handle);
-    if known.is_none() && allocator.as_ref().is_none_or(|a| !a.traits.is_special()) {
+    let known = registered::size_of(block);
+    let allocator = user_allocator(handle);
+    if known.is_none()
+        && allocator
+            .as_ref()
+            .is_none_or(|a| !a.traits.needs_registration())
+    {
         let align = allocator.map_or(16, |a| a.traits.alignment);
         // SAFETY: a block of these functions that is not in the table is `malloc`'s.
         let moved = unsafe { libc::realloc(block, size) };
@@ -248,7 +253,7 @@ pub unsafe extern "C-unwind" fn realloc(
 pub unsafe extern "C-unwind" fn free(block: *mut c_void, _handle: usize) {
     // SAFETY: a block that is not in the table is `malloc`'s, or null (caller's contract).
     unsafe {
-        if !special::free(block) {
+        if !registered::free(block) {
             libc::free(block);
         }
     }
@@ -289,7 +294,7 @@ pub unsafe extern "C-unwind" fn destroy(handle: usize) {
 fn set_default_of(thread: &crate::thread::Thread, handle: usize) {
     let mut icvs = thread.icvs.get();
     // The null allocator stands for the default, as in libomp.
-    icvs.allocator = DefaultAllocator::of(if handle == 0 { DEFAULT_MEM } else { handle });
+    icvs.allocator = DefaultAllocator::from_handle(if handle == 0 { DEFAULT_MEM } else { handle });
     thread.icvs.set(icvs);
 }
 

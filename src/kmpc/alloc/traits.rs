@@ -53,7 +53,7 @@ pub struct Traits {
 
 impl Traits {
     /// Returns true if its blocks are more than ordinary memory.
-    pub fn is_special(&self) -> bool {
+    pub fn needs_registration(&self) -> bool {
         self.pool.is_some() || self.pinned || self.partition != Partition::Environment
     }
 }
@@ -255,7 +255,10 @@ mod tests {
         );
         let next = read(99, &[t(5, 14), t(6, 5)]).unwrap();
         assert_eq!(next.fallback, Fallback::Allocator(5));
-        assert!(read(99, &[t(2, BY_DEFAULT), t(1, 4), t(3, 8)]).is_some_and(|a| !a.is_special()));
+        assert!(
+            read(99, &[t(2, BY_DEFAULT), t(1, 4), t(3, 8)])
+                .is_some_and(|a| !a.needs_registration())
+        );
         for bad in [t(2, 48), t(5, 14), t(5, 3), t(99, 1), t(0, 1), t(8, 3)] {
             assert_eq!(read(99, &[bad]), None, "{bad:?}");
         }

@@ -19,7 +19,7 @@ use ompvm_support::sync::{self, Mutex, MutexGuard};
 pub type Used = AtomicUsize;
 
 /// Bytes that the table entry of a block counts in its pool.
-const UPKEEP: usize = 64;
+const ENTRY_COST: usize = 64;
 
 /// A registered block.
 pub struct Block {
@@ -43,11 +43,11 @@ pub fn lock_blocks() -> MutexGuard<'static, Table> {
 /// Number of blocks in the table.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Allocates a block of an allocator that [`is_special`](super::traits::Traits::is_special); null
-/// if it has no memory.
+/// Allocates a block of an allocator that
+/// [`needs_registration`](super::traits::Traits::needs_registration); null if it has no memory.
 pub fn allocate(allocator: &Arc<Allocator>, align: usize, size: usize, zero: bool) -> *mut c_void {
     let traits = &allocator.traits;
-    let charge = size.saturating_add(UPKEEP);
+    let charge = size.saturating_add(ENTRY_COST);
     if let Some(pool) = traits.pool {
         let taken = allocator
             .used
@@ -154,7 +154,7 @@ fn map(
         return None;
     }
     let block = start.map_addr(|a| a.next_multiple_of(align.max(1)));
-    place(start, length, partition);
+    set_numa_policy(start, length, partition);
     // SAFETY: the pages mapped above, unmapped again if they cannot be pinned.
     unsafe {
         if pinned && libc::mlock(start, length) != 0 {
@@ -179,7 +179,7 @@ fn nodes() -> &'static [usize] {
 }
 
 /// Sets the NUMA policy of pages.
-fn place(start: *mut c_void, length: usize, partition: Partition) {
+fn set_numa_policy(start: *mut c_void, length: usize, partition: Partition) {
     const PREFERRED: i64 = 1;
     const INTERLEAVE: i64 = 3;
     const LOCAL: i64 = 4;
@@ -187,7 +187,7 @@ fn place(start: *mut c_void, length: usize, partition: Partition) {
     if nodes.len() < 2 {
         return;
     }
-    let wish = |start: *mut c_void, length: usize, mode: i64, mask: u64| {
+    let prefer = |start: *mut c_void, length: usize, mode: i64, mask: u64| {
         let words = if mask == 0 {
             std::ptr::null()
         } else {
@@ -211,13 +211,13 @@ fn place(start: *mut c_void, length: usize, partition: Partition) {
                 )
             };
             match rc {
-                0 if node < 64 => wish(start, length, PREFERRED, 1 << node),
-                _ => wish(start, length, LOCAL, 0),
+                0 if node < 64 => prefer(start, length, PREFERRED, 1 << node),
+                _ => prefer(start, length, LOCAL, 0),
             }
         }
         Partition::Interleaved => {
             let all = nodes.iter().fold(0, |mask, n| mask | 1 << n);
-            wish(start, length, INTERLEAVE, all);
+            prefer(start, length, INTERLEAVE, all);
         }
         Partition::Blocked => {
             let pages = length / 4096;
@@ -225,7 +225,7 @@ fn place(start: *mut c_void, length: usize, partition: Partition) {
                 let (from, to) = (pages * i / nodes.len(), pages * (i + 1) / nodes.len());
                 if to > from {
                     let part = start.map_addr(|a| a + from * 4096);
-                    wish(part, (to - from) * 4096, PREFERRED, 1 << node);
+                    prefer(part, (to - from) * 4096, PREFERRED, 1 << node);
                 }
             }
         }
