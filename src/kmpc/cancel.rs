@@ -22,7 +22,8 @@
 //! A thread that leaves a dispatched loop early leaves the loop's buffer, so that the buffer
 //! becomes free; the master resets the buffers of a region that was left.
 //!
-//! A canceled taskgroup, and a canceled region, execute no task that has not begun (`task::run`).
+//! A canceled taskgroup, and a canceled region, execute no task that has not begun
+//! (`task::execution`).
 //!
 //! Barriers inside a construct that only some threads have left are not supported.
 
@@ -109,7 +110,7 @@ fn epoch(thread: &Thread, team: &Team) -> u64 {
     unsafe { team.core.epoch(thread.tid()) }
 }
 
-/// CancelRequests to cancel the innermost construct of this kind; returns 1 if the thread is to
+/// Requests to cancel the innermost construct of this kind; returns 1 if the thread is to
 /// leave it.
 pub unsafe extern "C-unwind" fn request(_ident: *const Ident, gtid: i32, kind: i32) -> i32 {
     if !settings().cancellation {

@@ -38,7 +38,7 @@ pub struct LoopBuffer {
     next: CachePadded<AtomicU64>,
     /// Ordered tickets of the loop.
     tickets: OrderedTickets,
-    /// PostedIterations iterations of a doacross nest, which has a buffer for this alone.
+    /// Posted iterations of a doacross nest, which has a buffer for this alone.
     posted: PostedIterations,
 }
 

@@ -69,7 +69,7 @@ pub struct Thread {
     /// Memory blocks of tasks.
     pool: &'static Blocks,
     root: bool,
-    /// TeamAssignment of an idle worker to a team, written by the team's master.
+    /// Assignment of an idle worker to a team, written by the team's master.
     assignment: AtomicPtr<TeamAssignment>,
     parker: Parker,
     sleepers: SyncU32,

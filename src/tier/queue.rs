@@ -141,7 +141,7 @@ pub fn left_by_team() -> usize {
     most_left(topology::usable_cpus(), affinity::expected_team())
 }
 
-fn most_left(usable: usize, team: &Announced) -> usize {
+fn most_left(usable: usize, team: &ExpectedTeam) -> usize {
     let left = usable.saturating_sub(team.threads.max(team.cpus.len()));
     if left * 2 >= usable { left } else { 0 }
 }
@@ -777,7 +777,7 @@ mod tests {
 
     #[test]
     fn a_team_leaves_half_of_the_processors_or_none() {
-        let team = |threads, bound: usize| Announced {
+        let team = |threads, bound: usize| ExpectedTeam {
             threads,
             cpus: (0..bound).collect(),
         };

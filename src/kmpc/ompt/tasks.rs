@@ -17,7 +17,7 @@ use super::sync;
 use crate::abi;
 use crate::ident::Ident;
 use crate::task::depend::{self, Item};
-use crate::task::{self, Payload, Routine, Task, create, event, run, taskloop};
+use crate::task::{self, Payload, Routine, Task, create, event, execution, taskloop};
 use ompvm_support::sync::lock;
 
 /// `ompt_task_status_t`: status of the task that is left.

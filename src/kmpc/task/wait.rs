@@ -177,7 +177,7 @@ unsafe fn pass_on(team: &Team) {
             .wakeups
             .decline(&team.core, size, may_execute_any, any)
         {
-            // A member that waits in an ancestor of one of the tasks checks for it.
+            // A member that waits in an ancestor of one of the tasks looks for it.
             team.core.wake_all(size);
         }
     }
