@@ -191,7 +191,7 @@ pub unsafe extern "C-unwind" fn init(ident: *const Ident, gtid: i32, count: i32,
         .and_then(|n| usize::try_from(n.div_ceil(64)).ok())
         .and_then(|n| posted.words(n));
     let Some(words) = words else {
-        let text = c"a doacross loop nest has more iterations than memory can note";
+        let text = c"a doacross loop nest has more iterations than fit into memory";
         // SAFETY: a null-terminated string; the call ends the process.
         return unsafe { misc::error(ident, 2, text.as_ptr()) };
     };

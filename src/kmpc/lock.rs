@@ -292,51 +292,51 @@ macro_rules! entries {
     )*};
 }
 entries! {
-    init init_at (lock) = "Makes a lock free." {
+    init init_at (lock) = "Initializes a lock." {
         // SAFETY: a live lock object has 8 bytes (caller's contract).
         unsafe { lock.cast::<u64>().write(0) }
     }
-    init_hint init_hint_at (lock, _hint: u32) = "Makes a lock free; the hint changes nothing." {
+    init_hint init_hint_at (lock, _hint: u32) = "Initializes a lock; the hint has no effect." {
         // SAFETY: a live lock object has 8 bytes (caller's contract).
         unsafe { lock.cast::<u64>().write(0) }
     }
-    destroy destroy_at (lock) = "Ends a lock's life." {
+    destroy destroy_at (lock) = "Destroys a lock." {
         // SAFETY: a live lock object has 8 bytes (caller's contract).
         unsafe { lock.cast::<u64>().write(0) }
     }
-    set set_at (lock) = "Waits for a lock and takes it." {
+    set set_at (lock) = "Waits for a lock and acquires it." {
         // SAFETY: a live lock object (caller's contract).
         acquire(unsafe { word(lock) })
     }
-    unset unset_at (lock) = "Gives a lock back." {
+    unset unset_at (lock) = "Releases a lock." {
         // SAFETY: a live lock object (caller's contract).
         release(unsafe { word(lock) })
     }
-    test test_at (lock) -> i32 = "Takes a lock if it is free; says whether it did." {
+    test test_at (lock) -> i32 = "Acquires a lock if it is free; returns 1 if it did." {
         // SAFETY: a live lock object (caller's contract).
         try_acquire(unsafe { word(lock) }) as i32
     }
-    nest_init nest_init_at (lock) = "Makes a nestable lock free." {
+    nest_init nest_init_at (lock) = "Initializes a nestable lock." {
         // SAFETY: a live lock object has 8 bytes (caller's contract).
         unsafe { lock.cast::<u64>().write(0) }
     }
-    nest_init_hint nest_init_hint_at (lock, _hint: u32) = "Makes a nestable lock free." {
+    nest_init_hint nest_init_hint_at (lock, _hint: u32) = "Initializes a nestable lock." {
         // SAFETY: a live lock object has 8 bytes (caller's contract).
         unsafe { lock.cast::<u64>().write(0) }
     }
-    nest_destroy nest_destroy_at (lock) = "Ends a nestable lock's life." {
+    nest_destroy nest_destroy_at (lock) = "Destroys a nestable lock." {
         // SAFETY: a live lock object has 8 bytes (caller's contract).
         unsafe { lock.cast::<u64>().write(0) }
     }
-    nest_set nest_set_at (lock) = "Waits for a nestable lock and takes it once more." {
+    nest_set nest_set_at (lock) = "Waits for a nestable lock and acquires it once more." {
         // SAFETY: a live nestable lock (caller's contract).
         unsafe { nest(lock) }.acquire()
     }
-    nest_unset nest_unset_at (lock) = "Gives a nestable lock back once." {
+    nest_unset nest_unset_at (lock) = "Releases a nestable lock once." {
         // SAFETY: a live nestable lock (caller's contract).
         unsafe { nest(lock) }.release()
     }
-    nest_test nest_test_at (lock) -> i32 = "Takes a nestable lock if it can; how deep it is held." {
+    nest_test nest_test_at (lock) -> i32 = "Acquires a nestable lock if possible; returns its nesting depth, or 0." {
         // SAFETY: a live nestable lock (caller's contract).
         unsafe { nest(lock) }.try_acquire() as i32
     }

@@ -866,7 +866,7 @@ macro_rules! for_each_runtime_entry {
                     "__kmpc_invoke_task_func", "__kmpc_omp_has_task_team", "__kmpc_task_get_depnode",
                     "__kmpc_task_get_successors",
                 ];
-                "launches that a task asks after", "libomp": [
+                "asynchronous device launches of tasks", "libomp": [
                     "__kmpc_omp_get_target_async_handle_ptr",
                 ];
                 "an entry of libomp that no compiler emits today", "libomp": [
@@ -1068,17 +1068,17 @@ pub fn missing_reason(name: &str) -> Option<&'static str> {
         ("__tgt_", "offload to devices"),
         (
             "__kmpc_",
-            "an entry of libomp that this runtime does not know",
+            "an entry of libomp that this runtime does not implement",
         ),
-        ("omp_", "a routine that this runtime does not know"),
-        ("ompc_", "a routine that this runtime does not know"),
+        ("omp_", "a routine that this runtime does not implement"),
+        ("ompc_", "a routine that this runtime does not implement"),
         (
             "kmp_",
-            "a routine of libomp's own that this runtime does not know",
+            "a routine of libomp's own that this runtime does not implement",
         ),
         (
             "kmpc_",
-            "a routine of libomp's own that this runtime does not know",
+            "a routine of libomp's own that this runtime does not implement",
         ),
         ("ompx_", "an extension of LLVM's OpenMP"),
     ];

@@ -282,7 +282,7 @@ impl Thread {
 fn register_root() -> &'static Thread {
     fork_handlers::install();
     let Some(gtid) = take_number() else {
-        eprintln!("ompvm: more than {MAX_THREADS} threads at a time are not supported");
+        eprintln!("ompvm: cannot register a thread: all {MAX_THREADS} thread numbers are in use");
         std::process::abort();
     };
     let thread = Thread::new(gtid, true);
@@ -390,9 +390,7 @@ fn take_worker() -> Option<&'static Thread> {
         return Some(worker);
     }
     let Some(gtid) = take_number() else {
-        warn_no_thread(&format_args!(
-            "all {MAX_THREADS} that are supported are in use"
-        ));
+        warn_no_thread(&format_args!("all {MAX_THREADS} thread numbers are in use"));
         return None;
     };
     let thread = Thread::new(gtid, false);

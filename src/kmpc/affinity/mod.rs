@@ -68,7 +68,7 @@ impl PlaceLayout {
             && places::apply_hw_subset(text, &mut machine).is_none()
         {
             warn(format!(
-                "#250: KMP_HW_SUBSET={text:?} does not fit this machine and is left out"
+                "#250: KMP_HW_SUBSET={text:?} does not fit this machine; ignored"
             ));
         }
         let kmp = settings.kmp_affinity.as_ref();

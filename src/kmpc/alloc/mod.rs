@@ -153,7 +153,9 @@ fn allocate(align: usize, size: usize, handle: usize, zero: bool) -> *mut c_void
             Fallback::DefaultMem => return plain(align, size, zero),
             Fallback::Null => return block,
             Fallback::Abort => {
-                eprintln!("OMP: Error: an allocator with fallback abort_fb has not {size} bytes");
+                eprintln!(
+                    "OMP: Error: cannot allocate {size} bytes; the allocator has the fallback abort_fb"
+                );
                 // SAFETY: ends the process, by the signal that libomp uses.
                 unsafe { libc::abort() }
             }

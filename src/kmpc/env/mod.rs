@@ -192,8 +192,8 @@ pub fn read(
                  using the default"
             )),
             Err(traits::AllocatorError::Unavailable) => warn(format!(
-                "#190: OMP_ALLOCATOR={text:?} asks for memory that is not known here; using the \
-                 default"
+                "#190: OMP_ALLOCATOR={text:?} requests memory that is not available; using \
+                 the default"
             )),
         }
     }

@@ -1,10 +1,10 @@
 //! Explicit tasks. OpenMP 5.2, chapter 12, and sections 15.4 and 15.5 (taskgroup, taskwait).
 //!
 //! This file defines a task and the state that a team and each of its members keep for tasks;
-//! README.md beside this file specifies the protocol. `create` creates and submits tasks, `run`
-//! executes and completes them, `wait` implements every wait that executes tasks meanwhile, `deque`
-//! holds ready tasks, `memory` their blocks; `depend`, `event`, `taskloop` and `reduction`
-//! implement the clauses of these names.
+//! README.md beside this file specifies the protocol. `create` creates and submits tasks,
+//! `execution` executes and completes them, `wait` implements every wait that executes tasks
+//! meanwhile, `deque` holds ready tasks, `memory` their blocks; `depend`, `event`, `taskloop` and
+//! `reduction` implement the clauses of these names.
 //!
 //! Which threads take part in a region, and how threads sleep, is left to [`team`](super::team).
 
