@@ -34,6 +34,6 @@ mod sample;
 #[cfg(test)]
 mod tests;
 mod thread_exit;
-mod turns;
+mod rotation;
 mod units;
 pub mod value;

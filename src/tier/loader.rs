@@ -299,8 +299,8 @@ fn open_bytes(bytes: &[u8], flags: c_int) -> Result<*mut c_void, String> {
 fn open_descriptor(fd: RawFd, flags: c_int) -> Result<*mut c_void, String> {
     // The loader identifies loaded objects by path, and descriptor numbers are reused, so each path
     // is unique.
-    static TURN: AtomicUsize = AtomicUsize::new(0);
-    let unique = "./".repeat(TURN.fetch_add(1, Ordering::Relaxed) % 1000);
+    static ROTATION_SLICE: AtomicUsize = AtomicUsize::new(0);
+    let unique = "./".repeat(ROTATION_SLICE.fetch_add(1, Ordering::Relaxed) % 1000);
     let path = CString::new(format!("/proc/self/fd/{unique}{fd}")).unwrap_or_default();
     // SAFETY: the path is a C string. The user asks for a library's initializers by naming it. The
     // error text is read before the next loader call on this thread.

@@ -15,7 +15,7 @@
 //! writing their code to the cache and left partial files.
 //!
 //! Placement depends on the team. Where it has all processors, the compile threads rotate over them
-//! ([`super::turns`]). Where it leaves some, no more threads compile than processors are left.
+//! ([`super::rotation`]). Where it leaves some, no more threads compile than processors are left.
 //! Where it is bound and leaves at least half, the compile threads are bound to the processors that
 //! are left: the kernel would otherwise start them on a processor that is idle at that moment, and
 //! a member that is bound to it could not move away.
@@ -25,7 +25,7 @@
 use super::closed;
 use super::compiler::{Compiler, What};
 use super::improve::{self, Better, Idle};
-use super::turns::Turns;
+use super::rotation::CpuRotation;
 use super::units::{self, SMALL};
 use cranelift_entity::EntityRef;
 use ompvm_interp::frame::LoweredFunction;
@@ -261,7 +261,7 @@ pub struct Queue {
     image: Arc<Image>,
     compiler: Arc<Compiler>,
     state: Mutex<State>,
-    turns: Mutex<Turns>,
+    rotation: Mutex<CpuRotation>,
     wake: Condvar,
     /// Notified when a job is done.
     done: Condvar,
@@ -283,7 +283,7 @@ impl Queue {
             image,
             compiler,
             state: Mutex::default(),
-            turns: Mutex::default(),
+            rotation: Mutex::default(),
             wake: Condvar::new(),
             done: Condvar::new(),
             busy: AtomicUsize::new(usize::MAX),
@@ -362,19 +362,19 @@ impl Queue {
 
     /// Moves compile threads to their next processor, if it is time and a team occupies all of
     /// them. Returns true if the threads rotate.
-    pub fn take_turns(&self, now: Instant) -> bool {
+    pub fn rotate(&self, now: Instant) -> bool {
         let usable = topology::usable_cpus();
         let known = self.busy.load(Ordering::Relaxed) != usize::MAX;
         // Under a CPU quota the rotation gains nothing. While a quarter of the processors is idle,
         // the kernel places the threads well by itself.
         let full = usable == topology::allowed_cpus().len() && self.idle() * 4 < usable;
         let full = known && full && self.left_over() == 0;
-        self.turns.lock().go_on(now, full)
+        self.rotation.lock().advance(now, full)
     }
 
     /// Ends the rotation.
-    pub fn end_turns(&self) {
-        self.turns.lock().go_on(Instant::now(), false);
+    pub fn end_rotation(&self) {
+        self.rotation.lock().advance(Instant::now(), false);
     }
 
     /// Returns the recompilation of a function that takes `share` of the program's time.
@@ -588,10 +588,10 @@ impl Queue {
             processor_sharing::register();
             processor_sharing::set_activity(processor_sharing::own_entry(), Activity::Occupying);
         }
-        let goes_round = !nice && left_by_team() == 0;
+        let rotates = !nice && left_by_team() == 0;
         while let Some((job, end)) = self.next(nice) {
-            if goes_round {
-                self.turns.lock().enter();
+            if rotates {
+                self.rotation.lock().enter();
             }
             let mut none_entered = job.head.is_some();
             let mut came: Vec<FuncId> = Vec::new();
@@ -629,8 +629,8 @@ impl Queue {
                     }
                 }
             }
-            if goes_round {
-                self.turns.lock().leave();
+            if rotates {
+                self.rotation.lock().leave();
             }
             let mut state = self.state.lock();
             state.awaited -= usize::from(job.awaited);

@@ -29,7 +29,7 @@ use super::improve::{Better, GAINS};
 use super::nests;
 use super::queue::{Job, Queue};
 use super::recall::{self, Before};
-use super::turns::TURN;
+use super::rotation::ROTATION_SLICE;
 use crate::units;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
@@ -334,7 +334,7 @@ impl Shared {
             return;
         }
         drop(ends);
-        self.queue.end_turns();
+        self.queue.end_rotation();
         self.store(&seen, waited);
         self.ends.lock().done = true;
         self.changed.notify_all();
@@ -417,8 +417,8 @@ impl Shared {
                 s.score += passed;
                 s.all += passed;
             }
-            let most_tick = match self.queue.take_turns(now) {
-                true => TURN,
+            let most_tick = match self.queue.rotate(now) {
+                true => ROTATION_SLICE,
                 false => LONG_TICK,
             };
             let mut busy = fresh || self.queue.waiting() > 0;

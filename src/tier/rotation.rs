@@ -1,6 +1,6 @@
 //! CPU rotation: moves compile threads over the processors of a team that occupies all of them.
 //!
-//! While a team has a thread on every processor, [`Turns::go_on`], called by the sampling thread,
+//! While a team has a thread on every processor, [`CpuRotation::advance`], called by the sampling thread,
 //! moves each compile thread to the next processor every two milliseconds. A compile thread takes
 //! half of a processor from the team member there, and the team waits for its slowest member. The
 //! kernel leaves the compile thread in place, because no processor is better than another. Without
@@ -15,11 +15,11 @@ use ompvm_support::topology;
 use std::time::{Duration, Instant};
 
 /// Time that a thread stays on one processor.
-pub const TURN: Duration = Duration::from_millis(2);
+pub const ROTATION_SLICE: Duration = Duration::from_millis(2);
 
 /// The compile threads at work and the state of the rotation.
 #[derive(Debug, Default)]
-pub struct Turns {
+pub struct CpuRotation {
     /// Kernel thread ids.
     at_work: Vec<libc::pid_t>,
     /// Number of turns so far.
@@ -28,7 +28,7 @@ pub struct Turns {
     since: Option<Instant>,
 }
 
-impl Turns {
+impl CpuRotation {
     /// Adds the calling thread to the rotation.
     pub fn enter(&mut self) {
         // SAFETY: `gettid` has no preconditions.
@@ -48,7 +48,7 @@ impl Turns {
     /// Binds each thread at work to its next processor if the turn is over and the program occupies
     /// all processors (`full`), or lifts the bindings if it does not. Returns true if threads are
     /// bound.
-    pub fn go_on(&mut self, now: Instant, full: bool) -> bool {
+    pub fn advance(&mut self, now: Instant, full: bool) -> bool {
         let cpus = topology::allowed_cpus();
         if !full {
             if self.since.take().is_some() {
@@ -56,13 +56,13 @@ impl Turns {
             }
             return false;
         }
-        if self.since.is_none_or(|since| now - since >= TURN) {
+        if self.since.is_none_or(|since| now - since >= ROTATION_SLICE) {
             self.since = Some(now);
             self.turns += 1;
             for (i, &thread) in self.at_work.iter().enumerate() {
                 bind(
                     thread,
-                    &[cpus[place(i, self.at_work.len(), self.turns, cpus.len())]],
+                    &[cpus[processor_of(i, self.at_work.len(), self.turns, cpus.len())]],
                 );
             }
         }
@@ -71,7 +71,7 @@ impl Turns {
 }
 
 /// Returns the index of the processor that a thread has in a turn, with the threads spread evenly.
-fn place(thread: usize, threads: usize, turn: usize, cpus: usize) -> usize {
+fn processor_of(thread: usize, threads: usize, turn: usize, cpus: usize) -> usize {
     (thread * cpus / threads + turn) % cpus
 }
 
@@ -90,39 +90,39 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn each_thread_has_a_processor_of_its_own_and_comes_to_all() {
+    fn each_thread_has_its_own_processor_and_visits_all() {
         for (threads, cpus) in [(1, 1), (1, 2), (3, 8), (5, 16), (16, 16)] {
-            let at = |turn: usize| (0..threads).map(move |t| place(t, threads, turn, cpus));
+            let at = |turn: usize| (0..threads).map(move |t| processor_of(t, threads, turn, cpus));
             assert!((0..40).all(|turn| at(turn).collect::<HashSet<_>>().len() == threads));
-            let first = (0..cpus).map(|turn| place(0, threads, turn, cpus));
+            let first = (0..cpus).map(|turn| processor_of(0, threads, turn, cpus));
             assert_eq!(first.collect::<HashSet<_>>().len(), cpus);
         }
         // More threads than processors share them.
-        assert!((0..9).all(|t| place(t, 9, 1, 2) < 2));
+        assert!((0..9).all(|t| processor_of(t, 9, 1, 2) < 2));
     }
 
     #[test]
-    fn who_works_is_bound_for_a_turn_and_free_after_it() {
+    fn a_thread_at_work_is_bound_for_a_turn_and_free_after_it() {
         let bound = || topology::current_cpus();
         let all = topology::allowed_cpus().to_vec();
         std::thread::spawn(move || {
-            let (mut turns, now) = (Turns::default(), Instant::now());
-            assert!(!turns.go_on(now, true));
-            turns.enter();
-            assert!(turns.go_on(now + TURN, true));
+            let (mut rotation, now) = (CpuRotation::default(), Instant::now());
+            assert!(!rotation.advance(now, true));
+            rotation.enter();
+            assert!(rotation.advance(now + ROTATION_SLICE, true));
             let first = bound();
             assert_eq!(first.len(), 1);
             // The thread stays for a whole turn.
-            assert!(turns.go_on(now + TURN * 3 / 2, true));
+            assert!(rotation.advance(now + ROTATION_SLICE * 3 / 2, true));
             assert_eq!(bound(), first);
-            assert!(turns.go_on(now + TURN * 2, true));
+            assert!(rotation.advance(now + ROTATION_SLICE * 2, true));
             assert!(all.len() == 1 || bound() != first);
-            assert!(!turns.go_on(now + TURN * 2, false));
+            assert!(!rotation.advance(now + ROTATION_SLICE * 2, false));
             assert_eq!(bound(), all);
-            assert!(turns.go_on(now + TURN * 3, true));
-            turns.leave();
+            assert!(rotation.advance(now + ROTATION_SLICE * 3, true));
+            rotation.leave();
             assert_eq!(bound(), all);
-            assert!(!turns.go_on(now + TURN * 4, true));
+            assert!(!rotation.advance(now + ROTATION_SLICE * 4, true));
             assert_eq!(bound(), all);
         })
         .join()
