@@ -5,7 +5,7 @@
 //! [`policy`] decides what is compiled and when. The tiers themselves are `interp` and `jit`.
 
 mod advice;
-mod ahead;
+mod eager;
 mod alone;
 pub mod archive;
 mod assembly;

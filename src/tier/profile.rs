@@ -17,7 +17,7 @@
 //!
 //! Nothing here accesses clocks, files or threads; [`super::sample`] and [`super::recall`] do.
 
-use super::ahead::{LATENCY, MOST_TIME};
+use super::eager::{FULL_LATENCY, MAX_EAGER_TIME};
 use super::improve;
 use ompvm_jit::Level;
 use serde::{Deserialize, Serialize};
@@ -270,7 +270,7 @@ impl Profile {
             let (cost, level) = match code {
                 Code::Full => continue,
                 Code::Quick => (Duration::from_nanos(past.missed), Level::Full),
-                Code::None if below >= full * 2 || idle > 0 && full <= LATENCY => {
+                Code::None if below >= full * 2 || idle > 0 && full <= FULL_LATENCY => {
                     (below, Level::Full)
                 }
                 Code::None => (below, Level::Quick),
@@ -314,7 +314,7 @@ impl Profile {
             }
             starts.truncate(taken);
         } else {
-            let mut left = MOST_TIME * idle as u32;
+            let mut left = MAX_EAGER_TIME * idle as u32;
             starts.retain(|s| {
                 let fits = s.wait || s.price <= left;
                 if fits {

@@ -81,7 +81,7 @@ pub struct Job {
     pub better: Option<Better>,
     /// Most threads that may work on eager jobs, which no sample has shown to be hot; 0 for other
     /// jobs.
-    pub ahead: usize,
+    pub eager_threads: usize,
     /// True if the program waits for this job ([`Queue::wait`]).
     pub awaited: bool,
 }
@@ -100,14 +100,14 @@ impl Job {
 
     /// Returns how many threads of the class that takes this job may exist, given the number of
     /// processors that the program leaves and of threads at work on eager jobs.
-    fn most_threads(&self, left_over: usize, ahead: usize) -> usize {
+    fn most_threads(&self, left_over: usize, eager_at_work: usize) -> usize {
         // More threads than free processors would take time from the program or from each other.
-        match (self.ahead, self.better.is_some(), left_over) {
-            (ahead @ 1.., ..) => ahead,
+        match (self.eager_threads, self.better.is_some(), left_over) {
+            (eager @ 1.., ..) => eager,
             (0, true, free) => free.clamp(1, MOST_NICE),
             // Hot functions do not wait for eager jobs.
-            (0, false, 0) => MOST + ahead,
-            (0, false, free) => free.min(MOST) + ahead,
+            (0, false, 0) => MOST + eager_at_work,
+            (0, false, free) => free.min(MOST) + eager_at_work,
         }
     }
 
@@ -117,7 +117,7 @@ impl Job {
         (
             self.awaited,
             self.better.is_none(),
-            self.ahead == 0,
+            self.eager_threads == 0,
             self.score,
         )
     }
@@ -157,7 +157,7 @@ struct State {
     /// Number of threads that wait for a job, by class.
     free: [usize; 2],
     /// Number of threads at work on eager jobs.
-    ahead: usize,
+    eager_at_work: usize,
     /// Number of jobs that the program waits for.
     awaited: usize,
     /// Expected ends of the compilations under way whose code is cached.
@@ -408,7 +408,7 @@ impl Queue {
         let nice = job.better.is_some();
         let left_over = self.left_over();
         let mut state = self.state.lock();
-        let most = job.most_threads(left_over, state.ahead);
+        let most = job.most_threads(left_over, state.eager_at_work);
         state.awaited += usize::from(job.awaited);
         state.jobs.push(job);
         if state.free[usize::from(nice)] == 0 {
@@ -550,7 +550,7 @@ impl Queue {
                 .max_by_key(|&i| state.jobs[i].urgency());
             if let Some(best) = best {
                 let job = state.jobs.swap_remove(best);
-                state.ahead += usize::from(job.ahead > 0);
+                state.eager_at_work += usize::from(job.eager_threads > 0);
                 if job.better.is_some_and(|b| !b.is_due()) {
                     state.improving.push(job.clone());
                 }
@@ -634,7 +634,7 @@ impl Queue {
             }
             let mut state = self.state.lock();
             state.awaited -= usize::from(job.awaited);
-            state.ahead -= usize::from(job.ahead > 0);
+            state.eager_at_work -= usize::from(job.eager_threads > 0);
             state.came(&came, job.level);
             if job.better.is_some() {
                 state.improved(job.target());
@@ -741,7 +741,7 @@ mod tests {
             head: None,
             level: Level::Full,
             better,
-            ahead: 0,
+            eager_threads: 0,
             awaited: false,
         }
     }
@@ -790,19 +790,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hot_does_not_wait_for_what_may_become_so() {
-        let ahead = Job {
-            ahead: 14,
+    fn hot_functions_do_not_wait_for_eager_jobs() {
+        let eager = Job {
+            eager_threads: 14,
             score: SECOND * 60,
             ..job(0, None)
         };
         let hot = job(1, None);
-        assert!(hot.urgency() > ahead.urgency());
+        assert!(hot.urgency() > eager.urgency());
         // All fourteen threads are at work, whether the program leaves a processor or not.
-        assert_eq!(ahead.most_threads(0, 14), 14);
+        assert_eq!(eager.most_threads(0, 14), 14);
         assert!(hot.most_threads(0, 14) > 14 && hot.most_threads(1, 14) > 14);
         let better = Better::new(SECOND, Instant::now(), 1.0);
-        assert!(job(2, Some(better)).urgency() < ahead.urgency());
+        assert!(job(2, Some(better)).urgency() < eager.urgency());
     }
 
     #[test]

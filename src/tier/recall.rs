@@ -141,7 +141,7 @@ impl Before {
                 head: None,
                 level: start.level,
                 better: None,
-                ahead: threads,
+                eager_threads: threads,
                 awaited: start.wait,
             });
         }

@@ -15,7 +15,7 @@
 //! Sampling costs the program nothing, weighs loops by time rather than by trips, and does not
 //! depend on the tier that runs the frame.
 //!
-//! On a first run the thread begins with eager compilation ([`ahead`]), on a later one with what
+//! On a first run the thread begins with eager compilation ([`eager`]), on a later one with what
 //! the persisted profile has paid for ([`recall`]). Later the threshold is low while a processor is
 //! idle, and somewhat higher while all processors that the program leaves are compiling. Where a
 //! team occupies all processors, hot functions are gathered and compiled together.
@@ -23,7 +23,7 @@
 //! Samples cover frames of the interpreter and the baseline tier only. Compiled code is taken to be
 //! as hot as it was before its compilation.
 
-use super::ahead::{self, Patient};
+use super::eager::{self, PacedEager};
 use super::compiler::{Compiler, Kept, What};
 use super::improve::{Better, GAINS};
 use super::nests;
@@ -144,7 +144,7 @@ struct Shared {
     /// True if no earlier run compiled anything of the program.
     first: bool,
     /// Functions chosen for eager compilation.
-    ahead: Mutex<HashSet<FuncId>>,
+    eager: Mutex<HashSet<FuncId>>,
     /// Samples taken before a pause.
     left: Mutex<Option<HashMap<usize, Seen>>>,
 }
@@ -169,7 +169,7 @@ impl Sampler {
             function,
             head: None,
             level: Level::Full,
-            ahead: 0,
+            eager_threads: 0,
             awaited: false,
             better: Some(queue.better(function, now, share)),
         };
@@ -192,7 +192,7 @@ impl Sampler {
             before,
             kept: done,
             first: kept.all.is_empty(),
-            ahead: Mutex::default(),
+            eager: Mutex::default(),
             left: Mutex::default(),
         });
 
@@ -314,7 +314,7 @@ impl Shared {
     fn is_compiled(&self, function: FuncId) -> bool {
         self.kept[function.index()]
             || self.before.recalls(function)
-            || self.ahead.lock().contains(&function)
+            || self.eager.lock().contains(&function)
     }
 
     /// Returns true if a function is `main`, which is not called again.
@@ -349,33 +349,33 @@ impl Shared {
 
     /// Starts eager compilation on idle processors, or returns what to compile while the program
     /// leaves a processor idle.
-    fn begin(&self) -> Patient {
+    fn start_eager(&self) -> PacedEager {
         if !self.first {
-            return Patient::idle();
+            return PacedEager::none();
         }
         let known = self.before.recalled();
-        let Some(threads) = ahead::threads() else {
-            return Patient::new(&self.image, &self.compiler, &self.queue, known);
+        let Some(threads) = eager::threads() else {
+            return PacedEager::new(&self.image, &self.compiler, &self.queue, known);
         };
-        let chosen = ahead::compile(&self.image, &self.compiler, &self.queue, threads, known);
-        *self.ahead.lock() = chosen;
-        Patient::idle()
+        let chosen = eager::compile(&self.image, &self.compiler, &self.queue, threads, known);
+        *self.eager.lock() = chosen;
+        PacedEager::none()
     }
 
     /// Continues with eager compilation, if it is time to.
-    fn go_on(&self, patient: &mut Patient, seen: &HashMap<usize, Seen>, now: Instant) {
-        if patient.is_done() || self.queue.is_busy() {
+    fn continue_eager(&self, paced: &mut PacedEager, seen: &HashMap<usize, Seen>, now: Instant) {
+        if paced.is_done() || self.queue.is_busy() {
             return;
         }
         // A function with samples is judged by these.
         let known = |f| self.is_compiled(f) || seen.values().any(|s| s.code.func == f);
-        if let Some(function) = patient.next(&self.compiler, &self.queue, now, known) {
-            self.ahead.lock().insert(function);
+        if let Some(function) = paced.next(&self.compiler, &self.queue, now, known) {
+            self.eager.lock().insert(function);
         }
     }
 
     fn look(&self, seen: &mut HashMap<usize, Seen>, begun: bool) -> Duration {
-        let mut patient = if begun { Patient::idle() } else { self.begin() };
+        let mut paced = if begun { PacedEager::none() } else { self.start_eager() };
         let mut tick = TICK;
         let mut last = (Instant::now(), process_time());
         let mut used = last;
@@ -426,7 +426,7 @@ impl Shared {
                 busy |= self.consider(s, tick, now);
             }
             busy |= self.choose(seen.values_mut(), now);
-            self.go_on(&mut patient, seen, now);
+            self.continue_eager(&mut paced, seen, now);
             self.push_postponed();
             let asks = !busy && now - asked >= ALONE;
             if asks {
@@ -681,7 +681,7 @@ impl Shared {
             head,
             level,
             better,
-            ahead: 0,
+            eager_threads: 0,
             awaited: false,
         });
     }

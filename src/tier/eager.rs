@@ -1,7 +1,7 @@
 //! Eager compilation: compiles functions that are expected to be hot before samples show it.
 //!
 //! If processors are idle when a program starts, the functions in which loops are expected to spend
-//! their time are compiled at once, each on a processor of its own. [`expected`] finds them: it
+//! their time are compiled at once, each on a processor of its own. [`expected_hot`] finds them: it
 //! assumes that a loop runs eight times (Ball and Larus, "Branch prediction for free", 1993: loop
 //! branches are taken 88 times of 100), also through calls, and that a function named in a loop (a
 //! parallel region's body) is called there.
@@ -11,7 +11,7 @@
 //! of the compilations was no faster.
 //!
 //! On few processors each compilation soon takes the time of the program itself. There nothing is
-//! compiled at once. [`Patient`] compiles one function at a time: when the program has left a
+//! compiled at once. [`PacedEager`] compiles one function at a time: when the program has left a
 //! processor idle for as long as the compilation takes, or, once the program has run for longer
 //! than most, in a part of its time while nothing else is being compiled. Only the hottest
 //! functions are chosen, and not at the start, because both would slow short runs.
@@ -31,37 +31,37 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Fewest processors for eager compilation at the start.
-const PROCESSORS: usize = 4;
+const MIN_PROCESSORS: usize = 4;
 /// Most expected work of each idle processor on code that is not paid for.
-pub const MOST_TIME: Duration = Duration::from_millis(60);
+pub const MAX_EAGER_TIME: Duration = Duration::from_millis(60);
 /// Divisor: on few processors, a function that is expected to execute less than this part of what
 /// the hottest does is not compiled eagerly.
 const HOT_PART: f64 = 20.0;
 /// Run time after which a program is expected to go on.
-const LONG: Duration = Duration::from_millis(150);
+const LONG_RUN: Duration = Duration::from_millis(150);
 /// Divisor: the part of a program's time that goes into eager compilation if it needs every
 /// processor.
-const PART: u32 = 4;
+const PACED_PART: u32 = 4;
 /// Most expected work on eager compilation on few processors.
-const MOST_PATIENT: Duration = Duration::from_millis(300);
+const MAX_PACED_TIME: Duration = Duration::from_millis(300);
 /// Most threads. Each takes some megabytes for LLVM.
-const MOST_THREADS: usize = 15;
+const MAX_THREADS: usize = 15;
 /// Expected cost at the full level above which a function is compiled quickly first, while a
 /// processor is idle.
-pub const LATENCY: Duration = Duration::from_millis(30);
+pub const FULL_LATENCY: Duration = Duration::from_millis(30);
 
 /// Assumed iterations of a loop, as a power of two.
-const TRIPS: u32 = 3;
+const LOG2_TRIPS: u32 = 3;
 /// Most nested loops that count.
-const DEPTH: u32 = 8;
+const MAX_DEPTH: u32 = 8;
 /// Divisor: a function without a loop must execute at least this part of what the hottest does.
-const WITHOUT_LOOP: f64 = 100.0;
+const WITHOUT_LOOP_PART: f64 = 100.0;
 /// Most functions examined. In a larger program nothing is compiled eagerly.
-const MOST: usize = 4000;
+const MAX_FUNCTIONS: usize = 4000;
 
 /// A function and the number of instructions that it is expected to execute.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hot {
+pub struct ExpectedHot {
     /// The function.
     pub function: FuncId,
     /// Expected number of executed instructions.
@@ -69,15 +69,15 @@ pub struct Hot {
 }
 
 /// Returns the functions that are expected to execute loops or to be called in them, hottest first.
-pub fn expected(module: &Module) -> Vec<Hot> {
+pub fn expected_hot(module: &Module) -> Vec<ExpectedHot> {
     let mut around: HashMap<FuncId, u32> = HashMap::new();
-    let mut bodies: HashMap<FuncId, Shape> = HashMap::new();
+    let mut bodies: HashMap<FuncId, LoopShape> = HashMap::new();
     let mut todo = Vec::new();
     let Some(GlobalRef::Func(main)) = module.symbol("main") else {
         return Vec::new();
     };
     let reach = |f: FuncId, depth: u32, around: &mut HashMap<FuncId, u32>, todo: &mut Vec<_>| {
-        let depth = depth.min(DEPTH);
+        let depth = depth.min(MAX_DEPTH);
         if module.functions[f].body.is_some() && around.get(&f).is_none_or(|&d| d < depth) {
             around.insert(f, depth);
             todo.push(f);
@@ -85,28 +85,28 @@ pub fn expected(module: &Module) -> Vec<Hot> {
     };
     reach(main, 0, &mut around, &mut todo);
     while let Some(f) = todo.pop() {
-        if bodies.len() >= MOST {
+        if bodies.len() >= MAX_FUNCTIONS {
             return Vec::new();
         }
         let Some(body) = &module.functions[f].body else {
             continue;
         };
-        let shape = bodies.entry(f).or_insert_with(|| Shape::of(module, body));
+        let shape = bodies.entry(f).or_insert_with(|| LoopShape::of(module, body));
         let outer = around[&f];
         for &(callee, depth) in &shape.named {
             reach(callee, outer + depth, &mut around, &mut todo);
         }
     }
-    let mut hot: Vec<Hot> = bodies
+    let mut hot: Vec<ExpectedHot> = bodies
         .iter()
         .filter(|(f, _)| **f != main)
-        .map(|(&function, shape)| Hot {
+        .map(|(&function, shape)| ExpectedHot {
             function,
             executed: shape.executed(around[&function]),
         })
         .collect();
     let most = hot.iter().map(|h| h.executed).fold(0.0, f64::max);
-    hot.retain(|h| bodies[&h.function].deepest() > 0 || h.executed >= most / WITHOUT_LOOP);
+    hot.retain(|h| bodies[&h.function].deepest() > 0 || h.executed >= most / WITHOUT_LOOP_PART);
     hot.sort_by(|a, b| {
         let by_heat = b.executed.total_cmp(&a.executed);
         by_heat.then(a.function.index().cmp(&b.function.index()))
@@ -115,17 +115,17 @@ pub fn expected(module: &Module) -> Vec<Hot> {
 }
 
 /// The instructions and names in a body, by loop depth.
-struct Shape {
+struct LoopShape {
     /// Number of instructions at each loop depth.
     insts: Vec<usize>,
     /// Functions named, each with its loop depth.
     named: Vec<(FuncId, u32)>,
 }
 
-impl Shape {
-    fn of(module: &Module, body: &Body) -> Shape {
+impl LoopShape {
+    fn of(module: &Module, body: &Body) -> LoopShape {
         let depths = depths(body);
-        let mut shape = Shape {
+        let mut shape = LoopShape {
             insts: Vec::new(),
             named: Vec::new(),
         };
@@ -163,7 +163,7 @@ impl Shape {
     }
 
     fn executed(&self, around: u32) -> f64 {
-        let times = |depth: usize| f64::from(1u32 << (TRIPS * (around + depth as u32).min(DEPTH)));
+        let times = |depth: usize| f64::from(1u32 << (LOG2_TRIPS * (around + depth as u32).min(MAX_DEPTH)));
         let parts = self.insts.iter().enumerate();
         parts.map(|(depth, &n)| n as f64 * times(depth)).sum()
     }
@@ -212,9 +212,9 @@ fn depths(body: &Body) -> Vec<u32> {
 pub fn threads() -> Option<usize> {
     let usable = topology::usable_cpus();
     let idle = match std::env::var("OMPVM_AHEAD").as_deref() {
-        Ok("always") => return Some(MOST_THREADS.min(usable)),
+        Ok("always") => return Some(MAX_THREADS.min(usable)),
         Ok("never") => return None,
-        _ if usable < PROCESSORS => return None,
+        _ if usable < MIN_PROCESSORS => return None,
         // The program's own thread and this one run, too.
         _ => (usable + 1).saturating_sub(topology::running_threads().max(2)),
     };
@@ -222,7 +222,7 @@ pub fn threads() -> Option<usize> {
         0 => idle,
         left => idle.min(left),
     };
-    (idle >= usable / 2).then_some(left.min(MOST_THREADS))
+    (idle >= usable / 2).then_some(left.min(MAX_THREADS))
 }
 
 /// Queues the functions that are expected to be hot and are not in `known`. Returns the queued
@@ -234,8 +234,8 @@ pub fn compile(
     threads: usize,
     known: &HashSet<FuncId>,
 ) -> HashSet<FuncId> {
-    let most = MOST_TIME * threads as u32;
-    let chosen = choose(image, compiler, queue, known, LATENCY, most);
+    let most = MAX_EAGER_TIME * threads as u32;
+    let chosen = choose(image, compiler, queue, known, FULL_LATENCY, most);
     let share = chosen.iter().filter(|c| c.level == Level::Quick).count();
     let share = 1.0 / share.max(1) as f64;
     for one in &chosen {
@@ -250,14 +250,14 @@ pub fn compile(
 
 /// A function chosen for eager compilation.
 #[derive(Clone, Copy, Debug)]
-struct Chosen {
-    hot: Hot,
+struct EagerCompile {
+    hot: ExpectedHot,
     level: Level,
     /// Expected processor time of the compilation.
     cost: Duration,
 }
 
-impl Chosen {
+impl EagerCompile {
     fn job(&self, threads: usize) -> Job {
         Job {
             score: Duration::from_nanos(self.hot.executed as u64),
@@ -265,7 +265,7 @@ impl Chosen {
             head: None,
             level: self.level,
             better: None,
-            ahead: threads,
+            eager_threads: threads,
             awaited: false,
         }
     }
@@ -299,9 +299,9 @@ fn choose(
     known: &HashSet<FuncId>,
     latency: Duration,
     most: Duration,
-) -> Vec<Chosen> {
+) -> Vec<EagerCompile> {
     let module = &image.module;
-    let mut hot = expected(module);
+    let mut hot = expected_hot(module);
     hot.retain(|h| compiler.program().can_compile(h.function) && !known.contains(&h.function));
     let called: HashSet<FuncId> = hot
         .iter()
@@ -317,10 +317,10 @@ fn choose(
         } else {
             (Level::Quick, quick)
         };
-        Chosen { hot, level, cost }
+        EagerCompile { hot, level, cost }
     });
     let mut left = most;
-    let fits = |c: &Chosen| {
+    let fits = |c: &EagerCompile| {
         let rest = left.checked_sub(c.cost);
         left = rest.unwrap_or(left);
         rest.is_some()
@@ -331,19 +331,19 @@ fn choose(
 /// Eager compilation on few processors: compiles one function at a time, at the quick level; only
 /// those that are expected to be among the hottest and have no samples yet.
 #[derive(Debug)]
-pub struct Patient {
+pub struct PacedEager {
     /// The remaining functions, hottest last.
-    left: Vec<Chosen>,
+    left: Vec<EagerCompile>,
     /// Assumed share of the program's time of each.
     share: f64,
     /// Start of the last compilation; the program's start before the first.
     last: Instant,
 }
 
-impl Patient {
+impl PacedEager {
     /// Returns one with nothing to compile.
-    pub fn idle() -> Patient {
-        Patient::of(Vec::new())
+    pub fn none() -> PacedEager {
+        PacedEager::of(Vec::new())
     }
 
     /// Chooses functions of a program without compiled code, if [`threads`] returns `None` for lack
@@ -353,19 +353,19 @@ impl Patient {
         compiler: &Compiler,
         queue: &Queue,
         known: &HashSet<FuncId>,
-    ) -> Patient {
-        if topology::usable_cpus() >= PROCESSORS || std::env::var_os("OMPVM_AHEAD").is_some() {
-            return Patient::idle();
+    ) -> PacedEager {
+        if topology::usable_cpus() >= MIN_PROCESSORS || std::env::var_os("OMPVM_AHEAD").is_some() {
+            return PacedEager::none();
         }
         let latency = Duration::ZERO;
-        Patient::of(choose(image, compiler, queue, known, latency, MOST_PATIENT))
+        PacedEager::of(choose(image, compiler, queue, known, latency, MAX_PACED_TIME))
     }
 
-    fn of(mut left: Vec<Chosen>) -> Patient {
+    fn of(mut left: Vec<EagerCompile>) -> PacedEager {
         let most = left.first().map_or(0.0, |c| c.hot.executed);
         left.retain(|c| c.hot.executed >= most / HOT_PART);
         left.reverse();
-        Patient {
+        PacedEager {
             share: 1.0 / left.len().max(1) as f64,
             left,
             last: Instant::now(),
@@ -400,7 +400,7 @@ impl Patient {
 /// Returns true if a compilation of this cost may start. `idle` is how long a processor has been
 /// idle, `since` the time since the last start, and `ran` the run time of the program.
 fn is_turn(cost: Duration, idle: Duration, since: Duration, ran: Duration) -> bool {
-    cost <= idle || ran >= LONG && cost * PART <= since
+    cost <= idle || ran >= LONG_RUN && cost * PACED_PART <= since
 }
 
 #[cfg(test)]
@@ -416,13 +416,13 @@ mod tests {
 
     fn names(text: &str) -> Vec<String> {
         let module = module(text);
-        let hot = expected(&module).into_iter();
+        let hot = expected_hot(&module).into_iter();
         hot.map(|h| module.functions[h.function].name.to_string())
             .collect()
     }
 
     #[test]
-    fn few_processors_compile_ahead_for_a_part_of_the_time() {
+    fn few_processors_compile_eagerly_for_a_part_of_the_time() {
         let ms = Duration::from_millis;
         // A processor that was idle for long enough costs nothing.
         assert!(is_turn(ms(10), ms(10), ms(0), ms(20)));
@@ -435,22 +435,22 @@ mod tests {
 
     #[test]
     fn few_processors_compile_the_hottest_only() {
-        let chosen = |function: usize, executed: f64| Chosen {
-            hot: Hot {
+        let chosen = |function: usize, executed: f64| EagerCompile {
+            hot: ExpectedHot {
                 function: FuncId::new(function),
                 executed,
             },
             level: Level::Quick,
             cost: Duration::from_millis(10),
         };
-        let patient = Patient::of(vec![chosen(3, 1e6), chosen(1, 1e5), chosen(2, 1e4)]);
-        let left: Vec<_> = patient
+        let paced = PacedEager::of(vec![chosen(3, 1e6), chosen(1, 1e5), chosen(2, 1e4)]);
+        let left: Vec<_> = paced
             .left
             .iter()
             .map(|c| c.hot.function.index())
             .collect();
-        assert_eq!((left, patient.share), (vec![1, 3], 0.5));
-        assert!(Patient::idle().left.is_empty());
+        assert_eq!((left, paced.share), (vec![1, 3], 0.5));
+        assert!(PacedEager::none().left.is_empty());
     }
 
     /// Returns a function with a loop around a call.
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn who_names_a_function_is_taken_to_call_it() {
+    fn a_function_named_in_a_loop_counts_as_called() {
         let text = [
             "declare void @fork(ptr)".into(),
             looping("main", "call void @fork(ptr @region)"),
