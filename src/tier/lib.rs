@@ -27,7 +27,7 @@ pub mod policy;
 pub mod process;
 mod profile;
 mod queue;
-mod recall;
+mod warm_start;
 pub mod restart;
 pub mod runtime;
 mod sample;

@@ -15,7 +15,7 @@
 //! A run may wait at its end for a compilation under way, whose work would otherwise be lost. Over
 //! all runs these waits take at most a fiftieth of the time ([`Profile::allowance`]).
 //!
-//! Nothing here accesses clocks, files or threads; [`super::sample`] and [`super::recall`] do.
+//! Nothing here accesses clocks, files or threads; [`super::sample`] and [`super::warm_start`] do.
 
 use super::eager::{FULL_LATENCY, MAX_EAGER_TIME};
 use super::improve;

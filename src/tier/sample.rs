@@ -16,7 +16,7 @@
 //! depend on the tier that runs the frame.
 //!
 //! On a first run the thread begins with eager compilation ([`eager`]), on a later one with what
-//! the persisted profile has paid for ([`recall`]). Later the threshold is low while a processor is
+//! the persisted profile has paid for ([`warm_start`]). Later the threshold is low while a processor is
 //! idle, and somewhat higher while all processors that the program leaves are compiling. Where a
 //! team occupies all processors, hot functions are gathered and compiled together.
 //!
@@ -28,7 +28,7 @@ use super::compiler::{Compiler, Kept, What};
 use super::improve::{Better, GAINS};
 use super::nests;
 use super::queue::{Job, Queue};
-use super::recall::{self, Before};
+use super::warm_start::{self, WarmStart};
 use super::rotation::ROTATION_SLICE;
 use crate::units;
 use cranelift_entity::EntityRef;
@@ -138,7 +138,7 @@ struct Shared {
     /// Recompilations that a run of the known time does not pay for.
     postponed: Mutex<Vec<Job>>,
     /// The persisted profile of earlier runs.
-    before: Before,
+    warm_start: WarmStart,
     /// By function: true if it needs no compilation for its callers.
     kept: Vec<bool>,
     /// True if no earlier run compiled anything of the program.
@@ -157,12 +157,12 @@ impl Sampler {
         let done = functions
             .map(|f| !compiler.program().can_compile(f) || kept.all.contains(&f))
             .collect();
-        let before = Before::of(&image, &compiler, kept);
-        let known = before.profile().per_instruction;
+        let warm_start = WarmStart::load(&image, &compiler, kept);
+        let known = warm_start.profile().per_instruction;
         let queue = Arc::new(Queue::new(image.clone(), compiler.clone(), known));
-        before.recall(&image, &compiler, &queue);
+        warm_start.compile_planned(&image, &compiler, &queue);
         let now = Instant::now();
-        let early = kept.early.iter().filter(|f| !before.recalls(**f));
+        let early = kept.early.iter().filter(|f| !warm_start.plans(**f));
         let share = 1.0 / early.clone().count().max(1) as f64;
         let improve = |&function: &FuncId| Job {
             score: Duration::ZERO,
@@ -173,7 +173,7 @@ impl Sampler {
             awaited: false,
             better: Some(queue.better(function, now, share)),
         };
-        let known_time = before.profile().known_time();
+        let known_time = warm_start.profile().known_time();
         let gain = known_time.map(|time| time.mul_f64(share) / GAINS as u32);
         let pays = |job: &Job| gain.is_none_or(|g| g >= queue.expected(job.function, Level::Full));
         let (worthwhile, postponed): (Vec<Job>, Vec<Job>) = early.map(improve).partition(pays);
@@ -189,7 +189,7 @@ impl Sampler {
             ends: Mutex::default(),
             changed: Condvar::new(),
             saw: AtomicBool::new(false),
-            before,
+            warm_start,
             kept: done,
             first: kept.all.is_empty(),
             eager: Mutex::default(),
@@ -242,7 +242,7 @@ pub fn without_threads<T, F: FnOnce() -> T>(call: F) -> Result<T, F> {
         return Err(call);
     };
     // A child of `fork` has none of the threads.
-    let ours = |s: &&mut Sampler| s.shared.before.is_of_this_process();
+    let ours = |s: &&mut Sampler| s.shared.warm_start.is_of_this_process();
     for sampler in running.iter_mut().filter(ours) {
         sampler.shared.ends.lock().paused = true;
         sampler.shared.changed.notify_all();
@@ -270,16 +270,16 @@ impl Shared {
     }
 
     fn end(&self) {
-        if !self.before.is_of_this_process() {
+        if !self.warm_start.is_of_this_process() {
             return;
         }
-        let allowed = self.before.profile().allowance(self.compiler.elapsed());
+        let allowed = self.warm_start.profile().allowance(self.compiler.elapsed());
         let waited = self.queue.finish(allowed);
-        if !self.saw.load(Ordering::Relaxed) && self.before.recalled().is_empty() {
+        if !self.saw.load(Ordering::Relaxed) && self.warm_start.planned().is_empty() {
             return;
         }
         self.ask(waited);
-        let end = Instant::now() + recall::PATIENCE;
+        let end = Instant::now() + warm_start::MAX_STORE_WAIT;
         let mut ends = self.ends.lock();
         while !ends.done && !self.changed.wait_until(&mut ends, end).timed_out() {}
     }
@@ -313,7 +313,7 @@ impl Shared {
     /// Returns true if a function's callers have compiled code of it or soon will.
     fn is_compiled(&self, function: FuncId) -> bool {
         self.kept[function.index()]
-            || self.before.recalls(function)
+            || self.warm_start.plans(function)
             || self.eager.lock().contains(&function)
     }
 
@@ -343,7 +343,7 @@ impl Shared {
     fn store(&self, seen: &HashMap<usize, Seen>, waited: Duration) {
         let called = |s: &Seen| s.called.is_some();
         let seen = seen.values().map(|s| (s.code.func, s.all, called(s)));
-        self.before
+        self.warm_start
             .store(&self.image, &self.compiler, &self.queue, seen, waited);
     }
 
@@ -353,7 +353,7 @@ impl Shared {
         if !self.first {
             return PacedEager::none();
         }
-        let known = self.before.recalled();
+        let known = self.warm_start.planned();
         let Some(threads) = eager::threads() else {
             return PacedEager::new(&self.image, &self.compiler, &self.queue, known);
         };

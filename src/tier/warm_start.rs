@@ -1,6 +1,6 @@
 //! Reads the persisted profile when a run begins, and updates it when the run ends.
 //!
-//! [`Before`] reads the [`Profile`] in the program's cache entry, queues the compilations that it
+//! [`WarmStart`] reads the [`Profile`] in the program's cache entry, queues the compilations that it
 //! has paid for before any sample was taken, and adds the findings of this run at its end. It reads
 //! the profile again before it writes, because other processes may have ended meanwhile. Of two
 //! processes that end at the same moment one is lost, which costs a little time later; the file
@@ -25,27 +25,27 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Longest time that the end of the process waits for the profile to be stored.
-pub const PATIENCE: Duration = Duration::from_millis(20);
+pub const MAX_STORE_WAIT: Duration = Duration::from_millis(20);
 /// Factor by which the wait for the first compilations may exceed their expected time.
-const LATE: u32 = 2;
+const WAIT_FACTOR: u32 = 2;
 /// Time per instruction that any called function costs below compiled code: for lowering and the
 /// baseline compiler.
-const LOWERING: Duration = Duration::from_nanos(500);
+const LOWERING_COST: Duration = Duration::from_nanos(500);
 
 /// The profile of earlier runs and the code that they left.
 #[derive(Debug)]
-pub struct Before {
+pub struct WarmStart {
     profile: Profile,
     shelf: Option<Arc<Shelf>>,
     /// Code of each function at the start of this run.
     code: Vec<Code>,
-    recalled: OnceLock<HashSet<FuncId>>,
+    planned: OnceLock<HashSet<FuncId>>,
     process: libc::pid_t,
 }
 
-impl Before {
+impl WarmStart {
     /// Reads the profile of a program whose cached code has been loaded.
-    pub fn of(image: &Image, compiler: &Compiler, kept: &Kept) -> Before {
+    pub fn load(image: &Image, compiler: &Compiler, kept: &Kept) -> WarmStart {
         let functions = image.module.functions.len();
         let shelf = compiler.program().shelf().cloned();
         let bytes = shelf.as_ref().and_then(|s| s.bytes(profile::NAME));
@@ -61,11 +61,11 @@ impl Before {
         for f in &kept.early {
             code[f.index()] = Code::Quick;
         }
-        Before {
+        WarmStart {
             profile: Profile::read(bytes, functions),
             shelf,
             code,
-            recalled: OnceLock::new(),
+            planned: OnceLock::new(),
             // SAFETY: `getpid` has no preconditions.
             process: unsafe { libc::getpid() },
         }
@@ -83,18 +83,18 @@ impl Before {
     }
 
     /// Returns the functions that are compiled because of earlier runs.
-    pub fn recalled(&self) -> &HashSet<FuncId> {
-        self.recalled.get_or_init(HashSet::new)
+    pub fn planned(&self) -> &HashSet<FuncId> {
+        self.planned.get_or_init(HashSet::new)
     }
 
     /// Returns true if a function is compiled because of earlier runs.
-    pub fn recalls(&self, function: FuncId) -> bool {
-        self.recalled().contains(&function)
+    pub fn plans(&self, function: FuncId) -> bool {
+        self.planned().contains(&function)
     }
 
     /// Queues the compilations that are paid for. Returns when those that the program waits for are
     /// done.
-    pub fn recall(&self, image: &Image, compiler: &Compiler, queue: &Arc<Queue>) {
+    pub fn compile_planned(&self, image: &Image, compiler: &Compiler, queue: &Arc<Queue>) {
         let module = &image.module;
         let cpus = topology::usable_cpus();
         let expected = |f: u32, level| queue.expected(FuncId::new(f as usize), level);
@@ -122,7 +122,7 @@ impl Before {
             units::size(module, id(s.function)) > SMALL || !called.contains(&id(s.function))
         });
         let _ = self
-            .recalled
+            .planned
             .set(starts.iter().map(|s| id(s.function)).collect());
         let mut waiting = Duration::ZERO;
         for start in &starts {
@@ -146,7 +146,7 @@ impl Before {
             });
         }
         if !waiting.is_zero() {
-            queue.wait(waiting * LATE);
+            queue.wait(waiting * WAIT_FACTOR);
         }
     }
 
@@ -166,7 +166,7 @@ impl Before {
             wall: compiler.elapsed(),
             cpu: process_time(),
             waited,
-            planned: !self.recalled().is_empty(),
+            planned: !self.planned().is_empty(),
             per_instruction: queue.measured(),
             ..Run::default()
         };
@@ -177,7 +177,7 @@ impl Before {
         {
             if self.code[code.func.index()] == Code::None {
                 let size = units::size(&image.module, code.func) as u32;
-                run.seen.entry(number(code.func)).or_default().below += LOWERING * size;
+                run.seen.entry(number(code.func)).or_default().below += LOWERING_COST * size;
             }
         }
         for (function, below, called) in seen {
@@ -198,7 +198,7 @@ impl Before {
                 Level::Full => Code::Full,
             };
         }
-        for &function in self.recalled() {
+        for &function in self.planned() {
             if code[function.index()] == self.code[function.index()] {
                 run.seen.entry(number(function)).or_default().lost = true;
             }
