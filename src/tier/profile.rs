@@ -27,21 +27,21 @@ use std::time::Duration;
 /// Name of the profile in the program's cache entry.
 pub const NAME: &str = "tier-profile";
 /// Most functions in a profile.
-const MOST: usize = 2000;
+const MAX_FUNCTIONS: usize = 2000;
 /// Most doublings of the expected cost after compilations in vain.
-const MOST_VAIN: u32 = 10;
+const MAX_VAIN: u32 = 10;
 /// Nanoseconds of earlier runs that count; sums are halved beyond it, so older runs fade.
-const CREDIT: u64 = 20_000_000_000;
+const MAX_HISTORY: u64 = 20_000_000_000;
 /// Divisor: the part of the time of all runs that waits at their ends may take.
 const WAITED_PART: u64 = 50;
 /// Longest wait at the end of one run.
-const MOST_WAITED: Duration = Duration::from_millis(30);
+const MAX_WAIT: Duration = Duration::from_millis(30);
 /// Processor time that starting LLVM takes on each processor.
-const STARTING: Duration = Duration::from_millis(5);
+const LLVM_START: Duration = Duration::from_millis(5);
 /// Divisor: a run that could gain less than this part of its time stores nothing.
 const WORTH_PART: u32 = 50;
 /// Most processors that compile at once.
-const MOST_AT_ONCE: usize = 16;
+const MAX_AT_ONCE: usize = 16;
 /// Divisor: a function that has cost this part of its compilation is compiled. Functions that ran
 /// in earlier runs are likely to run again.
 const PAID_PART: u32 = 2;
@@ -51,7 +51,7 @@ const IDLE_PART: u32 = 12;
 /// becomes twice as long.
 const EAGER_RUNS: u64 = 3;
 /// Growth of the number of runs after which a later run begins with compilations again.
-const RARELY: u64 = 4;
+const RARE_FACTOR: u64 = 4;
 /// Divisor: a run begins with compilations at any time if they are expected to save this part of
 /// it.
 const MUCH_PART: u64 = 20;
@@ -64,7 +64,7 @@ const QUICK_PART: u64 = 2;
 
 /// The row of one function. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Past {
+struct FunctionProfile {
     /// Time below compiled code.
     below: u64,
     /// Number of runs with time below compiled code.
@@ -79,7 +79,7 @@ struct Past {
     vain: u32,
 }
 
-impl Past {
+impl FunctionProfile {
     /// Returns the average time below compiled code in one run.
     fn each(&self) -> u64 {
         self.below / u64::from(self.runs.max(1))
@@ -103,12 +103,12 @@ pub struct Profile {
     planned: u64,
     /// Measured cost of one unit of effort in nanoseconds, by level; 0 if unknown.
     pub per_instruction: [u32; 2],
-    functions: BTreeMap<u32, Past>,
+    functions: BTreeMap<u32, FunctionProfile>,
 }
 
 /// The code that a function has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Code {
+pub enum CodeState {
     /// No compiled code.
     None,
     /// Code of the quick level.
@@ -119,7 +119,7 @@ pub enum Code {
 
 /// The findings of one run about a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct ProfileRow {
     /// Time below compiled code.
     pub below: Duration,
     /// True if samples showed it called.
@@ -134,7 +134,7 @@ pub struct Seen {
 
 /// The findings of one run.
 #[derive(Clone, Debug, Default)]
-pub struct Run {
+pub struct RunProfile {
     /// Duration of the run.
     pub wall: Duration,
     /// Processor time of all threads.
@@ -146,12 +146,12 @@ pub struct Run {
     /// Measured cost of one unit of effort in nanoseconds, by level; 0 if unknown.
     pub per_instruction: [u32; 2],
     /// The findings by function.
-    pub seen: BTreeMap<u32, Seen>,
+    pub rows: BTreeMap<u32, ProfileRow>,
 }
 
 /// A compilation that a run begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct PlannedCompile {
     /// Index of the function.
     pub function: u32,
     /// Level to compile at.
@@ -167,15 +167,15 @@ pub struct Start {
 }
 
 /// Inputs of a plan.
-pub struct Situation<'a> {
+pub struct PlanInputs<'a> {
     /// Number of processors that the program may use.
     pub cpus: usize,
     /// Returns the number of processors that other programs use.
     pub others: &'a dyn Fn() -> usize,
     /// Returns the expected processor time of compiling a function.
     pub expected: &'a dyn Fn(u32, Level) -> Duration,
-    /// Returns the code that a function has; [`Code::Full`] also if it cannot be compiled.
-    pub code: &'a dyn Fn(u32) -> Code,
+    /// Returns the code that a function has; [`CodeState::Full`] also if it cannot be compiled.
+    pub code: &'a dyn Fn(u32) -> CodeState,
 }
 
 fn nanoseconds(time: Duration) -> u64 {
@@ -205,7 +205,7 @@ impl Profile {
     pub fn allowance(&self, wall: Duration) -> Duration {
         let all = self.wall.saturating_add(nanoseconds(wall));
         let left = Duration::from_nanos((all / WAITED_PART).saturating_sub(self.waited));
-        left.min(MOST_WAITED)
+        left.min(MAX_WAIT)
     }
 
     /// Returns the longest expected time of a run, or `None` after too few runs.
@@ -217,14 +217,14 @@ impl Profile {
     /// Returns true if a run may begin with these compilations. Each time costs the start of LLVM
     /// and gains less than the time before. So later runs begin with compilations rarely, and then
     /// with many together, unless they gain much.
-    fn is_time_for(&self, starts: &[Start]) -> bool {
-        let gain = |s: &Start| match s.first {
+    fn is_time_for(&self, starts: &[PlannedCompile]) -> bool {
+        let gain = |s: &PlannedCompile| match s.first {
             true => self.functions[&s.function].each() / QUICK_PART,
             false => nanoseconds(s.cost) / self.runs.max(1),
         };
         let gain: u64 = starts.iter().map(gain).sum();
         self.runs < EAGER_RUNS
-            || self.runs >= self.planned * RARELY
+            || self.runs >= self.planned * RARE_FACTOR
             || gain * MUCH_PART * self.runs >= self.wall
     }
 
@@ -245,7 +245,7 @@ impl Profile {
 
     /// Returns the compilations that a run begins with, highest cost first, and the number of
     /// processors for them.
-    pub fn plan(&self, at: &Situation<'_>) -> (Vec<Start>, usize) {
+    pub fn plan(&self, at: &PlanInputs<'_>) -> (Vec<PlannedCompile>, usize) {
         if self.functions.is_empty() {
             return (Vec::new(), 0);
         }
@@ -254,26 +254,26 @@ impl Profile {
             idle => idle.saturating_sub((at.others)()),
         };
         // While the program waits, it lacks all of its processors.
-        let (threads, at_once) = match (idle, at.cpus.clamp(1, MOST_AT_ONCE)) {
+        let (threads, at_once) = match (idle, at.cpus.clamp(1, MAX_AT_ONCE)) {
             (0, all) => (all, all),
-            (idle, _) => (idle.min(MOST_AT_ONCE), 1),
+            (idle, _) => (idle.min(MAX_AT_ONCE), 1),
         };
-        let mut starts: Vec<Start> = Vec::new();
+        let mut starts: Vec<PlannedCompile> = Vec::new();
         for (&function, past) in &self.functions {
             if past.refused {
                 continue;
             }
-            let expected = |level| (at.expected)(function, level) * (1 << past.vain.min(MOST_VAIN));
+            let expected = |level| (at.expected)(function, level) * (1 << past.vain.min(MAX_VAIN));
             let (quick, full) = (expected(Level::Quick), expected(Level::Full));
             let below = Duration::from_nanos(past.below);
             let code = (at.code)(function);
             let (cost, level) = match code {
-                Code::Full => continue,
-                Code::Quick => (Duration::from_nanos(past.missed), Level::Full),
-                Code::None if below >= full * 2 || idle > 0 && full <= FULL_LATENCY => {
+                CodeState::Full => continue,
+                CodeState::Quick => (Duration::from_nanos(past.missed), Level::Full),
+                CodeState::None if below >= full * 2 || idle > 0 && full <= FULL_LATENCY => {
                     (below, Level::Full)
                 }
-                Code::None => (below, Level::Quick),
+                CodeState::None => (below, Level::Quick),
             };
             let price = if level == Level::Full { full } else { quick };
             let paid = cost * PAID_PART >= price / at_once as u32;
@@ -282,20 +282,20 @@ impl Profile {
             }
             // A function that is one long call has no use for code that comes later.
             let alone = !past.called && past.each() >= nanoseconds(price) * 2;
-            starts.push(Start {
+            starts.push(PlannedCompile {
                 function,
                 level,
                 cost,
                 price,
-                first: code == Code::None,
-                wait: paid && (idle == 0 || alone && code == Code::None),
+                first: code == CodeState::None,
+                wait: paid && (idle == 0 || alone && code == CodeState::None),
             });
         }
         starts.sort_by_key(|s| (std::cmp::Reverse(s.cost), s.function));
         if idle == 0 {
             // No run becomes twice as long, unless a single function takes more.
             let most = Duration::from_nanos(self.wall / self.runs.max(1));
-            let mut processors = vec![STARTING; at_once];
+            let mut processors = vec![LLVM_START; at_once];
             let mut all = Duration::ZERO;
             let mut taken = 0;
             for (n, start) in starts.iter().enumerate() {
@@ -333,16 +333,16 @@ impl Profile {
     /// and at the end of the run. Returns true if the result is worth storing.
     pub fn add(
         &mut self,
-        run: &Run,
-        before: &dyn Fn(u32) -> Code,
-        code: &dyn Fn(u32) -> Code,
+        run: &RunProfile,
+        before: &dyn Fn(u32) -> CodeState,
+        code: &dyn Fn(u32) -> CodeState,
     ) -> bool {
         let mut gain = Duration::ZERO;
-        for (&function, seen) in &run.seen {
+        for (&function, seen) in &run.rows {
             if seen.lost {
                 self.functions.entry(function).or_default().vain += 1;
             }
-            if code(function) != Code::None && before(function) != Code::None {
+            if code(function) != CodeState::None && before(function) != CodeState::None {
                 if !seen.missed.is_zero() {
                     self.functions.entry(function).or_default();
                 }
@@ -358,17 +358,17 @@ impl Profile {
             past.runs = past.runs.saturating_add(1);
         }
         for (&function, past) in &mut self.functions {
-            let seen = run.seen.get(&function).map_or(0, |s| nanoseconds(s.missed));
+            let seen = run.rows.get(&function).map_or(0, |s| nanoseconds(s.missed));
             let expected = match before(function) {
-                Code::Quick => past.each() / QUICK_PART / improve::GAINS,
-                Code::None | Code::Full => 0,
+                CodeState::Quick => past.each() / QUICK_PART / improve::GAINS,
+                CodeState::None | CodeState::Full => 0,
             };
             let missed = seen.max(expected);
             past.missed = past.missed.saturating_add(missed);
             gain += Duration::from_nanos(missed);
         }
-        self.functions.retain(|&f, _| before(f) != Code::Full);
-        while self.functions.len() > MOST {
+        self.functions.retain(|&f, _| before(f) != CodeState::Full);
+        while self.functions.len() > MAX_FUNCTIONS {
             let least = self.functions.iter().min_by_key(|(_, p)| p.below);
             let Some((&least, _)) = least else { break };
             self.functions.remove(&least);
@@ -385,7 +385,7 @@ impl Profile {
         self.wall = self.wall.saturating_add(nanoseconds(run.wall));
         self.cpu = self.cpu.saturating_add(nanoseconds(run.cpu));
         self.waited = self.waited.saturating_add(nanoseconds(run.waited));
-        while self.wall > CREDIT {
+        while self.wall > MAX_HISTORY {
             for sum in [
                 &mut self.runs,
                 &mut self.planned,
@@ -396,7 +396,7 @@ impl Profile {
                 *sum /= 2;
             }
         }
-        let lost = run.seen.values().any(|s| s.lost);
+        let lost = run.rows.values().any(|s| s.lost);
         gain >= run.wall / WORTH_PART || !run.waited.is_zero() || lost || run.planned
     }
 }
@@ -409,12 +409,12 @@ mod tests {
 
     /// A program whose runs take 40 ms on two processors. `functions` holds the time below compiled
     /// code and the size of each function.
-    struct Script {
+    struct SimulatedProgram {
         profile: Profile,
         cpus: usize,
         threads: u32,
         functions: Vec<(Duration, u32)>,
-        code: Vec<Code>,
+        code: Vec<CodeState>,
     }
 
     /// Returns 2 ms plus 20 us for each instruction, or 40 at the full level.
@@ -423,19 +423,19 @@ mod tests {
         MS * 2 + if level == Level::Full { per * 2 } else { per }
     }
 
-    impl Script {
-        fn new(cpus: usize, functions: &[(Duration, u32)]) -> Script {
-            Script {
+    impl SimulatedProgram {
+        fn new(cpus: usize, functions: &[(Duration, u32)]) -> SimulatedProgram {
+            SimulatedProgram {
                 profile: Profile::read(None, functions.len()),
                 cpus,
                 threads: 2,
                 functions: functions.to_vec(),
-                code: vec![Code::None; functions.len()],
+                code: vec![CodeState::None; functions.len()],
             }
         }
 
-        fn plan(&self) -> Vec<Start> {
-            let plan = self.profile.plan(&Situation {
+        fn plan(&self) -> Vec<PlannedCompile> {
+            let plan = self.profile.plan(&PlanInputs {
                 cpus: self.cpus,
                 others: &|| 0,
                 expected: &|f, level| expected(self.functions[f as usize].1, level),
@@ -446,30 +446,30 @@ mod tests {
 
         /// Executes one run that compiles what its plan says. Returns the plan, and whether the run
         /// stored something.
-        fn run(&mut self) -> (Vec<Start>, bool) {
+        fn run(&mut self) -> (Vec<PlannedCompile>, bool) {
             let plan = self.plan();
             let before = self.code.clone();
             for start in &plan {
                 self.code[start.function as usize] = match start.level {
-                    Level::Quick => Code::Quick,
-                    Level::Full => Code::Full,
+                    Level::Quick => CodeState::Quick,
+                    Level::Full => CodeState::Full,
                 };
             }
             let wall = MS * 40;
-            let mut run = Run {
+            let mut run = RunProfile {
                 wall,
                 cpu: wall * self.threads,
                 planned: !plan.is_empty(),
-                ..Run::default()
+                ..RunProfile::default()
             };
             for (i, &(below, _)) in self.functions.iter().enumerate() {
-                let seen = Seen {
+                let seen = ProfileRow {
                     below,
                     called: true,
-                    ..Seen::default()
+                    ..ProfileRow::default()
                 };
-                if self.code[i] == Code::None {
-                    run.seen.insert(i as u32, seen);
+                if self.code[i] == CodeState::None {
+                    run.rows.insert(i as u32, seen);
                 }
             }
             let code = self.code.clone();
@@ -486,11 +486,11 @@ mod tests {
     #[test]
     fn runs_too_short_to_decide_add_up() {
         // Compiling takes 12 ms, and the start of LLVM 5. Each run spends 3 ms in the function.
-        let mut script = Script::new(2, &[(MS * 3, 500), (MS / 10, 500)]);
+        let mut script = SimulatedProgram::new(2, &[(MS * 3, 500), (MS / 10, 500)]);
         for _ in 0..3 {
             assert_eq!(script.run(), (vec![], true));
         }
-        let start = Start {
+        let start = PlannedCompile {
             function: 0,
             level: Level::Quick,
             cost: MS * 9,
@@ -507,7 +507,7 @@ mod tests {
 
     #[test]
     fn what_was_dear_gets_all_effort_at_once() {
-        let mut script = Script::new(2, &[(MS * 100, 500)]);
+        let mut script = SimulatedProgram::new(2, &[(MS * 100, 500)]);
         script.run();
         let (plan, _) = script.run();
         assert_eq!(plan[0].level, Level::Full);
@@ -520,7 +520,7 @@ mod tests {
     #[test]
     fn compilations_never_cost_more_than_twice_what_their_lack_did() {
         let sizes = [(MS * 10, 500), (MS * 3, 300), (MS / 2, 60), (MS / 50, 2000)];
-        let mut script = Script::new(2, &sizes);
+        let mut script = SimulatedProgram::new(2, &sizes);
         let (mut below, mut compiling) = (Duration::ZERO, Duration::ZERO);
         for _ in 0..200 {
             let (plan, _) = script.run();
@@ -531,13 +531,13 @@ mod tests {
             }
             compiling += processors[0].max(processors[1]);
             for (&(time, _), &code) in script.functions.iter().zip(&script.code) {
-                below += if code == Code::None {
+                below += if code == CodeState::None {
                     time
                 } else {
                     Duration::ZERO
                 };
                 // Time that the full level would save counts as a cost of lower levels.
-                below += if code == Code::Quick {
+                below += if code == CodeState::Quick {
                     time / 20
                 } else {
                     Duration::ZERO
@@ -545,20 +545,20 @@ mod tests {
             }
             assert!(compiling <= below * PAID_PART, "{compiling:?} {below:?}");
         }
-        assert!(!script.code[..3].contains(&Code::None));
-        assert_eq!(script.code[3], Code::None);
+        assert!(!script.code[..3].contains(&CodeState::None));
+        assert_eq!(script.code[3], CodeState::None);
     }
 
     #[test]
     fn no_run_becomes_twice_as_long() {
         // Each takes 22 ms, a run 40: two processors compile two of them in 27 ms, three in 49.
-        let mut script = Script::new(2, &[(MS * 12, 1000); 5]);
+        let mut script = SimulatedProgram::new(2, &[(MS * 12, 1000); 5]);
         script.run();
         assert_eq!(script.run().0.len(), 2);
         assert_eq!(script.run().0.len(), 2);
         assert_eq!(script.run().0.len(), 1);
         // One function may take as long as it has cost.
-        let mut script = Script::new(2, &[(MS * 30, 4000)]);
+        let mut script = SimulatedProgram::new(2, &[(MS * 30, 4000)]);
         script.run();
         assert_eq!(script.run().0.len(), 0);
         assert_eq!(script.run().0.len(), 1);
@@ -569,7 +569,7 @@ mod tests {
         // Sixty functions. Each takes a little longer to pay for itself than the one before.
         let sizes: Vec<_> = (0..60).map(|i| (MS / 4, 100 + i * 100)).collect();
         for cpus in [2, 4] {
-            let mut script = Script::new(cpus, &sizes);
+            let mut script = SimulatedProgram::new(cpus, &sizes);
             let plans: Vec<bool> = (0..40).map(|_| !script.run().0.is_empty()).collect();
             let late = plans.iter().skip(4).filter(|&&began| began).count();
             assert!((1..=3).contains(&late), "{cpus}: {plans:?}");
@@ -578,20 +578,20 @@ mod tests {
 
     #[test]
     fn what_takes_much_of_a_run_is_compiled_at_any_time() {
-        let mut script = Script::new(2, &[(MS * 10, 300), (MS / 10, 300), (MS * 10, 300)]);
-        script.code[2] = Code::Full;
+        let mut script = SimulatedProgram::new(2, &[(MS * 10, 300), (MS / 10, 300), (MS * 10, 300)]);
+        script.code[2] = CodeState::Full;
         for _ in 0..5 {
             script.run();
         }
         // Another function becomes hot.
-        script.code[2] = Code::None;
+        script.code[2] = CodeState::None;
         script.run();
         assert_eq!(script.run().0.first().map(|s| s.function), Some(2));
     }
 
     #[test]
     fn a_time_is_known_after_two_runs() {
-        let mut script = Script::new(2, &[(MS * 10, 9000)]);
+        let mut script = SimulatedProgram::new(2, &[(MS * 10, 9000)]);
         script.run();
         assert_eq!(script.profile.known_time(), None);
         script.run();
@@ -600,26 +600,26 @@ mod tests {
 
     #[test]
     fn idle_processors_begin_sooner_and_nobody_waits() {
-        let mut script = Script::new(16, &[(MS * 10, 2000), (MS * 2, 300), (MS / 10, 2000)]);
+        let mut script = SimulatedProgram::new(16, &[(MS * 10, 2000), (MS * 2, 300), (MS / 10, 2000)]);
         script.run();
         let (plan, _) = script.run();
         let what: Vec<_> = plan.iter().map(|s| (s.function, s.level, s.wait)).collect();
         // The second takes 14 ms at the full level.
         assert_eq!(what, [(0, Level::Quick, false), (1, Level::Full, false)]);
         // Other programs may have taken the processors.
-        script.code = vec![Code::None; 3];
-        let at = Situation {
+        script.code = vec![CodeState::None; 3];
+        let at = PlanInputs {
             cpus: 16,
             others: &|| 14,
             expected: &|f, level| expected(script.functions[f as usize].1, level),
-            code: &|_| Code::None,
+            code: &|_| CodeState::None,
         };
         assert!(script.profile.plan(&at).0.is_empty());
     }
 
     #[test]
     fn one_long_call_is_waited_for() {
-        let mut script = Script::new(16, &[(MS * 100, 500)]);
+        let mut script = SimulatedProgram::new(16, &[(MS * 100, 500)]);
         script.run();
         script.profile.functions.get_mut(&0).unwrap().called = false;
         assert!(script.plan()[0].wait);
@@ -629,7 +629,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_compiled_is_not_tried_again() {
-        let mut script = Script::new(2, &[(MS * 100, 500)]);
+        let mut script = SimulatedProgram::new(2, &[(MS * 100, 500)]);
         script.run();
         script.profile.functions.get_mut(&0).unwrap().refused = true;
         assert!(script.plan().is_empty());
@@ -640,21 +640,21 @@ mod tests {
     #[test]
     fn what_better_code_would_have_saved_adds_up() {
         // The full level takes 22 ms, and the start of LLVM 5.
-        let mut script = Script::new(1, &[(MS, 500)]);
-        script.code[0] = Code::Quick;
-        let seen = Seen {
+        let mut script = SimulatedProgram::new(1, &[(MS, 500)]);
+        script.code[0] = CodeState::Quick;
+        let seen = ProfileRow {
             missed: MS * 4,
-            ..Seen::default()
+            ..ProfileRow::default()
         };
-        let run = Run {
+        let run = RunProfile {
             wall: MS * 40,
             cpu: MS * 40,
-            seen: BTreeMap::from([(0, seen)]),
-            ..Run::default()
+            rows: BTreeMap::from([(0, seen)]),
+            ..RunProfile::default()
         };
         for _ in 0..4 {
             assert!(script.plan().is_empty());
-            assert!(script.profile.add(&run, &|_| Code::Quick, &|_| Code::Quick));
+            assert!(script.profile.add(&run, &|_| CodeState::Quick, &|_| CodeState::Quick));
         }
         let plan = script.plan();
         assert_eq!((plan[0].level, plan[0].wait), (Level::Full, true));
@@ -662,24 +662,24 @@ mod tests {
 
     #[test]
     fn what_was_begun_in_vain_has_to_pay_twice_as_much() {
-        let mut script = Script::new(1, &[(MS * 10, 500)]);
+        let mut script = SimulatedProgram::new(1, &[(MS * 10, 500)]);
         script.run();
-        let price = |s: &Script| s.plan().first().map(|s| s.price);
+        let price = |s: &SimulatedProgram| s.plan().first().map(|s| s.price);
         let lost = |function| {
-            let seen = Seen {
+            let seen = ProfileRow {
                 below: MS * 10,
                 lost: true,
-                ..Seen::default()
+                ..ProfileRow::default()
             };
             BTreeMap::from([(function, seen)])
         };
-        let run = |seen| Run {
+        let run = |seen| RunProfile {
             wall: MS * 40,
             cpu: MS * 40,
             seen,
-            ..Run::default()
+            ..RunProfile::default()
         };
-        let none = |_: u32| Code::None;
+        let none = |_: u32| CodeState::None;
         for expected in [Some(MS * 12), Some(MS * 24), Some(MS * 48), None] {
             assert_eq!(price(&script), expected);
             assert!(script.profile.add(&run(lost(0)), &none, &none));
@@ -689,11 +689,11 @@ mod tests {
     #[test]
     fn waiting_in_the_end_takes_a_fiftieth_of_all_runs() {
         let mut profile = Profile::read(None, 0);
-        let mut run = Run {
+        let mut run = RunProfile {
             wall: MS * 200,
-            ..Run::default()
+            ..RunProfile::default()
         };
-        let none = |_: u32| Code::None;
+        let none = |_: u32| CodeState::None;
         assert_eq!(profile.allowance(run.wall), MS * 4);
         profile.add(&run, &none, &none);
         assert_eq!(profile.allowance(run.wall), MS * 8);
@@ -701,17 +701,17 @@ mod tests {
         assert!(profile.add(&run, &none, &none));
         assert_eq!(profile.allowance(run.wall), MS * 5);
         // This is the longest wait, however long runs are.
-        run = Run {
+        run = RunProfile {
             wall: MS * 1_000_000,
-            ..Run::default()
+            ..RunProfile::default()
         };
         profile.add(&run, &none, &none);
-        assert_eq!(profile.allowance(Duration::ZERO), MOST_WAITED);
+        assert_eq!(profile.allowance(Duration::ZERO), MAX_WAIT);
     }
 
     #[test]
     fn damaged_and_foreign_profiles_are_dropped() {
-        let mut script = Script::new(2, &[(MS * 10, 500), (MS, 10)]);
+        let mut script = SimulatedProgram::new(2, &[(MS * 10, 500), (MS, 10)]);
         script.run();
         let good = script.profile.bytes().unwrap();
         assert_ne!(Profile::read(Some(good.clone()), 2), Profile::read(None, 2));
@@ -729,21 +729,21 @@ mod tests {
 
     #[test]
     fn a_profile_does_not_grow_without_end() {
-        let mut profile = Profile::read(None, MOST * 2);
-        let mut run = Run::default();
-        for f in 0..MOST as u32 + 10 {
+        let mut profile = Profile::read(None, MAX_FUNCTIONS * 2);
+        let mut run = RunProfile::default();
+        for f in 0..MAX_FUNCTIONS as u32 + 10 {
             let below = MS * (f + 1);
-            run.seen.insert(
+            run.rows.insert(
                 f,
-                Seen {
+                ProfileRow {
                     below,
-                    ..Seen::default()
+                    ..ProfileRow::default()
                 },
             );
         }
-        let none = |_: u32| Code::None;
+        let none = |_: u32| CodeState::None;
         profile.add(&run, &none, &none);
-        assert_eq!(profile.functions.len(), MOST);
+        assert_eq!(profile.functions.len(), MAX_FUNCTIONS);
         assert!(!profile.functions.contains_key(&9) && profile.functions.contains_key(&10));
         assert!(profile.bytes().unwrap().len() < 64 << 10);
     }

@@ -9,7 +9,7 @@
 //! [`super::profile`] decides which compilations are paid for.
 
 use super::compiler::{Compiler, Kept, What};
-use super::profile::{self, Code, Profile, Run, Situation};
+use super::profile::{self, CodeState, Profile, RunProfile, PlanInputs};
 use super::queue::{Job, Queue};
 use super::units::{self, SMALL};
 use cranelift_entity::EntityRef;
@@ -38,7 +38,7 @@ pub struct WarmStart {
     profile: Profile,
     shelf: Option<Arc<Shelf>>,
     /// Code of each function at the start of this run.
-    code: Vec<Code>,
+    code: Vec<CodeState>,
     planned: OnceLock<HashSet<FuncId>>,
     process: libc::pid_t,
 }
@@ -49,17 +49,17 @@ impl WarmStart {
         let functions = image.module.functions.len();
         let shelf = compiler.program().shelf().cloned();
         let bytes = shelf.as_ref().and_then(|s| s.bytes(profile::NAME));
-        let mut code = vec![Code::None; functions];
+        let mut code = vec![CodeState::None; functions];
         for f in image.module.functions.keys() {
             if !compiler.program().can_compile(f) {
-                code[f.index()] = Code::Full;
+                code[f.index()] = CodeState::Full;
             }
         }
         for f in &kept.all {
-            code[f.index()] = Code::Full;
+            code[f.index()] = CodeState::Full;
         }
         for f in &kept.early {
-            code[f.index()] = Code::Quick;
+            code[f.index()] = CodeState::Quick;
         }
         WarmStart {
             profile: Profile::read(bytes, functions),
@@ -98,7 +98,7 @@ impl WarmStart {
         let module = &image.module;
         let cpus = topology::usable_cpus();
         let expected = |f: u32, level| queue.expected(FuncId::new(f as usize), level);
-        let (mut starts, threads) = self.profile.plan(&Situation {
+        let (mut starts, threads) = self.profile.plan(&PlanInputs {
             cpus,
             others: &|| topology::running_threads().saturating_sub(1),
             expected: &expected,
@@ -106,7 +106,7 @@ impl WarmStart {
         });
         let id = |f: u32| FuncId::new(f as usize);
         for (f, below) in self.profile.below() {
-            if self.code[f as usize] == Code::None {
+            if self.code[f as usize] == CodeState::None {
                 compiler.note(id(f), What::Before(below, expected(f, Level::Quick)));
             }
         }
@@ -128,7 +128,7 @@ impl WarmStart {
         for start in &starts {
             let ms = start.cost.as_secs_f64() * 1e3;
             let text = match self.code[start.function as usize] {
-                Code::Quick => format!("better code would have saved earlier runs {ms:.1} ms"),
+                CodeState::Quick => format!("better code would have saved earlier runs {ms:.1} ms"),
                 _ => format!("earlier runs were in it for {ms:.1} ms"),
             };
             compiler.note(id(start.function), What::Recalled(text));
@@ -162,45 +162,45 @@ impl WarmStart {
         waited: Duration,
     ) {
         let Some(shelf) = &self.shelf else { return };
-        let mut run = Run {
+        let mut run = RunProfile {
             wall: compiler.elapsed(),
             cpu: process_time(),
             waited,
             planned: !self.planned().is_empty(),
             per_instruction: queue.measured(),
-            ..Run::default()
+            ..RunProfile::default()
         };
         let number = |f: FuncId| f.index() as u32;
         let this = std::ptr::from_ref(image) as usize;
         for code in
             interp::lowered_functions().filter(|c| c.image == this && !c.osr_points.is_empty())
         {
-            if self.code[code.func.index()] == Code::None {
+            if self.code[code.func.index()] == CodeState::None {
                 let size = units::size(&image.module, code.func) as u32;
-                run.seen.entry(number(code.func)).or_default().below += LOWERING_COST * size;
+                run.rows.entry(number(code.func)).or_default().below += LOWERING_COST * size;
             }
         }
         for (function, below, called) in seen {
-            let of = run.seen.entry(number(function)).or_default();
+            let of = run.rows.entry(number(function)).or_default();
             of.below += below;
             of.called |= called;
         }
         for (function, saved) in queue.missed(Instant::now()) {
-            run.seen.entry(number(function)).or_default().missed += saved;
+            run.rows.entry(number(function)).or_default().missed += saved;
         }
         for function in queue.refused() {
-            run.seen.entry(number(function)).or_default().refused = true;
+            run.rows.entry(number(function)).or_default().refused = true;
         }
         let mut code = self.code.clone();
         for (function, level) in compiler.outcomes() {
             code[function.index()] = match level {
-                Level::Quick => Code::Quick,
-                Level::Full => Code::Full,
+                Level::Quick => CodeState::Quick,
+                Level::Full => CodeState::Full,
             };
         }
         for &function in self.planned() {
             if code[function.index()] == self.code[function.index()] {
-                run.seen.entry(number(function)).or_default().lost = true;
+                run.rows.entry(number(function)).or_default().lost = true;
             }
         }
         let bytes = shelf.bytes(profile::NAME);
