@@ -258,7 +258,7 @@ fn leave_quickly() {
         static mut COUT: usize;
     }
     extern "C" fn leave(status: libc::c_int, _: *mut libc::c_void) {
-        sample::end();
+        sample::end_sampling();
         let busy = COMPILERS
             .try_lock()
             .is_none_or(|c| c.iter().any(|c| c.is_busy()));
@@ -280,6 +280,6 @@ fn leave_quickly() {
     // long as the process.
     unsafe {
         on_exit(leave, std::ptr::null_mut());
-        at_quick_exit(sample::end);
+        at_quick_exit(sample::end_sampling);
     }
 }

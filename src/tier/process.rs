@@ -734,7 +734,7 @@ extern "C-unwind" fn embedded_thread_atexit(
 }
 
 extern "C-unwind" fn native_quick_exit(status: c_int) -> ! {
-    sample::end();
+    sample::end_sampling();
     // SAFETY: `_exit` has no preconditions.
     unsafe { libc::_exit(status) }
 }

@@ -50,10 +50,10 @@ use std::time::{Duration, Instant};
 /// Initial period of the sampling thread.
 const TICK: Duration = Duration::from_micros(500);
 /// Longest period, when nothing changes any more.
-const LONG_TICK: Duration = Duration::from_millis(8);
+const MAX_TICK: Duration = Duration::from_millis(8);
 /// Factor by which samples must exceed the longest expected cost where every processor is busy: the
 /// tier below is about half as fast, so less is not won back.
-const TIMES: u32 = 2;
+const FULL_MACHINE_FACTOR: u32 = 2;
 /// Divisor: a function with less than this part of all samples is not hot.
 const HOT_PART: u32 = 20;
 /// Divisor of the expected cost that gives the threshold while a processor is idle.
@@ -62,7 +62,7 @@ const IDLE_PART: u32 = 12;
 /// the program leaves are compiling.
 const QUEUED_PART: u32 = 3;
 /// Divisor: a function that executes for less than this part of its samples waits in a native call.
-const WAITS: u32 = 12;
+const WAITING_PART: u32 = 12;
 /// Expected cost of a loop at the full level above which it is compiled quickly first. A thread is
 /// in the loop, and runs code half as fast until then.
 const LOOP_LATENCY: Duration = Duration::from_millis(15);
@@ -70,19 +70,19 @@ const LOOP_LATENCY: Duration = Duration::from_millis(15);
 const MAX_LOOPS: usize = 16;
 /// Shortest time after its last call for which a function counts as called. It counts as called for
 /// max(8 ms, its compile cost, 2 × its call period).
-const CALLED: Duration = Duration::from_millis(8);
+const MIN_CALLED: Duration = Duration::from_millis(8);
 /// Longest time for which a function counts as called by its period, and for which its loops are
 /// watched without a sample.
 const LONGEST_WATCH: Duration = Duration::from_secs(1);
 /// Period of the check whether the sampling thread is the last one. The kernel takes as long for an
 /// answer as a look takes.
-const ALONE: Duration = Duration::from_millis(32);
+const ALONE_PERIOD: Duration = Duration::from_millis(32);
 /// Period over which idle processors are measured.
 const IDLE_SPAN: Duration = Duration::from_millis(4);
 
 /// The samples and state of one function.
 #[derive(Debug)]
-struct Seen {
+struct HotSample {
     code: &'static LoweredFunction,
     since: Instant,
     score: Duration,
@@ -108,13 +108,13 @@ struct Seen {
 /// Handle of the sampling thread.
 #[derive(Debug)]
 pub struct Sampler {
-    shared: Arc<Shared>,
+    shared: Arc<SamplerState>,
     thread: Option<InternalThread>,
 }
 
 /// Progress of the end of sampling.
 #[derive(Debug, Default)]
-struct End {
+struct SamplerEnd {
     /// Set when sampling shall end: the time that the program has waited for compilations.
     asked: Option<Duration>,
     /// True while sampling pauses: see [`without_threads`].
@@ -124,11 +124,11 @@ struct End {
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SamplerState {
     image: Arc<Image>,
     compiler: Arc<Compiler>,
     queue: Arc<Queue>,
-    ends: Mutex<End>,
+    ends: Mutex<SamplerEnd>,
     /// Notified when `ends` changes.
     changed: Condvar,
     /// True once a sample has found any function.
@@ -146,7 +146,7 @@ struct Shared {
     /// Functions chosen for eager compilation.
     eager: Mutex<HashSet<FuncId>>,
     /// Samples taken before a pause.
-    left: Mutex<Option<HashMap<usize, Seen>>>,
+    left: Mutex<Option<HashMap<usize, HotSample>>>,
 }
 
 impl Sampler {
@@ -180,7 +180,7 @@ impl Sampler {
         for job in worthwhile {
             queue.push(job);
         }
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SamplerState {
             image,
             compiler,
             queue,
@@ -199,11 +199,11 @@ impl Sampler {
         let me = shared.clone();
         // The thread shares the guest's descriptors: it ends the process if main has ended, and
         // buffers are written then.
-        let thread = internal_thread::spawn(c"ompvm sample", move || me.observe());
+        let thread = internal_thread::spawn(c"ompvm sample", move || me.run());
         Sampler { shared, thread }
     }
 
-    /// Lets the sampler run until the process ends: see [`end`].
+    /// Lets the sampler run until the process ends: see [`end_sampling`].
     pub fn detach(self) {
         RUNNING.lock().push(self);
     }
@@ -225,7 +225,7 @@ static RUNNING: Mutex<Vec<Sampler>> = Mutex::new(Vec::new());
 ///
 /// May be called anywhere, in a signal handler, too. Therefore another thread does the work, and
 /// this function gives up waiting if that thread makes no progress.
-pub extern "C" fn end() {
+pub extern "C" fn end_sampling() {
     let Some(running) = RUNNING.try_lock() else {
         return;
     };
@@ -257,13 +257,13 @@ pub fn without_threads<T, F: FnOnce() -> T>(call: F) -> Result<T, F> {
     for sampler in running.iter_mut().filter(ours) {
         sampler.shared.ends.lock().paused = false;
         let me = sampler.shared.clone();
-        sampler.thread = internal_thread::spawn(c"ompvm sample", move || me.observe());
+        sampler.thread = internal_thread::spawn(c"ompvm sample", move || me.run());
         sampler.shared.queue.go_on();
     }
     Ok(result)
 }
 
-impl Shared {
+impl SamplerState {
     fn ask(&self, waited: Duration) {
         self.ends.lock().asked = Some(waited);
         self.changed.notify_all();
@@ -302,7 +302,7 @@ impl Shared {
 
     /// Waits for the next tick. Returns the time that the program has waited for compilations if
     /// sampling has ended.
-    fn rest(&self, tick: Duration) -> Option<Duration> {
+    fn wait_for_tick(&self, tick: Duration) -> Option<Duration> {
         let mut ends = self.ends.lock();
         if ends.asked.is_none() && !ends.paused {
             self.changed.wait_for(&mut ends, tick);
@@ -323,11 +323,11 @@ impl Shared {
     }
 
     /// Samples until the end, then stores the profile.
-    fn observe(&self) {
+    fn run(&self) {
         let left = self.left.lock().take();
         let begun = left.is_some();
         let mut seen = left.unwrap_or_default();
-        let waited = self.look(&mut seen, begun);
+        let waited = self.sample_until_end(&mut seen, begun);
         let ends = self.ends.lock();
         if ends.paused && ends.asked.is_none() {
             *self.left.lock() = Some(seen);
@@ -340,8 +340,8 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    fn store(&self, seen: &HashMap<usize, Seen>, waited: Duration) {
-        let called = |s: &Seen| s.called.is_some();
+    fn store(&self, seen: &HashMap<usize, HotSample>, waited: Duration) {
+        let called = |s: &HotSample| s.called.is_some();
         let seen = seen.values().map(|s| (s.code.func, s.all, called(s)));
         self.warm_start
             .store(&self.image, &self.compiler, &self.queue, seen, waited);
@@ -363,7 +363,7 @@ impl Shared {
     }
 
     /// Continues with eager compilation, if it is time to.
-    fn continue_eager(&self, paced: &mut PacedEager, seen: &HashMap<usize, Seen>, now: Instant) {
+    fn continue_eager(&self, paced: &mut PacedEager, seen: &HashMap<usize, HotSample>, now: Instant) {
         if paced.is_done() || self.queue.is_busy() {
             return;
         }
@@ -374,7 +374,7 @@ impl Shared {
         }
     }
 
-    fn look(&self, seen: &mut HashMap<usize, Seen>, begun: bool) -> Duration {
+    fn sample_until_end(&self, seen: &mut HashMap<usize, HotSample>, begun: bool) -> Duration {
         let mut paced = if begun { PacedEager::none() } else { self.start_eager() };
         let mut tick = TICK;
         let mut last = (Instant::now(), process_time());
@@ -383,7 +383,7 @@ impl Shared {
         let mut threads: u32 = 1;
         let mut inside: Vec<&'static LoweredFunction> = Vec::new();
         loop {
-            if let Some(waited) = self.rest(tick) {
+            if let Some(waited) = self.wait_for_tick(tick) {
                 return waited;
             }
             let now = Instant::now();
@@ -392,7 +392,7 @@ impl Shared {
             let passed = (now - last.0).min(time.saturating_sub(last.1));
             last = (now, time);
             if now - used.0 >= IDLE_SPAN {
-                let busy = processors(now - used.0, time.saturating_sub(used.1));
+                let busy = processors_used(now - used.0, time.saturating_sub(used.1));
                 self.queue.set_busy(busy);
                 let had = time.saturating_sub(used.1).as_secs_f64();
                 threads = (had / (now - used.0).as_secs_f64()).round() as u32;
@@ -412,27 +412,27 @@ impl Shared {
                 let key = std::ptr::from_ref(code) as usize;
                 let s = seen.entry(key).or_insert_with(|| {
                     fresh = true;
-                    Seen::new(code, now)
+                    HotSample::new(code, now)
                 });
                 s.score += passed;
                 s.all += passed;
             }
             let most_tick = match self.queue.rotate(now) {
                 true => ROTATION_SLICE,
-                false => LONG_TICK,
+                false => MAX_TICK,
             };
             let mut busy = fresh || self.queue.waiting() > 0;
             for s in seen.values_mut() {
-                busy |= self.consider(s, tick, now);
+                busy |= self.advance_watch(s, tick, now);
             }
-            busy |= self.choose(seen.values_mut(), now);
+            busy |= self.start_watches(seen.values_mut(), now);
             self.continue_eager(&mut paced, seen, now);
             self.push_postponed();
-            let asks = !busy && now - asked >= ALONE;
+            let asks = !busy && now - asked >= ALONE_PERIOD;
             if asks {
                 asked = now;
             }
-            if asks && self.is_alone() {
+            if asks && self.only_own_threads_left() {
                 self.store(seen, Duration::ZERO);
                 self.ends.lock().done = true;
                 // SAFETY: only this thread is left. `exit` is what the C library calls when a
@@ -449,7 +449,7 @@ impl Shared {
 
     /// Advances a function that is being watched. Returns true if its state has changed or soon
     /// will.
-    fn consider(&self, s: &mut Seen, tick: Duration, now: Instant) -> bool {
+    fn advance_watch(&self, s: &mut HotSample, tick: Duration, now: Instant) -> bool {
         if s.refused {
             return false;
         }
@@ -480,17 +480,17 @@ impl Shared {
     /// While a processor is idle, each function is judged by itself. Where none is, all hot
     /// functions are compiled at once, when their samples exceed what that will take: see
     /// [`super::queue`].
-    fn choose<'a>(&self, seen: impl Iterator<Item = &'a mut Seen>, now: Instant) -> bool {
+    fn choose<'a>(&self, seen: impl Iterator<Item = &'a mut HotSample>, now: Instant) -> bool {
         let mut candidates: Vec<_> = seen
             .filter(|s| !s.refused && s.watched.is_none())
             .map(|s| (s.score / (1 << s.waits.min(8)), s))
             .filter(|(score, _)| *score >= TICK)
             .collect();
-        let cost = |s: &Seen| self.queue.expected(s.code.func, Level::Quick);
+        let cost = |s: &HotSample| self.queue.expected(s.code.func, Level::Quick);
         // Code that comes too late for this run is left to the next one, which begins with it.
         if let Some(left) = self.time_left() {
             let elapsed = self.compiler.elapsed().as_secs_f64();
-            let share = |s: &Seen| s.all.as_secs_f64() / elapsed.max(1e-6);
+            let share = |s: &HotSample| s.all.as_secs_f64() / elapsed.max(1e-6);
             candidates.retain(|(_, s)| left.mul_f64(share(s)) >= cost(s));
         }
         let part = match (self.queue.idle(), self.queue.left_over()) {
@@ -507,7 +507,7 @@ impl Shared {
                 candidates.into_iter().partition(|(_, s)| s.compiled);
             candidates = [fresh, known]
                 .into_iter()
-                .flat_map(|c| worth(c, cost))
+                .flat_map(|c| worth_compiling(c, cost))
                 .collect();
         }
         for (_, s) in &mut candidates {
@@ -519,10 +519,10 @@ impl Shared {
 
     /// Decides about a function that was watched while its samples grew by `inside`: compiles it,
     /// its loops, or nothing. Returns false if it is too early to tell.
-    fn decide(&self, s: &mut Seen, inside: Duration, now: Instant) -> bool {
+    fn decide(&self, s: &mut HotSample, inside: Duration, now: Instant) -> bool {
         let function = s.code.func;
         let cost = self.queue.expected(function, Level::Quick);
-        let expected = cost.max(CALLED).max((s.period * 2).min(LONGEST_WATCH));
+        let expected = cost.max(MIN_CALLED).max((s.period * 2).min(LONGEST_WATCH));
         let called = s.called.is_some_and(|at| now - at < expected);
         let hits = |i: usize| s.code.osr_points[i].hits.load(Ordering::Relaxed);
         let free = |h: usize| s.code.osr_points[h].code.load(Ordering::Relaxed) == 0;
@@ -530,7 +530,7 @@ impl Shared {
         // samples, the function mostly waits in native calls.
         let loops = 1..s.code.osr_points.len();
         let each = (units::size(&self.image.module, function) / s.code.osr_points.len()).max(8);
-        if !called && Duration::from_nanos(s.hits() * each as u64) < inside / WAITS {
+        if !called && Duration::from_nanos(s.hits() * each as u64) < inside / WAITING_PART {
             s.waits += 1;
             return true;
         }
@@ -580,10 +580,10 @@ impl Shared {
         let loop_takes =
             |level| block.map_or(cost, |b| self.queue.expected_loop(function, b, level));
         let patience = match self.is_compiled(function) {
-            false => loop_takes(Level::Full).min(CALLED),
+            false => loop_takes(Level::Full).min(MIN_CALLED),
             // Code for the next call is under way. The loop's own code is worth it only if this
             // call lasts.
-            true => (loop_takes(Level::Quick) / 2).max(CALLED),
+            true => (loop_takes(Level::Quick) / 2).max(MIN_CALLED),
         };
         if !called && now - s.since < patience {
             return false;
@@ -610,7 +610,7 @@ impl Shared {
     /// Returns the heads of the loops in which a watched function's time is spent. Returns none if
     /// they are a large part of the function, if one of them is compiled already, or if the
     /// function was compiled for another reason than its loops.
-    fn nests(&self, s: &Seen) -> Vec<usize> {
+    fn nests(&self, s: &HotSample) -> Vec<usize> {
         let function = s.code.func;
         if self.is_compiled(function)
             || s.compiled && s.loops.is_empty()
@@ -622,7 +622,7 @@ impl Shared {
         let heads: Vec<_> = heads
             .filter_map(|(i, h)| Some((i, h.block?, h.hits.load(Ordering::Relaxed))))
             .collect();
-        let mut found = nests::choose(&self.image.module, function, &heads);
+        let mut found = nests::start_watches(&self.image.module, function, &heads);
         let known = |h: &OsrPoint| h.code.load(Ordering::Relaxed) != 0 || s.loops.contains(&h.at);
         if found.iter().any(|&h| known(&s.code.osr_points[h])) {
             found.clear();
@@ -631,7 +631,7 @@ impl Shared {
     }
 
     /// Queues a loop; at the quick level first if the full level takes long.
-    fn push_loop(&self, s: &mut Seen, head: usize, now: Instant) {
+    fn push_loop(&self, s: &mut HotSample, head: usize, now: Instant) {
         let OsrPoint { at, block, .. } = s.code.osr_points[head];
         s.loops.push(at);
         let place = Some((s.code, head));
@@ -649,7 +649,7 @@ impl Shared {
 
     /// Queues a speculative recompilation of a function of which loops are compiled. It may be
     /// called again, in the next run at least, which is worth idle time but no more.
-    fn push_spare(&self, s: &mut Seen, now: Instant) {
+    fn push_spare(&self, s: &mut HotSample, now: Instant) {
         if !s.compiled && !self.is_compiled(s.code.func) {
             s.compiled = true;
             s.spare = true;
@@ -659,18 +659,18 @@ impl Shared {
     }
 
     /// Queues the recompilation of a function that was compiled quickly.
-    fn push_better(&self, s: &Seen, now: Instant) {
+    fn push_better(&self, s: &HotSample, now: Instant) {
         self.push(s, None, Level::Full, Some(self.better(s, now)));
     }
 
     /// Returns the recompilation of a function by its share of the time.
-    fn better(&self, s: &Seen, now: Instant) -> Better {
+    fn better(&self, s: &HotSample, now: Instant) -> Better {
         self.queue.better(s.code.func, now, s.share(now))
     }
 
     fn push(
         &self,
-        s: &Seen,
+        s: &HotSample,
         head: Option<(&'static LoweredFunction, usize)>,
         level: Level,
         better: Option<Better>,
@@ -688,7 +688,7 @@ impl Shared {
 
     /// Returns true if the main thread has ended and only our own threads are left. Natively the
     /// process would have ended.
-    fn is_alone(&self) -> bool {
+    fn only_own_threads_left(&self) -> bool {
         let ended = || {
             // `/proc/self/stat` would add up the times of all threads.
             let stat = format!("/proc/self/task/{}/stat", std::process::id());
@@ -701,9 +701,9 @@ impl Shared {
     }
 }
 
-impl Seen {
-    fn new(code: &'static LoweredFunction, now: Instant) -> Seen {
-        Seen {
+impl HotSample {
+    fn new(code: &'static LoweredFunction, now: Instant) -> HotSample {
+        HotSample {
             code,
             since: now,
             score: Duration::ZERO,
@@ -743,7 +743,7 @@ impl Seen {
                 self.period = self.called.map_or(Duration::ZERO, |at| now - at);
                 self.called = Some(now);
             }
-        } else if now > self.since && self.called.is_none_or(|at| now - at >= CALLED / 2) {
+        } else if now > self.since && self.called.is_none_or(|at| now - at >= MIN_CALLED / 2) {
             osr::count_calls(self.code, true);
             self.awaited = true;
         }
@@ -751,14 +751,14 @@ impl Seen {
 }
 
 /// Returns the hot candidates, if their samples exceed what compiling them will take; else none.
-fn worth(
-    mut candidates: Vec<(Duration, &mut Seen)>,
-    cost: impl Fn(&Seen) -> Duration,
-) -> Vec<(Duration, &mut Seen)> {
+fn worth_compiling(
+    mut candidates: Vec<(Duration, &mut HotSample)>,
+    cost: impl Fn(&HotSample) -> Duration,
+) -> Vec<(Duration, &mut HotSample)> {
     let all: Duration = candidates.iter().map(|c| c.0).sum();
     candidates.retain(|(score, _)| *score >= all / HOT_PART);
     let longest = candidates.iter().map(|(_, s)| cost(s)).max();
-    if longest.is_none_or(|longest| all < longest * TIMES) {
+    if longest.is_none_or(|longest| all < longest * FULL_MACHINE_FACTOR) {
         candidates.clear();
     }
     candidates
@@ -766,12 +766,12 @@ fn worth(
 
 /// Part of a processor that a process may use while it is idle: sampling, and threads that start or
 /// end.
-const NOISE: f64 = 0.125;
+const IDLE_NOISE: f64 = 0.125;
 
 /// Returns how many processors a process used that had `used` of processor time in `span`. A
 /// processor used in part counts as used.
-fn processors(span: Duration, used: Duration) -> usize {
-    (used.as_secs_f64() / span.as_secs_f64() - NOISE).ceil() as usize
+fn processors_used(span: Duration, used: Duration) -> usize {
+    (used.as_secs_f64() / span.as_secs_f64() - IDLE_NOISE).ceil() as usize
 }
 
 #[cfg(test)]
@@ -779,8 +779,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_used_in_part_is_not_free() {
-        let of = |used: u64| processors(Duration::from_millis(100), Duration::from_millis(used));
+    fn a_processor_used_in_part_is_not_free() {
+        let of = |used: u64| processors_used(Duration::from_millis(100), Duration::from_millis(used));
         // One thread and the sampling thread use one processor.
         assert_eq!([0, 5, 95, 100, 105].map(of), [0, 0, 1, 1, 1]);
         assert_eq!([130, 150, 200, 205, 230].map(of), [2, 2, 2, 2, 3]);
