@@ -243,7 +243,7 @@ pub fn compile(
     }
     let now = Instant::now();
     for one in &chosen {
-        one.push_better(queue, now, share);
+        one.push_recompilation(queue, now, share);
     }
     chosen.iter().map(|c| c.hot.function).collect()
 }
@@ -264,7 +264,7 @@ impl EagerCompile {
             function: self.hot.function,
             head: None,
             level: self.level,
-            better: None,
+            recompilation: None,
             eager_threads: threads,
             awaited: false,
         }
@@ -278,11 +278,11 @@ impl EagerCompile {
     }
 
     /// Queues the recompilation of a function that is compiled quickly.
-    fn push_better(&self, queue: &Arc<Queue>, now: Instant, share: f64) {
+    fn push_recompilation(&self, queue: &Arc<Queue>, now: Instant, share: f64) {
         if self.level == Level::Quick {
             queue.push(Job {
                 level: Level::Full,
-                better: Some(queue.better(self.hot.function, now, share)),
+                recompilation: Some(queue.recompilation(self.hot.function, now, share)),
                 ..self.job(0)
             });
         }
@@ -392,7 +392,7 @@ impl PacedEager {
         let next = self.left.pop_if(|c| is_turn(c.cost, idle, since, ran))?;
         self.last = now;
         next.push(compiler, queue, 1);
-        next.push_better(queue, now, self.share);
+        next.push_recompilation(queue, now, self.share);
         Some(next.hot.function)
     }
 }

@@ -16,7 +16,7 @@ mod closed;
 mod compiler;
 mod dynamic;
 pub mod host;
-mod improve;
+mod recompile;
 pub mod interpose;
 mod late;
 pub mod libraries;

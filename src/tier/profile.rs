@@ -18,7 +18,7 @@
 //! Nothing here accesses clocks, files or threads; [`super::sample`] and [`super::warm_start`] do.
 
 use super::eager::{FULL_LATENCY, MAX_EAGER_TIME};
-use super::improve;
+use super::recompile;
 use ompvm_jit::Level;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -360,7 +360,7 @@ impl Profile {
         for (&function, past) in &mut self.functions {
             let seen = run.rows.get(&function).map_or(0, |s| nanoseconds(s.missed));
             let expected = match before(function) {
-                CodeState::Quick => past.each() / QUICK_PART / improve::GAINS,
+                CodeState::Quick => past.each() / QUICK_PART / recompile::GAIN_PART,
                 CodeState::None | CodeState::Full => 0,
             };
             let missed = seen.max(expected);

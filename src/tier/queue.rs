@@ -1,7 +1,7 @@
 //! Holds the compile jobs of one process and runs the threads that work on them.
 //!
-//! [`Queue`] holds [`Job`]s and takes the hottest first. A recompilation ([`Job::better`]) can
-//! wait: before its deadline ([`improve`]) only low-priority threads take it, and only while a
+//! [`Queue`] holds [`Job`]s and takes the hottest first. A recompilation ([`Job::recompilation`]) can
+//! wait: before its deadline ([`recompile`]) only low-priority threads take it, and only while a
 //! processor is idle and expected to stay so. A recompilation that is still unfinished at its
 //! deadline is started a second time by a thread of normal priority. The queue starts a thread when
 //! a new job finds all others at work.
@@ -24,7 +24,7 @@
 
 use super::closed;
 use super::compiler::{Compiler, What};
-use super::improve::{self, Better, Idle};
+use super::recompile::{self, Recompilation, IdlePeriod};
 use super::rotation::CpuRotation;
 use super::units::{self, SMALL};
 use cranelift_entity::EntityRef;
@@ -48,23 +48,23 @@ use std::time::{Duration, Instant};
 const PER_UNIT: Duration = Duration::from_millis(2);
 /// Expected cost of one unit of [`units::effort`] in nanoseconds, by level, until compilations have
 /// been measured.
-const PER_INSTRUCTION: [u32; 2] = [12_000, 30_000];
+const PER_EFFORT: [u32; 2] = [12_000, 30_000];
 /// Upper bound of the measured cost, in nanoseconds.
-const MOST_PER_INSTRUCTION: u32 = 1 << 20;
+const MAX_PER_EFFORT: u32 = 1 << 20;
 /// Most instructions that callees add to the unit of their caller.
-const ADDED: usize = 200;
+const MAX_ADDED: usize = 200;
 /// Niceness of the threads that recompile in idle time.
-const NICE: i32 = 19;
+const LOW_PRIORITY: i32 = 19;
 /// Most threads of normal priority.
-const MOST: usize = 6;
+const MAX_THREADS: usize = 6;
 /// Most low-priority threads.
-const MOST_NICE: usize = 4;
+const MAX_LOW_PRIORITY: usize = 4;
 /// Longest wait of a thread before it looks again at jobs that could not start.
-const LOOK: Duration = Duration::from_millis(10);
+const RECHECK: Duration = Duration::from_millis(10);
 
 /// Factor by which the time that a program waits for its compilations may exceed their processor
 /// time, for when other processes occupy the processors.
-const OTHERS: u32 = 8;
+const OTHERS_FACTOR: u32 = 8;
 
 /// A compilation to be done.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ pub struct Job {
     /// The level to compile at.
     pub level: Level,
     /// The cost and deadline of a recompilation; `None` for first code.
-    pub better: Option<Better>,
+    pub recompilation: Option<Recompilation>,
     /// Most threads that may work on eager jobs, which no sample has shown to be hot; 0 for other
     /// jobs.
     pub eager_threads: usize,
@@ -88,47 +88,47 @@ pub struct Job {
 
 impl Job {
     /// Returns the first block of the loop to enter.
-    fn looping(&self) -> Option<BlockId> {
+    fn osr_block(&self) -> Option<BlockId> {
         self.head
             .and_then(|(code, head)| code.osr_points[head].block)
     }
 
     /// Returns the function and loop that the job makes code for.
     fn target(&self) -> (FuncId, Option<BlockId>) {
-        (self.function, self.looping())
+        (self.function, self.osr_block())
     }
 
     /// Returns how many threads of the class that takes this job may exist, given the number of
     /// processors that the program leaves and of threads at work on eager jobs.
     fn most_threads(&self, left_over: usize, eager_at_work: usize) -> usize {
         // More threads than free processors would take time from the program or from each other.
-        match (self.eager_threads, self.better.is_some(), left_over) {
+        match (self.eager_threads, self.recompilation.is_some(), left_over) {
             (eager @ 1.., ..) => eager,
-            (0, true, free) => free.clamp(1, MOST_NICE),
+            (0, true, free) => free.clamp(1, MAX_LOW_PRIORITY),
             // Hot functions do not wait for eager jobs.
-            (0, false, 0) => MOST + eager_at_work,
-            (0, false, free) => free.min(MOST) + eager_at_work,
+            (0, false, 0) => MAX_THREADS + eager_at_work,
+            (0, false, free) => free.min(MAX_THREADS) + eager_at_work,
         }
     }
 
     /// Returns the rank of the job: awaited jobs first, then functions without compiled code, then
     /// functions that samples have shown to be hot.
-    fn urgency(&self) -> impl Ord + use<> {
+    fn priority(&self) -> impl Ord + use<> {
         (
             self.awaited,
-            self.better.is_none(),
+            self.recompilation.is_none(),
             self.eager_threads == 0,
             self.score,
         )
     }
 
-    /// Returns true if a thread takes this job. `nice` tells the class of the thread, `idle` for
+    /// Returns true if a thread takes this job. `low_priority` tells the class of the thread, `idle` for
     /// how long a processor is expected to stay idle, and `due` that this thread takes jobs that
     /// cannot wait.
-    fn is_for(&self, nice: bool, idle: Duration, due: bool, now: Instant) -> bool {
-        match self.better {
-            Some(better) if !better.is_due() => {
-                nice && better.fits(idle) && better.is_worth_idle_time(now)
+    fn is_eligible(&self, low_priority: bool, idle: Duration, due: bool, now: Instant) -> bool {
+        match self.recompilation {
+            Some(recompilation) if !recompilation.is_due() => {
+                low_priority && recompilation.fits(idle) && recompilation.is_worth_idle_time(now)
             }
             _ => due,
         }
@@ -138,19 +138,19 @@ impl Job {
 /// Returns how many processors the announced team leaves, if these are at least half of all.
 /// Otherwise returns 0: compilations before the first team starts would lack the other processors.
 pub fn left_by_team() -> usize {
-    most_left(topology::usable_cpus(), affinity::expected_team())
+    processors_left(topology::usable_cpus(), affinity::expected_team())
 }
 
-fn most_left(usable: usize, team: &ExpectedTeam) -> usize {
+fn processors_left(usable: usize, team: &ExpectedTeam) -> usize {
     let left = usable.saturating_sub(team.threads.max(team.cpus.len()));
     if left * 2 >= usable { left } else { 0 }
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     jobs: Vec<Job>,
     /// Recompilations that were started before their deadline, in idle time.
-    improving: Vec<Job>,
+    started_early: Vec<Job>,
     threads: Vec<InternalThread>,
     /// Number of threads, by class: normal and low priority.
     started: [usize; 2],
@@ -165,11 +165,11 @@ struct State {
     /// Functions that LLVM could not compile.
     refused: Vec<FuncId>,
     /// Period in which the program has left a processor idle, compile threads aside.
-    idle: Idle,
+    idle: IdlePeriod,
     stop: bool,
 }
 
-impl State {
+impl QueueState {
     /// Returns the number of threads that compile.
     fn compiling(&self) -> usize {
         self.started.iter().sum::<usize>() - self.free.iter().sum::<usize>()
@@ -177,32 +177,32 @@ impl State {
 
     /// Makes recompilations due that together have earned their cost on a full machine. Duplicates
     /// those already started in idle time. Returns how many became due.
-    fn gather(&mut self, now: Instant, processors: usize) -> usize {
-        let both = self.jobs.iter().chain(&self.improving).enumerate();
-        let (places, waiting): (Vec<usize>, Vec<Better>) =
-            both.filter_map(|(i, j)| Some((i, j.better?))).unzip();
-        let chosen = improve::together(&waiting, now, processors);
+    fn make_due(&mut self, now: Instant, processors: usize) -> usize {
+        let both = self.jobs.iter().chain(&self.started_early).enumerate();
+        let (places, waiting): (Vec<usize>, Vec<Recompilation>) =
+            both.filter_map(|(i, j)| Some((i, j.recompilation?))).unzip();
+        let chosen = jointly_due(&waiting, now, processors);
         let begun = self.jobs.len();
         for &i in &chosen {
-            let better = Some(waiting[i].due_at(now));
+            let recompilation = Some(waiting[i].with_deadline(now));
             match places[i].checked_sub(begun) {
-                None => self.jobs[places[i]].better = better,
+                None => self.jobs[places[i]].recompilation = recompilation,
                 Some(at) => self.jobs.push(Job {
-                    better,
-                    ..self.improving[at].clone()
+                    recompilation,
+                    ..self.started_early[at].clone()
                 }),
             }
         }
         let again = &self.jobs[begun..];
         let waits = |j: &Job| !again.iter().any(|a| a.target() == j.target());
-        self.improving.retain(waits);
+        self.started_early.retain(waits);
         chosen.len()
     }
 
     /// Records for each recompilation whether the code that it would replace still runs.
-    fn look_for_use(&mut self, image: &Image, now: Instant) {
-        for job in self.jobs.iter_mut().chain(&mut self.improving) {
-            let Some(better) = job.better.as_mut().filter(|b| !b.is_spare()) else {
+    fn record_use(&mut self, image: &Image, now: Instant) {
+        for job in self.jobs.iter_mut().chain(&mut self.started_early) {
+            let Some(recompilation) = job.recompilation.as_mut().filter(|b| !b.is_speculative()) else {
                 continue;
             };
             let used = match job.head {
@@ -210,47 +210,47 @@ impl State {
                 None => image.func_ref(job.function).is_some_and(|f| f.was_called()),
             };
             if used {
-                better.use_until(now);
+                recompilation.mark_used(now);
             }
         }
     }
 
     /// Replaces the speculative recompilation of a function by one with a deadline, because the
     /// function was called.
-    fn fall_due(&mut self, function: FuncId, better: Better) {
-        let both = self.jobs.iter_mut().chain(&mut self.improving);
+    fn set_deadline(&mut self, function: FuncId, recompilation: Recompilation) {
+        let both = self.jobs.iter_mut().chain(&mut self.started_early);
         let of_it = both.filter(|j| j.target() == (function, None));
-        for waiting in of_it.filter_map(|j| j.better.as_mut()) {
-            if waiting.is_spare() {
-                *waiting = better;
+        for waiting in of_it.filter_map(|j| j.recompilation.as_mut()) {
+            if waiting.is_speculative() {
+                *waiting = recompilation;
             }
         }
     }
 
     /// Turns the recompilation of a target into a first compilation that does not wait, because the
     /// quick compilation failed.
-    fn hurry(&mut self, target: (FuncId, Option<BlockId>)) {
+    fn promote(&mut self, target: (FuncId, Option<BlockId>)) {
         for job in self.jobs.iter_mut().filter(|j| j.target() == target) {
-            job.better = None;
+            job.recompilation = None;
         }
     }
 
     /// Drops queued jobs for functions that another unit has already compiled at this level.
-    fn came(&mut self, functions: &[FuncId], level: Level) {
+    fn drop_superseded(&mut self, functions: &[FuncId], level: Level) {
         let other = |j: &Job| {
             j.head.is_some()
                 || j.awaited
                 || level == Level::Quick && j.level == Level::Full
                 || !functions.contains(&j.function)
         };
-        self.improving.retain(other);
+        self.started_early.retain(other);
         self.jobs.retain(other);
     }
 
     /// Drops every other recompilation of a target, because one of them is done.
-    fn improved(&mut self, target: (FuncId, Option<BlockId>)) {
-        let other = |j: &Job| j.better.is_none() || j.target() != target;
-        self.improving.retain(other);
+    fn drop_recompilations(&mut self, target: (FuncId, Option<BlockId>)) {
+        let other = |j: &Job| j.recompilation.is_none() || j.target() != target;
+        self.started_early.retain(other);
         self.jobs.retain(other);
     }
 }
@@ -260,7 +260,7 @@ impl State {
 pub struct Queue {
     image: Arc<Image>,
     compiler: Arc<Compiler>,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     rotation: Mutex<CpuRotation>,
     wake: Condvar,
     /// Notified when a job is done.
@@ -276,8 +276,8 @@ impl Queue {
     /// earlier runs measured, by level, or 0.
     pub fn new(image: Arc<Image>, compiler: Arc<Compiler>, known: [u32; 2]) -> Queue {
         let cost = |level: usize| match known[level] {
-            0 => PER_INSTRUCTION[level],
-            cost => cost.min(MOST_PER_INSTRUCTION),
+            0 => PER_EFFORT[level],
+            cost => cost.min(MAX_PER_EFFORT),
         };
         Queue {
             image,
@@ -295,7 +295,7 @@ impl Queue {
     /// measured.
     pub fn measured(&self) -> [u32; 2] {
         [0, 1].map(|level| match self.cost[level].load(Ordering::Relaxed) {
-            cost if cost == PER_INSTRUCTION[level] => 0,
+            cost if cost == PER_EFFORT[level] => 0,
             cost => cost,
         })
     }
@@ -316,18 +316,18 @@ impl Queue {
     }
 
     /// Sets the number of processors that this process uses. If it uses all of them, makes
-    /// recompilations due (`State::gather`).
+    /// recompilations due (`QueueState::make_due`).
     pub fn set_busy(self: &Arc<Queue>, busy: usize) {
         let now = Instant::now();
         self.busy.store(busy, Ordering::Relaxed);
         {
             let mut state = self.state.lock();
             let idle = busy.saturating_sub(state.compiling()) < topology::usable_cpus();
-            state.idle.see(idle, now);
-            state.look_for_use(&self.image, now);
+            state.idle.record(idle, now);
+            state.record_use(&self.image, now);
         }
         if self.idle() == 0 && self.left_over() == 0 {
-            self.gather(now);
+            self.make_due(now);
         }
     }
 
@@ -338,13 +338,13 @@ impl Queue {
 
     /// Returns for how long the program has left a processor idle, compile threads aside.
     pub fn idle_since(&self, now: Instant) -> Duration {
-        self.state.lock().idle.lasted(now)
+        self.state.lock().idle.length(now)
     }
 
     /// Returns true if a compilation is under way, or a first compilation waits.
     pub fn is_busy(&self) -> bool {
         let state = self.state.lock();
-        state.compiling() > 0 || state.jobs.iter().any(|j| j.better.is_none())
+        state.compiling() > 0 || state.jobs.iter().any(|j| j.recompilation.is_none())
     }
 
     /// Returns how many processors the program leaves to compile threads, whether they use them or
@@ -378,24 +378,24 @@ impl Queue {
     }
 
     /// Returns the recompilation of a function that takes `share` of the program's time.
-    pub fn better(&self, function: FuncId, now: Instant, share: f64) -> Better {
-        Better::new(self.expected(function, Level::Full), now, share)
+    pub fn recompilation(&self, function: FuncId, now: Instant, share: f64) -> Recompilation {
+        Recompilation::new(self.expected(function, Level::Full), now, share)
     }
 
     /// Returns the recompilation of a loop in such a function.
-    pub fn better_loop(&self, function: FuncId, head: BlockId, now: Instant, share: f64) -> Better {
-        Better::new(self.expected_loop(function, head, Level::Full), now, share)
+    pub fn loop_recompilation(&self, function: FuncId, head: BlockId, now: Instant, share: f64) -> Recompilation {
+        Recompilation::new(self.expected_loop(function, head, Level::Full), now, share)
     }
 
     /// Gives a deadline to the speculative recompilation of a function.
-    pub fn falls_due(&self, function: FuncId, better: Better) {
-        self.state.lock().fall_due(function, better);
+    pub fn set_deadline(&self, function: FuncId, recompilation: Recompilation) {
+        self.state.lock().set_deadline(function, recompilation);
     }
 
     /// Returns the number of first compilations that wait.
     pub fn waiting(&self) -> usize {
         let state = self.state.lock();
-        state.jobs.iter().filter(|j| j.better.is_none()).count()
+        state.jobs.iter().filter(|j| j.recompilation.is_none()).count()
     }
 
     /// Returns the number of compile threads.
@@ -405,29 +405,29 @@ impl Queue {
 
     /// Adds a job.
     pub fn push(self: &Arc<Queue>, job: Job) {
-        let nice = job.better.is_some();
+        let low_priority = job.recompilation.is_some();
         let left_over = self.left_over();
         let mut state = self.state.lock();
         let most = job.most_threads(left_over, state.eager_at_work);
         state.awaited += usize::from(job.awaited);
         state.jobs.push(job);
-        if state.free[usize::from(nice)] == 0 {
-            self.start(&mut state, nice, most);
+        if state.free[usize::from(low_priority)] == 0 {
+            self.start(&mut state, low_priority, most);
         }
         drop(state);
         self.wake.notify_all();
     }
 
     /// Starts a thread if there are fewer than `most` of its class. Returns true if it did.
-    fn start(self: &Arc<Queue>, state: &mut State, nice: bool, most: usize) -> bool {
-        let kind = usize::from(nice);
+    fn start(self: &Arc<Queue>, state: &mut QueueState, low_priority: bool, most: usize) -> bool {
+        let kind = usize::from(low_priority);
         if state.stop || state.started[kind] >= topology::usable_cpus().min(most) {
             return false;
         }
         let me = self.clone();
         // If no thread can be started, the job waits for the existing ones.
         let Some(thread) =
-            internal_thread::spawn_with_own_descriptors(c"ompvm compile", move || me.work(nice))
+            internal_thread::spawn_with_own_descriptors(c"ompvm compile", move || me.work(low_priority))
         else {
             return false;
         };
@@ -437,11 +437,11 @@ impl Queue {
     }
 
     /// Makes recompilations due and starts threads for them.
-    fn gather(self: &Arc<Queue>, now: Instant) {
+    fn make_due(self: &Arc<Queue>, now: Instant) {
         let mut state = self.state.lock();
-        let due = state.gather(now, topology::usable_cpus().min(MOST));
+        let due = state.make_due(now, topology::usable_cpus().min(MAX_THREADS));
         for _ in state.free[0]..due {
-            if !self.start(&mut state, false, MOST) {
+            if !self.start(&mut state, false, MAX_THREADS) {
                 break;
             }
         }
@@ -453,14 +453,14 @@ impl Queue {
 
     /// Returns the time that recompilation would have saved so far, for each function that still
     /// waits for it.
-    pub fn missed(&self, now: Instant) -> Vec<(FuncId, Duration)> {
+    pub fn missed_savings(&self, now: Instant) -> Vec<(FuncId, Duration)> {
         let state = self.state.lock();
-        let waiting = state.jobs.iter().chain(&state.improving);
-        let missed = waiting.filter(|j| j.head.is_none()).filter_map(|j| {
-            let saved = j.better?.saved(now);
+        let waiting = state.jobs.iter().chain(&state.started_early);
+        let missed_savings = waiting.filter(|j| j.head.is_none()).filter_map(|j| {
+            let saved = j.recompilation?.saved(now);
             (!saved.is_zero()).then_some((j.function, saved))
         });
-        missed.collect()
+        missed_savings.collect()
     }
 
     /// Returns the functions that LLVM could not compile.
@@ -475,9 +475,9 @@ impl Queue {
         let mut state = self.state.lock();
         while state.awaited > 0
             && process_time().saturating_sub(used) < limit
-            && start.elapsed() < limit * OTHERS
+            && start.elapsed() < limit * OTHERS_FACTOR
         {
-            self.done.wait_for(&mut state, LOOK);
+            self.done.wait_for(&mut state, RECHECK);
         }
     }
 
@@ -519,7 +519,7 @@ impl Queue {
     }
 
     /// Resumes work on the jobs that remained at a pause.
-    pub fn go_on(self: &Arc<Queue>) {
+    pub fn resume(self: &Arc<Queue>) {
         let mut state = self.state.lock();
         if !state.jobs.is_empty() {
             self.start(&mut state, false, 1);
@@ -528,7 +528,7 @@ impl Queue {
 
     /// Returns the job that this thread takes next, and its expected end if its code is cached.
     /// Waits for a job; returns `None` once the queue is stopped.
-    fn next(&self, nice: bool) -> Option<(Job, Option<Instant>)> {
+    fn next(&self, low_priority: bool) -> Option<(Job, Option<Instant>)> {
         let mut state = self.state.lock();
         loop {
             if state.stop {
@@ -538,21 +538,21 @@ impl Queue {
             let idle = self.idle() > 0;
             let lasts = match self.left_over_beside(state.compiling()) {
                 _ if !idle => Duration::ZERO,
-                0 => state.idle.lasted(now),
+                0 => state.idle.length(now),
                 1.. => Duration::MAX,
             };
             // If all jobs so far were recompilations, no thread of normal priority exists, so a
             // low-priority thread takes the due ones.
-            let due = !nice || idle && state.started[0] == 0;
-            let mine = |j: &Job| j.is_for(nice, lasts, due, now);
+            let due = !low_priority || idle && state.started[0] == 0;
+            let mine = |j: &Job| j.is_eligible(low_priority, lasts, due, now);
             let best = (0..state.jobs.len())
                 .filter(|&i| mine(&state.jobs[i]))
-                .max_by_key(|&i| state.jobs[i].urgency());
+                .max_by_key(|&i| state.jobs[i].priority());
             if let Some(best) = best {
                 let job = state.jobs.swap_remove(best);
                 state.eager_at_work += usize::from(job.eager_threads > 0);
-                if job.better.is_some_and(|b| !b.is_due()) {
-                    state.improving.push(job.clone());
+                if job.recompilation.is_some_and(|b| !b.is_due()) {
+                    state.started_early.push(job.clone());
                 }
                 if job.head.is_none() {
                     let end = now + self.expected(job.function, job.level);
@@ -561,40 +561,40 @@ impl Queue {
                 }
                 return Some((job, None));
             }
-            state.free[usize::from(nice)] += 1;
+            state.free[usize::from(low_priority)] += 1;
             processor_sharing::set_activity(processor_sharing::own_entry(), Activity::Asleep);
             if state.jobs.is_empty() {
                 self.wake.wait(&mut state);
             } else {
-                self.wake.wait_for(&mut state, LOOK);
+                self.wake.wait_for(&mut state, RECHECK);
             }
             processor_sharing::set_activity(processor_sharing::own_entry(), Activity::Occupying);
-            state.free[usize::from(nice)] -= 1;
+            state.free[usize::from(low_priority)] -= 1;
         }
     }
 
-    fn work(self: Arc<Queue>, nice: bool) {
+    fn work(self: Arc<Queue>, low_priority: bool) {
         let team = &affinity::expected_team().cpus;
         if left_by_team() > 0 && !team.is_empty() {
             topology::bind_current_thread(&topology::others(team));
         }
-        if nice {
+        if low_priority {
             // SAFETY: `setpriority` takes plain values and changes only this thread's priority; a
             // failure changes nothing.
-            unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
+            unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, LOW_PRIORITY) };
         } else {
             // Compile threads do not migrate by themselves. A low-priority thread does not count,
             // because its processor is as good as free.
             processor_sharing::register();
             processor_sharing::set_activity(processor_sharing::own_entry(), Activity::Occupying);
         }
-        let rotates = !nice && left_by_team() == 0;
-        while let Some((job, end)) = self.next(nice) {
+        let rotates = !low_priority && left_by_team() == 0;
+        while let Some((job, end)) = self.next(low_priority) {
             if rotates {
                 self.rotation.lock().enter();
             }
             let mut none_entered = job.head.is_some();
-            let mut came: Vec<FuncId> = Vec::new();
+            let mut compiled: Vec<FuncId> = Vec::new();
             let mut unit = self.unit(&job);
             let effort = self.effort(&job, &unit);
             let start = thread_time();
@@ -602,7 +602,7 @@ impl Queue {
             match whole.and_then(|()| self.compiler.compile(&self.image, &unit)) {
                 Ok(pieces) => {
                     let pieces = || pieces.iter();
-                    came.extend(pieces().flat_map(|c| &c.functions).map(|f| f.0));
+                    compiled.extend(pieces().flat_map(|c| &c.functions).map(|f| f.0));
                     let skipped = pieces().flat_map(|c| &c.skipped).map(|s| s.0);
                     if job.head.is_none() {
                         self.state.lock().refused.extend(skipped);
@@ -619,7 +619,7 @@ impl Queue {
                     if job.awaited || self.idle() == 0 && self.left_over() == 0 {
                         self.compiler.took_from_program(took);
                     }
-                    self.learn(job.level, took.saturating_sub(PER_UNIT), effort);
+                    self.record_cost(job.level, took.saturating_sub(PER_UNIT), effort);
                 }
                 // A function that cannot be compiled stays in its tier.
                 Err(why) => {
@@ -635,11 +635,11 @@ impl Queue {
             let mut state = self.state.lock();
             state.awaited -= usize::from(job.awaited);
             state.eager_at_work -= usize::from(job.eager_threads > 0);
-            state.came(&came, job.level);
-            if job.better.is_some() {
-                state.improved(job.target());
+            state.drop_superseded(&compiled, job.level);
+            if job.recompilation.is_some() {
+                state.drop_recompilations(job.target());
             } else if none_entered && job.level == Level::Quick {
-                state.hurry(job.target());
+                state.promote(job.target());
             }
             if let Some(i) = state.ends.iter().position(|&at| Some(at) == end) {
                 state.ends.swap_remove(i);
@@ -650,11 +650,11 @@ impl Queue {
     }
 
     /// Updates the measured cost per unit of effort by one compilation.
-    fn learn(&self, level: Level, took: Duration, effort: usize) {
+    fn record_cost(&self, level: Level, took: Duration, effort: usize) {
         let cost = &self.cost[level as usize];
         let per = (took / effort.max(1) as u32)
             .as_nanos()
-            .min(u128::from(MOST_PER_INSTRUCTION)) as u32;
+            .min(u128::from(MAX_PER_EFFORT)) as u32;
         let old = cost.load(Ordering::Relaxed);
         cost.store((old * 3 + per) / 4, Ordering::Relaxed);
     }
@@ -665,7 +665,7 @@ impl Queue {
         let functions = unit.functions.iter().flatten();
         let all: usize = functions.map(|&f| of(FuncId::new(f))).sum();
         all + job
-            .looping()
+            .osr_block()
             .map_or(0, |head| self.effort_of_loop(job.function, head))
     }
 
@@ -679,8 +679,8 @@ impl Queue {
     /// too, because only calls within a unit can be inlined.
     fn unit(&self, job: &Job) -> Unit {
         let module = &self.image.module;
-        let looping = job.looping();
-        let inside = looping.map(|block| units::in_loop(module, job.function, block));
+        let osr_block = job.osr_block();
+        let inside = osr_block.map(|block| units::in_loop(module, job.function, block));
         let own = inside.as_ref().map_or_else(
             || units::size(module, job.function),
             |blocks| units::effort_of(module, job.function, blocks),
@@ -699,7 +699,7 @@ impl Queue {
             }
             size
         };
-        if let (Some((code, _)), Some(block), Some(inside)) = (job.head, looping, inside) {
+        if let (Some((code, _)), Some(block), Some(inside)) = (job.head, osr_block, inside) {
             todo = units::called_from(module, job.function, &inside);
             if let Some((places, words)) = osr::value_locations(code) {
                 entries.push(LoopEntry {
@@ -714,7 +714,7 @@ impl Queue {
         }
         let mut total = own;
         while let Some(f) = todo.pop() {
-            if f != job.function && units::size(module, f) <= SMALL && total <= own + ADDED {
+            if f != job.function && units::size(module, f) <= SMALL && total <= own + MAX_ADDED {
                 total = add(f, &mut todo);
             }
         }
@@ -734,45 +734,45 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn job(function: usize, better: Option<Better>) -> Job {
+    fn job(function: usize, recompilation: Option<Recompilation>) -> Job {
         Job {
             score: SECOND,
             function: FuncId::new(function),
             head: None,
             level: Level::Full,
-            better,
+            recompilation,
             eager_threads: 0,
             awaited: false,
         }
     }
 
     #[test]
-    fn what_is_not_due_waits_for_idle_time() {
+    fn a_recompilation_before_its_deadline_waits_for_idle_time() {
         let now = Instant::now();
-        let better = Better::new(SECOND, now, 1.0);
+        let recompilation = Recompilation::new(SECOND, now, 1.0);
         let (worth, late) = (now + SECOND, now + SECOND * 60);
-        let waits = job(0, Some(better));
-        let spare = job(0, Some(better.spare()));
+        let waits = job(0, Some(recompilation));
+        let speculative = job(0, Some(recompilation.speculative()));
         let hot = job(0, None);
         let (none, long) = (Duration::ZERO, Duration::MAX);
-        assert!(hot.is_for(false, none, true, now) && !hot.is_for(true, long, false, now));
-        for job in [&waits, &spare] {
-            assert!(!job.is_for(true, long, false, now));
-            assert!(job.is_for(true, long, false, worth));
-            assert!(!job.is_for(true, none, false, worth));
-            assert!(!job.is_for(false, long, true, worth));
+        assert!(hot.is_eligible(false, none, true, now) && !hot.is_eligible(true, long, false, now));
+        for job in [&waits, &speculative] {
+            assert!(!job.is_eligible(true, long, false, now));
+            assert!(job.is_eligible(true, long, false, worth));
+            assert!(!job.is_eligible(true, none, false, worth));
+            assert!(!job.is_eligible(false, long, true, worth));
             // A recompilation does not start in idle time that is shorter than its cost.
-            assert!(!job.is_for(true, SECOND / 2, false, worth));
-            assert!(job.is_for(true, SECOND, false, worth));
+            assert!(!job.is_eligible(true, SECOND / 2, false, worth));
+            assert!(job.is_eligible(true, SECOND, false, worth));
         }
         // A deadline passes only if the code was in use all the time.
-        assert!(!waits.is_for(false, none, true, late));
+        assert!(!waits.is_eligible(false, none, true, late));
         let used = |mut job: Job| {
-            job.better.iter_mut().for_each(|b| b.use_until(late));
+            job.recompilation.iter_mut().for_each(|b| b.mark_used(late));
             job
         };
-        assert!(used(waits).is_for(false, none, true, late));
-        assert!(!used(spare).is_for(false, none, true, late));
+        assert!(used(waits).is_eligible(false, none, true, late));
+        assert!(!used(speculative).is_eligible(false, none, true, late));
     }
 
     #[test]
@@ -781,12 +781,12 @@ mod tests {
             threads,
             cpus: (0..bound).collect(),
         };
-        assert_eq!(most_left(4, &team(2, 2)), 2);
-        assert_eq!(most_left(4, &team(1, 0)), 3);
+        assert_eq!(processors_left(4, &team(2, 2)), 2);
+        assert_eq!(processors_left(4, &team(1, 0)), 3);
         // A thread bound to a core of two processors occupies both.
-        assert_eq!(most_left(4, &team(1, 2)), 2);
-        assert_eq!(most_left(4, &team(3, 3)), 0);
-        assert_eq!(most_left(4, &team(8, 4)), 0);
+        assert_eq!(processors_left(4, &team(1, 2)), 2);
+        assert_eq!(processors_left(4, &team(3, 3)), 0);
+        assert_eq!(processors_left(4, &team(8, 4)), 0);
     }
 
     #[test]
@@ -797,85 +797,85 @@ mod tests {
             ..job(0, None)
         };
         let hot = job(1, None);
-        assert!(hot.urgency() > eager.urgency());
+        assert!(hot.priority() > eager.priority());
         // All fourteen threads are at work, whether the program leaves a processor or not.
         assert_eq!(eager.most_threads(0, 14), 14);
         assert!(hot.most_threads(0, 14) > 14 && hot.most_threads(1, 14) > 14);
-        let better = Better::new(SECOND, Instant::now(), 1.0);
-        assert!(job(2, Some(better)).urgency() < eager.urgency());
+        let recompilation = Recompilation::new(SECOND, Instant::now(), 1.0);
+        assert!(job(2, Some(recompilation)).priority() < eager.priority());
     }
 
     #[test]
-    fn what_came_with_others_is_not_made_again() {
-        let better = Better::new(SECOND, Instant::now(), 1.0);
+    fn superseded_jobs_are_dropped() {
+        let recompilation = Recompilation::new(SECOND, Instant::now(), 1.0);
         let quick = |function| Job {
             level: Level::Quick,
             ..job(function, None)
         };
-        let mut state = State {
-            jobs: vec![quick(0), job(0, Some(better)), quick(1)],
-            improving: vec![job(0, Some(better))],
-            ..State::default()
+        let mut state = QueueState {
+            jobs: vec![quick(0), job(0, Some(recompilation)), quick(1)],
+            started_early: vec![job(0, Some(recompilation))],
+            ..QueueState::default()
         };
-        state.came(&[FuncId::new(0)], Level::Quick);
-        assert_eq!((state.jobs.len(), state.improving.len()), (2, 1));
-        state.came(&[FuncId::new(0)], Level::Full);
-        assert_eq!((state.jobs.len(), state.improving.len()), (1, 0));
+        state.drop_superseded(&[FuncId::new(0)], Level::Quick);
+        assert_eq!((state.jobs.len(), state.started_early.len()), (2, 1));
+        state.drop_superseded(&[FuncId::new(0)], Level::Full);
+        assert_eq!((state.jobs.len(), state.started_early.len()), (1, 0));
         assert_eq!(state.jobs[0].function, FuncId::new(1));
     }
 
     #[test]
-    fn a_call_makes_spare_code_due() {
+    fn a_call_gives_a_speculative_recompilation_its_deadline() {
         let now = Instant::now();
-        let better = Better::new(SECOND, now, 1.0);
-        let spare = |function| job(function, Some(better.spare()));
-        let mut state = State {
-            jobs: vec![spare(0), spare(1), job(0, None)],
-            improving: vec![spare(2)],
-            ..State::default()
+        let recompilation = Recompilation::new(SECOND, now, 1.0);
+        let speculative = |function| job(function, Some(recompilation.speculative()));
+        let mut state = QueueState {
+            jobs: vec![speculative(0), speculative(1), job(0, None)],
+            started_early: vec![speculative(2)],
+            ..QueueState::default()
         };
-        state.fall_due(FuncId::new(0), better.due_at(now));
-        assert!(state.jobs[0].is_for(false, Duration::ZERO, true, now));
-        assert!(!state.jobs[1].is_for(false, Duration::ZERO, true, now));
-        state.fall_due(FuncId::new(0), better);
-        assert_eq!(state.jobs[0].better, Some(better.due_at(now)));
+        state.set_deadline(FuncId::new(0), recompilation.with_deadline(now));
+        assert!(state.jobs[0].is_eligible(false, Duration::ZERO, true, now));
+        assert!(!state.jobs[1].is_eligible(false, Duration::ZERO, true, now));
+        state.set_deadline(FuncId::new(0), recompilation);
+        assert_eq!(state.jobs[0].recompilation, Some(recompilation.with_deadline(now)));
         // The same holds for a recompilation that has started.
-        state.fall_due(FuncId::new(2), better);
-        assert_eq!(state.improving[0].better, Some(better));
+        state.set_deadline(FuncId::new(2), recompilation);
+        assert_eq!(state.started_early[0].recompilation, Some(recompilation));
     }
 
     #[test]
-    fn what_was_begun_in_idle_time_is_made_again_when_it_is_due() {
+    fn a_recompilation_begun_in_idle_time_is_started_again_at_its_deadline() {
         let now = Instant::now();
-        let better = Better::new(SECOND, now, 1.0);
-        let mut state = State {
-            jobs: vec![job(0, None), job(1, Some(better.spare()))],
-            improving: vec![job(2, Some(better)), job(3, Some(better.spare()))],
-            ..State::default()
+        let recompilation = Recompilation::new(SECOND, now, 1.0);
+        let mut state = QueueState {
+            jobs: vec![job(0, None), job(1, Some(recompilation.speculative()))],
+            started_early: vec![job(2, Some(recompilation)), job(3, Some(recompilation.speculative()))],
+            ..QueueState::default()
         };
         let late = now + SECOND * 60;
         // The code that it would replace was not used.
-        assert_eq!(state.gather(late, 1), 0);
-        let mut came = |at| {
-            state.improving[0]
-                .better
+        assert_eq!(state.make_due(late, 1), 0);
+        let mut mark_used = |at| {
+            state.started_early[0]
+                .recompilation
                 .iter_mut()
-                .for_each(|b| b.use_until(at))
+                .for_each(|b| b.mark_used(at))
         };
-        came(now + SECOND);
-        came(late);
-        assert_eq!(state.gather(late, 1), 1);
+        mark_used(now + SECOND);
+        mark_used(late);
+        assert_eq!(state.make_due(late, 1), 1);
         let again = state.jobs.pop().expect("what was begun");
         assert!(
-            again.function == FuncId::new(2) && again.is_for(false, Duration::ZERO, true, late)
+            again.function == FuncId::new(2) && again.is_eligible(false, Duration::ZERO, true, late)
         );
-        assert_eq!(state.improving.len(), 1);
+        assert_eq!(state.started_early.len(), 1);
         // The first of the two that ends drops the other.
         state.jobs.push(again);
-        state.improved((FuncId::new(2), None));
-        state.improved((FuncId::new(0), None));
-        assert_eq!((state.jobs.len(), state.improving.len()), (2, 1));
-        state.hurry((FuncId::new(1), None));
-        assert!(state.jobs.iter().all(|j| j.better.is_none()));
+        state.drop_recompilations((FuncId::new(2), None));
+        state.drop_recompilations((FuncId::new(0), None));
+        assert_eq!((state.jobs.len(), state.started_early.len()), (2, 1));
+        state.promote((FuncId::new(1), None));
+        assert!(state.jobs.iter().all(|j| j.recompilation.is_none()));
     }
 }

@@ -25,7 +25,7 @@
 
 use super::eager::{self, PacedEager};
 use super::compiler::{Compiler, Kept, What};
-use super::improve::{Better, GAINS};
+use super::recompile::{Recompilation, GAIN_PART};
 use super::nests;
 use super::queue::{Job, Queue};
 use super::warm_start::{self, WarmStart};
@@ -100,7 +100,7 @@ struct HotSample {
     waits: u32,
     compiled: bool,
     /// True if a speculative recompilation is queued, and the function was not called since.
-    spare: bool,
+    speculative: bool,
     loops: Vec<u32>,
     refused: bool,
 }
@@ -171,10 +171,10 @@ impl Sampler {
             level: Level::Full,
             eager_threads: 0,
             awaited: false,
-            better: Some(queue.better(function, now, share)),
+            recompilation: Some(queue.recompilation(function, now, share)),
         };
         let known_time = warm_start.profile().known_time();
-        let gain = known_time.map(|time| time.mul_f64(share) / GAINS as u32);
+        let gain = known_time.map(|time| time.mul_f64(share) / GAIN_PART as u32);
         let pays = |job: &Job| gain.is_none_or(|g| g >= queue.expected(job.function, Level::Full));
         let (worthwhile, postponed): (Vec<Job>, Vec<Job>) = early.map(improve).partition(pays);
         for job in worthwhile {
@@ -258,7 +258,7 @@ pub fn without_threads<T, F: FnOnce() -> T>(call: F) -> Result<T, F> {
         sampler.shared.ends.lock().paused = false;
         let me = sampler.shared.clone();
         sampler.thread = internal_thread::spawn(c"ompvm sample", move || me.run());
-        sampler.shared.queue.go_on();
+        sampler.shared.queue.resume();
     }
     Ok(result)
 }
@@ -541,8 +541,8 @@ impl SamplerState {
                 s.all.as_secs_f64() * 1e3
             )
         };
-        if called && std::mem::take(&mut s.spare) {
-            self.queue.falls_due(function, self.better(s, now));
+        if called && std::mem::take(&mut s.speculative) {
+            self.queue.set_deadline(function, self.recompilation(s, now));
         }
         let nests = self.nests(s);
         if !nests.is_empty() && s.loops.len() + nests.len() <= MAX_LOOPS {
@@ -556,7 +556,7 @@ impl SamplerState {
             for head in nests {
                 self.push_loop(s, head, now);
             }
-            self.push_spare(s, now);
+            self.push_speculative(s, now);
             return true;
         }
         if called && !s.compiled {
@@ -564,7 +564,7 @@ impl SamplerState {
             if !self.is_compiled(function) {
                 self.compiler.note(function, What::Queued(text()));
                 self.push(s, None, Level::Quick, None);
-                self.push_better(s, now);
+                self.push_recompilation(s, now);
                 return true;
             }
         }
@@ -603,7 +603,7 @@ impl SamplerState {
         if again && self.queue.idle() > 2 && !s.compiled && !self.is_compiled(function) {
             self.push(s, None, Level::Quick, None);
         }
-        self.push_spare(s, now);
+        self.push_speculative(s, now);
         true
     }
 
@@ -640,8 +640,8 @@ impl SamplerState {
             Some(block) if full(block) > LOOP_LATENCY => {
                 self.push(s, place, Level::Quick, None);
                 let (function, share) = (s.code.func, s.share(now));
-                let better = self.queue.better_loop(function, block, now, share);
-                self.push(s, place, Level::Full, Some(better));
+                let recompilation = self.queue.loop_recompilation(function, block, now, share);
+                self.push(s, place, Level::Full, Some(recompilation));
             }
             _ => self.push(s, place, Level::Full, None),
         }
@@ -649,23 +649,23 @@ impl SamplerState {
 
     /// Queues a speculative recompilation of a function of which loops are compiled. It may be
     /// called again, in the next run at least, which is worth idle time but no more.
-    fn push_spare(&self, s: &mut HotSample, now: Instant) {
+    fn push_speculative(&self, s: &mut HotSample, now: Instant) {
         if !s.compiled && !self.is_compiled(s.code.func) {
             s.compiled = true;
-            s.spare = true;
-            let spare = self.better(s, now).spare();
-            self.push(s, None, Level::Full, Some(spare));
+            s.speculative = true;
+            let speculative = self.recompilation(s, now).speculative();
+            self.push(s, None, Level::Full, Some(speculative));
         }
     }
 
     /// Queues the recompilation of a function that was compiled quickly.
-    fn push_better(&self, s: &HotSample, now: Instant) {
-        self.push(s, None, Level::Full, Some(self.better(s, now)));
+    fn push_recompilation(&self, s: &HotSample, now: Instant) {
+        self.push(s, None, Level::Full, Some(self.recompilation(s, now)));
     }
 
     /// Returns the recompilation of a function by its share of the time.
-    fn better(&self, s: &HotSample, now: Instant) -> Better {
-        self.queue.better(s.code.func, now, s.share(now))
+    fn recompilation(&self, s: &HotSample, now: Instant) -> Recompilation {
+        self.queue.recompilation(s.code.func, now, s.share(now))
     }
 
     fn push(
@@ -673,14 +673,14 @@ impl SamplerState {
         s: &HotSample,
         head: Option<(&'static LoweredFunction, usize)>,
         level: Level,
-        better: Option<Better>,
+        recompilation: Option<Recompilation>,
     ) {
         self.queue.push(Job {
             score: s.all,
             function: s.code.func,
             head,
             level,
-            better,
+            recompilation,
             eager_threads: 0,
             awaited: false,
         });
@@ -714,7 +714,7 @@ impl HotSample {
             watched: None,
             waits: 0,
             compiled: false,
-            spare: false,
+            speculative: false,
             loops: Vec::new(),
             refused: false,
         }

@@ -140,7 +140,7 @@ impl WarmStart {
                 function: id(start.function),
                 head: None,
                 level: start.level,
-                better: None,
+                recompilation: None,
                 eager_threads: threads,
                 awaited: start.wait,
             });
@@ -185,7 +185,7 @@ impl WarmStart {
             of.below += below;
             of.called |= called;
         }
-        for (function, saved) in queue.missed(Instant::now()) {
+        for (function, saved) in queue.missed_savings(Instant::now()) {
             run.rows.entry(number(function)).or_default().missed += saved;
         }
         for function in queue.refused() {

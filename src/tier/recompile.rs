@@ -1,6 +1,6 @@
 //! Decides when compiled code is compiled once more at the full level.
 //!
-//! A recompilation ([`Better`]) takes a processor for a while and saves a part of the function's
+//! A recompilation ([`Recompilation`]) takes a processor for a while and saves a part of the function's
 //! time from then on; how long the program will go on is unknown. While a processor is idle, a
 //! recompilation is worth it as soon as the function has executed for half as long as the
 //! compilation takes. Where a team occupies every processor, it waits until it would have earned
@@ -11,9 +11,9 @@
 //!
 //! Where a team has a thread for every processor, an idle processor will soon be wanted again, and
 //! even a thread of the lowest priority then delays a member. There a recompilation starts only
-//! after the processor was idle for as long as the recompilation will take ([`Idle`]).
+//! after the processor was idle for as long as the recompilation will take ([`IdlePeriod`]).
 //!
-//! [`together`] exists because members of a team wait for each other: a compilation on one member's
+//! [`jointly_due`] exists because members of a team wait for each other: a compilation on one member's
 //! processor stops all of them, and further compilations on the processors of the waiting members
 //! cost nothing more. Several recompilations that share this cost have earned it long before each
 //! has earned its own.
@@ -25,56 +25,56 @@ use std::time::{Duration, Instant};
 /// Divisor: a recompilation is assumed to save this part of a function's time. The part differs
 /// widely between programs; a larger assumed gain makes short runs pay for code that they no longer
 /// use.
-pub const GAINS: u64 = 10;
+pub const GAIN_PART: u64 = 10;
 /// Lower bound of a function's share of the time.
-const LEAST_SHARE: f64 = 0.1;
+const MIN_SHARE: f64 = 0.1;
 
 /// The cost and the deadline of a recompilation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Better {
+pub struct Recompilation {
     /// Time from which on the new code would have helped.
     from: Instant,
     /// Processor time that the recompilation is expected to take.
     cost: Duration,
     /// Deadline: the time at which the new code would have earned its cost. `None` for a
     /// speculative recompilation, whose function nobody is known to call again.
-    due: Option<Instant>,
+    deadline: Option<Instant>,
     /// Last time at which the code to be replaced was seen in use.
     used: Instant,
 }
 
-impl Better {
+impl Recompilation {
     /// Creates the recompilation of a function that takes `share` of the program's time from `now`
     /// on.
-    pub fn new(cost: Duration, now: Instant, share: f64) -> Better {
-        let gain = share.clamp(LEAST_SHARE, 1.0) / GAINS as f64;
-        Better {
+    pub fn new(cost: Duration, now: Instant, share: f64) -> Recompilation {
+        let gain = share.clamp(MIN_SHARE, 1.0) / GAIN_PART as f64;
+        Recompilation {
             from: now,
             cost,
-            due: Some(now + cost.div_f64(gain)),
+            deadline: Some(now + cost.div_f64(gain)),
             used: now,
         }
     }
 
     /// Returns the same without a deadline: a speculative recompilation.
-    pub fn spare(self) -> Better {
-        Better { due: None, ..self }
+    pub fn speculative(self) -> Recompilation {
+        Recompilation { deadline: None, ..self }
     }
 
     /// Returns true for a speculative recompilation.
-    pub fn is_spare(&self) -> bool {
-        self.due.is_none()
+    pub fn is_speculative(&self) -> bool {
+        self.deadline.is_none()
     }
 
     /// Returns the same with a deadline of `at`, or an earlier one if it had that.
-    pub fn due_at(self, at: Instant) -> Better {
-        let due = Some(self.due.map_or(at, |due| due.min(at)));
+    pub fn with_deadline(self, at: Instant) -> Recompilation {
+        let deadline = Some(self.deadline.map_or(at, |deadline| deadline.min(at)));
         let used = self.used.max(at);
-        Better { due, used, ..self }
+        Recompilation { deadline, used, ..self }
     }
 
     /// Records that the code to be replaced was in use at `now`.
-    pub fn use_until(&mut self, now: Instant) {
+    pub fn mark_used(&mut self, now: Instant) {
         self.used = now;
     }
 
@@ -90,7 +90,7 @@ impl Better {
 
     /// Returns true if the code to be replaced was still in use at the deadline.
     pub fn is_due(&self) -> bool {
-        self.due.is_some_and(|at| at <= self.used)
+        self.deadline.is_some_and(|at| at <= self.used)
     }
 
     /// Returns the time that the new code would have saved by `now` if it had been in use
@@ -101,24 +101,24 @@ impl Better {
 
     /// Returns the part of its cost that the recompilation would have earned by `now`.
     fn earned(&self, now: Instant) -> f64 {
-        let Some(due) = self.due else { return 0.0 };
-        let all = due.saturating_duration_since(self.from).as_secs_f64();
+        let Some(deadline) = self.deadline else { return 0.0 };
+        let all = deadline.saturating_duration_since(self.from).as_secs_f64();
         now.saturating_duration_since(self.from).as_secs_f64() / all.max(1e-9)
     }
 }
 
 /// Start of the period in which the program has left a processor idle, if one is idle.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Idle(Option<Instant>);
+pub struct IdlePeriod(Option<Instant>);
 
-impl Idle {
+impl IdlePeriod {
     /// Records whether a processor is idle at `now`.
-    pub fn see(&mut self, idle: bool, now: Instant) {
+    pub fn record(&mut self, idle: bool, now: Instant) {
         self.0 = idle.then(|| self.0.unwrap_or(now));
     }
 
     /// Returns for how long a processor has been idle.
-    pub fn lasted(&self, now: Instant) -> Duration {
+    pub fn length(&self, now: Instant) -> Duration {
         self.0
             .map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
@@ -126,7 +126,7 @@ impl Idle {
 
 /// Returns the indices of the waiting recompilations that together have earned what a full machine
 /// loses by running all of them at once on `processors` processors.
-pub fn together(waiting: &[Better], now: Instant, processors: usize) -> Vec<usize> {
+pub fn jointly_due(waiting: &[Recompilation], now: Instant, processors: usize) -> Vec<usize> {
     let mut order: Vec<_> = (0..waiting.len())
         .filter(|&i| waiting[i].is_worth_idle_time(now))
         .map(|i| (waiting[i].earned(waiting[i].used), i))
@@ -153,52 +153,52 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn used(mut better: Better, until: Instant) -> Better {
-        better.use_until(until);
-        better
+    fn used(mut recompilation: Recompilation, until: Instant) -> Recompilation {
+        recompilation.mark_used(until);
+        recompilation
     }
 
     #[test]
-    fn one_alone_waits_until_it_has_earned_its_cost() {
+    fn a_single_recompilation_waits_until_it_has_earned_its_cost() {
         let now = Instant::now();
-        let better = Better::new(SECOND, now, 0.5);
-        let due = SECOND.div_f64(0.5) * GAINS as u32;
-        assert!(!better.is_worth_idle_time(now) && better.is_worth_idle_time(now + SECOND / 2));
-        let (half, all) = (used(better, now + due / 2), used(better, now + due));
+        let recompilation = Recompilation::new(SECOND, now, 0.5);
+        let deadline = SECOND.div_f64(0.5) * GAIN_PART as u32;
+        assert!(!recompilation.is_worth_idle_time(now) && recompilation.is_worth_idle_time(now + SECOND / 2));
+        let (half, all) = (used(recompilation, now + deadline / 2), used(recompilation, now + deadline));
         assert!(!half.is_due() && all.is_due());
-        assert!(together(&[half], now + due / 2, 16).is_empty());
-        assert_eq!(together(&[all], now + due, 16), [0]);
+        assert!(jointly_due(&[half], now + deadline / 2, 16).is_empty());
+        assert_eq!(jointly_due(&[all], now + deadline, 16), [0]);
         // The code has been out of use for long.
-        assert!(together(&[half], now + due * 9, 16).is_empty());
-        let spare = used(better.spare(), now + due * 9);
-        assert!(!spare.is_due() && spare.is_worth_idle_time(now + SECOND));
-        assert!(together(&[spare], now + due * 9, 16).is_empty());
+        assert!(jointly_due(&[half], now + deadline * 9, 16).is_empty());
+        let speculative = used(recompilation.speculative(), now + deadline * 9);
+        assert!(!speculative.is_due() && speculative.is_worth_idle_time(now + SECOND));
+        assert!(jointly_due(&[speculative], now + deadline * 9, 16).is_empty());
     }
 
     #[test]
-    fn idle_time_that_ends_does_not_add_up() {
+    fn interrupted_idle_time_does_not_add_up() {
         let now = Instant::now();
-        let mut idle = Idle::default();
-        assert_eq!(idle.lasted(now), Duration::ZERO);
-        idle.see(true, now);
-        idle.see(true, now + SECOND);
-        let better = Better::new(SECOND * 2, now, 0.5);
+        let mut idle = IdlePeriod::default();
+        assert_eq!(idle.length(now), Duration::ZERO);
+        idle.record(true, now);
+        idle.record(true, now + SECOND);
+        let recompilation = Recompilation::new(SECOND * 2, now, 0.5);
         assert!(
-            !better.fits(idle.lasted(now + SECOND)) && better.fits(idle.lasted(now + SECOND * 2))
+            !recompilation.fits(idle.length(now + SECOND)) && recompilation.fits(idle.length(now + SECOND * 2))
         );
-        idle.see(false, now + SECOND * 2);
-        idle.see(true, now + SECOND * 3);
-        assert!(!better.fits(idle.lasted(now + SECOND * 4)));
+        idle.record(false, now + SECOND * 2);
+        idle.record(true, now + SECOND * 3);
+        assert!(!recompilation.fits(idle.length(now + SECOND * 4)));
     }
 
     #[test]
-    fn several_share_the_processors_of_those_who_wait() {
+    fn several_recompilations_share_the_processors_of_waiting_members() {
         let now = Instant::now();
-        let due = SECOND.div_f64(0.25) * GAINS as u32;
+        let deadline = SECOND.div_f64(0.25) * GAIN_PART as u32;
         let four = |part| {
-            let at = now + due.mul_f64(part);
-            let better = used(Better::new(SECOND, now, 0.25), at);
-            move |processors| together(&[better; 4], at, processors).len()
+            let at = now + deadline.mul_f64(part);
+            let recompilation = used(Recompilation::new(SECOND, now, 0.25), at);
+            move |processors| jointly_due(&[recompilation; 4], at, processors).len()
         };
         // On one processor their costs add up; on four all cost as much as one.
         assert_eq!((four(0.9)(1), four(0.24)(4)), (0, 0));
@@ -206,17 +206,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_small_goes_with_what_is_due_and_what_is_long_does_not() {
+    fn a_small_one_joins_a_due_one_and_a_long_one_does_not() {
         let now = Instant::now();
-        let due = Better::new(SECOND, now, 1.0);
-        let small = Better::new(SECOND / 2, now, 0.1);
-        let long = Better::new(SECOND * 60, now, 1.0);
-        let at = now + SECOND * GAINS as u32;
-        let [due, small, long] = [due, small, long].map(|b| used(b, at));
-        assert_eq!(together(&[small, due], at, 2), [1, 0]);
-        assert_eq!(together(&[long, due], now + SECOND * 61, 1), [1]);
+        let deadline = Recompilation::new(SECOND, now, 1.0);
+        let small = Recompilation::new(SECOND / 2, now, 0.1);
+        let long = Recompilation::new(SECOND * 60, now, 1.0);
+        let at = now + SECOND * GAIN_PART as u32;
+        let [deadline, small, long] = [deadline, small, long].map(|b| used(b, at));
+        assert_eq!(jointly_due(&[small, deadline], at, 2), [1, 0]);
+        assert_eq!(jointly_due(&[long, deadline], now + SECOND * 61, 1), [1]);
         // A function that has not executed for half as long as its compilation takes is not yet
         // worth it.
-        assert_eq!(together(&[long, due], at, 2), [1]);
+        assert_eq!(jointly_due(&[long, deadline], at, 2), [1]);
     }
 }
