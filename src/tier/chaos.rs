@@ -6,7 +6,7 @@
 //! calls, up to [`MOST`]. No clock is read and nothing runs beside the guest, which waits for each
 //! compilation, so a failure can be repeated.
 
-use super::closed;
+use super::call_closure;
 use super::compiler::Compiler;
 use super::units;
 use cranelift_entity::EntityRef;
@@ -110,7 +110,7 @@ fn lowered(func: &FuncRef, code: &'static LoweredFunction) {
             let mut unit = unit.clone();
             unit.level = level;
             // Code that cannot be compiled stays in its tier.
-            let whole = closed::complete(image, compiler.program(), &mut unit);
+            let whole = call_closure::complete(image, compiler.program(), &mut unit);
             let done = whole.and_then(|()| internal_thread::run(|| compiler.compile(image, &unit)));
             let yields = level == Level::Quick;
             let done = done.into_iter().flatten();
@@ -127,11 +127,11 @@ fn lowered(func: &FuncRef, code: &'static LoweredFunction) {
         }
     }
     if whole {
-        let group = units::together(&image.module, func.id).into_iter();
+        let group = units::strongly_connected(&image.module, func.id).into_iter();
         let group = group.filter(|&f| compiler.program().can_compile(f));
         unit.functions = Some(group.map(|f| f.index()).collect());
         unit.entries.clear();
-        if closed::complete(image, compiler.program(), &mut unit).is_ok() {
+        if call_closure::complete(image, compiler.program(), &mut unit).is_ok() {
             let _ = internal_thread::run(|| compiler.compile(image, &unit));
         }
     }

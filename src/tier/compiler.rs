@@ -5,7 +5,7 @@
 //! a log for `--stats` and `--explain`. [`super::policy`] decides what is compiled and when.
 
 use super::advice::{self, Taken};
-use super::closed;
+use super::call_closure;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use ompvm_interp as interp;
@@ -143,7 +143,7 @@ impl Compiler {
         let skipped = all.iter().flat_map(|c| &c.skipped).map(|s| s.0);
         self.program.refuse(skipped);
         // An earlier run may have compiled these functions before it refused others.
-        let stranded = closed::stranded(image, self.program.refused());
+        let stranded = call_closure::stranded(image, self.program.refused());
         self.program.refuse(stranded.iter().copied());
         for compiled in all {
             if compiled.functions.iter().any(|f| stranded.contains(&f.0)) {
@@ -187,7 +187,7 @@ impl Compiler {
     pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Vec<Arc<Compiled>>, String> {
         let Made { pieces, took } = self.make(image, unit)?;
         let skipped = pieces.iter().flat_map(|c| &c.skipped).map(|s| s.0);
-        let stranded = closed::stranded(image, skipped);
+        let stranded = call_closure::stranded(image, skipped);
         if !stranded.is_empty() {
             let has = |c: &Arc<Compiled>| {
                 c.functions.iter().any(|f| stranded.contains(&f.0))
@@ -204,7 +204,7 @@ impl Compiler {
                 for (id, why) in pieces.iter().flat_map(|c| &c.skipped) {
                     self.note(*id, What::Skipped(why.clone()));
                 }
-                return Err(closed::STRANDED.into());
+                return Err(call_closure::STRANDED.into());
             }
         }
         for compiled in &pieces {

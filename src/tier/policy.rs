@@ -8,7 +8,7 @@
 //!
 //! [`super::compiler`] compiles the units and switches the callers.
 
-use super::closed;
+use super::call_closure;
 use super::compiler::{Compiler, Kept, Made, What};
 use super::sample::{self, Sampler};
 use super::units;
@@ -145,11 +145,11 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
     let module = &image.module;
     let note_stranded = |stranded: &HashSet<FuncId>| {
         for &function in stranded {
-            compiler.note(function, What::Skipped(closed::STRANDED.into()));
+            compiler.note(function, What::Skipped(call_closure::STRANDED.into()));
         }
     };
     // Earlier runs or their instructions show that some functions cannot be compiled.
-    let stranded = closed::stranded(image, compiler.program().refused());
+    let stranded = call_closure::stranded(image, compiler.program().refused());
     compiler.program().refuse(stranded.iter().copied());
     note_stranded(&stranded);
     let functions: Vec<_> = module
@@ -187,7 +187,7 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
     let mut made = make(groups);
     let skipped = made.iter().flat_map(|(_, made)| &made.pieces);
     let skipped = skipped.flat_map(|c| &c.skipped).map(|s| s.0);
-    let stranded = closed::stranded(image, skipped);
+    let stranded = call_closure::stranded(image, skipped);
     if !stranded.is_empty() {
         // The program has not started, so units that contain stranded functions are compiled once
         // more without them.

@@ -22,7 +22,7 @@
 //!
 //! [`super::sample`] decides which functions become jobs.
 
-use super::closed;
+use super::call_closure;
 use super::compiler::{Compiler, What};
 use super::recompile::{self, Recompilation, IdlePeriod};
 use super::rotation::CpuRotation;
@@ -598,7 +598,7 @@ impl Queue {
             let mut unit = self.unit(&job);
             let effort = self.effort(&job, &unit);
             let start = thread_time();
-            let whole = closed::complete(&self.image, self.compiler.program(), &mut unit);
+            let whole = call_closure::complete(&self.image, self.compiler.program(), &mut unit);
             match whole.and_then(|()| self.compiler.compile(&self.image, &unit)) {
                 Ok(pieces) => {
                     let pieces = || pieces.iter();
@@ -690,7 +690,7 @@ impl Queue {
         let mut entries = Vec::new();
         let mut todo = Vec::new();
         let mut add = |f: FuncId, todo: &mut Vec<FuncId>| {
-            for f in units::together(module, f) {
+            for f in units::strongly_connected(module, f) {
                 if !functions.contains(&f.index()) && self.compiler.program().can_compile(f) {
                     size += units::size(module, f);
                     functions.push(f.index());

@@ -8,7 +8,7 @@
 //!   or a processor is idle.
 //! - For a function that only loops, the outermost executed loop is compiled, and running
 //!   activations enter it by OSR. The same holds for the loops of either in which nearly all of its
-//!   time is spent, if they are a small part of it ([`nests`]).
+//!   time is spent, if they are a small part of it ([`osr_loops`]).
 //! - A function that neither is called nor loops waits in a native call, and is left alone for
 //!   longer.
 //!
@@ -26,7 +26,7 @@
 use super::eager::{self, PacedEager};
 use super::compiler::{Compiler, Kept, What};
 use super::recompile::{Recompilation, GAIN_PART};
-use super::nests;
+use super::osr_loops;
 use super::queue::{Job, Queue};
 use super::warm_start::{self, WarmStart};
 use super::rotation::ROTATION_SLICE;
@@ -544,16 +544,16 @@ impl SamplerState {
         if called && std::mem::take(&mut s.speculative) {
             self.queue.set_deadline(function, self.recompilation(s, now));
         }
-        let nests = self.nests(s);
-        if !nests.is_empty() && s.loops.len() + nests.len() <= MAX_LOOPS {
-            let run = if nests.len() == 1 {
+        let loops_to_enter = self.osr_loops(s);
+        if !loops_to_enter.is_empty() && s.loops.len() + loops_to_enter.len() <= MAX_LOOPS {
+            let run = if loops_to_enter.len() == 1 {
                 "a loop runs"
             } else {
                 "loops run"
             };
             self.compiler
                 .note(function, What::Queued(format!("{}; {run}", text())));
-            for head in nests {
+            for head in loops_to_enter {
                 self.push_loop(s, head, now);
             }
             self.push_speculative(s, now);
@@ -610,7 +610,7 @@ impl SamplerState {
     /// Returns the heads of the loops in which a watched function's time is spent. Returns none if
     /// they are a large part of the function, if one of them is compiled already, or if the
     /// function was compiled for another reason than its loops.
-    fn nests(&self, s: &HotSample) -> Vec<usize> {
+    fn osr_loops(&self, s: &HotSample) -> Vec<usize> {
         let function = s.code.func;
         if self.is_compiled(function)
             || s.compiled && s.loops.is_empty()

@@ -2,7 +2,7 @@
 //!
 //! [`split`] divides a module's functions into groups of about the same size, at most one per
 //! processor that compiles. Small functions stay with one of their callers, because a call into
-//! another unit goes through a stub. [`together`] finds the functions that must not be in different
+//! another unit goes through a stub. [`strongly_connected`] finds the functions that must not be in different
 //! tiers. [`super::sample`] finds the hot ones.
 
 use cranelift_entity::EntityRef;
@@ -12,7 +12,7 @@ use ompvm_ir::{BlockId, Call, Callee, FuncId, GlobalRef, Module, TailKind};
 /// Most instructions of a function that is compiled as part of its callers' units.
 pub const SMALL: usize = 80;
 /// Fewest instructions of a group that are worth a thread.
-const WORTH: usize = 300;
+const MIN_GROUP: usize = 300;
 
 /// Returns the number of instructions of a function.
 pub fn size(module: &Module, id: FuncId) -> usize {
@@ -94,7 +94,7 @@ fn by_name(call: &Call) -> Option<FuncId> {
 pub fn split(module: &Module, functions: &[FuncId], parts: usize) -> Vec<Vec<usize>> {
     let sizes: Vec<usize> = functions.iter().map(|&f| size(module, f)).collect();
     let total: usize = sizes.iter().sum();
-    let parts = parts.min(total / WORTH).max(1);
+    let parts = parts.min(total / MIN_GROUP).max(1);
     if parts == 1 {
         return vec![functions.iter().map(|f| f.index()).collect()];
     }
@@ -147,9 +147,9 @@ fn root(leader: &[usize], mut i: usize) -> usize {
 }
 
 /// Most functions followed in the search for a cycle.
-const FOLLOWED: usize = 256;
+const MAX_FOLLOWED: usize = 256;
 /// Most instructions of a cycle that is compiled as one unit.
-const CYCLE: usize = 2000;
+const MAX_CYCLE: usize = 2000;
 
 /// Returns the functions that must switch tiers together with `function`: its strongly connected
 /// set of direct calls, and, if it hands over by tail calls through pointers, all functions that
@@ -158,11 +158,11 @@ const CYCLE: usize = 2000;
 /// A call from one tier into another takes far more native stack than a call inside one. A deep
 /// recursion between functions of two tiers would exhaust it, and a chain of tail calls, which may
 /// be endless, certainly would. Large cycles, and cycles through pointers, are not found.
-pub fn together(module: &Module, function: FuncId) -> Vec<FuncId> {
+pub fn strongly_connected(module: &Module, function: FuncId) -> Vec<FuncId> {
     let mut group = cycle(module, function);
-    if hands_over(module, function) {
+    if has_indirect_tail_call(module, function) {
         let others = module.functions.keys();
-        group.extend(others.filter(|&f| hands_over(module, f)));
+        group.extend(others.filter(|&f| has_indirect_tail_call(module, f)));
         group.sort_unstable();
         group.dedup();
     }
@@ -180,7 +180,7 @@ pub fn called(module: &Module, function: FuncId) -> impl Iterator<Item = FuncId>
 }
 
 /// Returns true if a function has a `musttail` call through a pointer.
-fn hands_over(module: &Module, function: FuncId) -> bool {
+fn has_indirect_tail_call(module: &Module, function: FuncId) -> bool {
     let must = |c: &&Call| c.tail == TailKind::MustTail;
     calls(module, function)
         .filter(must)
@@ -198,7 +198,7 @@ fn cycle(module: &Module, function: FuncId) -> Vec<FuncId> {
             if module.functions[f].body.is_none() {
                 continue;
             }
-            if f != function && !callers.contains_key(&f) && found.len() < FOLLOWED {
+            if f != function && !callers.contains_key(&f) && found.len() < MAX_FOLLOWED {
                 found.push(f);
             }
             callers.entry(f).or_default().push(caller);
@@ -215,7 +215,7 @@ fn cycle(module: &Module, function: FuncId) -> Vec<FuncId> {
                 group.push(caller);
             }
         }
-        if total > CYCLE {
+        if total > MAX_CYCLE {
             return vec![function];
         }
     }
@@ -234,7 +234,7 @@ mod tests {
         let Some(GlobalRef::Func(id)) = module.symbol(of) else {
             panic!("no {of}")
         };
-        let mut names: Vec<String> = together(&module, id)
+        let mut names: Vec<String> = strongly_connected(&module, id)
             .into_iter()
             .map(|f| module.functions[f].name.to_string())
             .collect();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_of_calls_switch_together() {
+    fn cycles_of_calls_switch_together() {
         let text = "declare void @x()
             define void @a() { call void @b() call void @leaf() ret void }
             define void @b() { call void @c() call void @x() ret void }

@@ -1,6 +1,6 @@
 //! OSR loop selection: chooses loops to compile before, or instead of, their function.
 //!
-//! [`choose`] finds the loops in which nearly all of a function's time is spent, if they are a
+//! [`select`] finds the loops in which nearly all of a function's time is spent, if they are a
 //! small part of the effort of compiling the function. They are compiled soon, on several
 //! processors at once, and the tier below runs the code between them. A function that is one loop
 //! nest gains nothing from this. Entering compiled code costs some ten nanoseconds, so a loop is
@@ -19,7 +19,7 @@ const COLD_PART: u64 = 20;
 const OUTSIDE_PART: u64 = 10;
 /// Most iterations, during a watch of at least half a millisecond, of a loop that may be replaced
 /// by its inner loops.
-const SELDOM: u32 = 32;
+const MAX_ITERATIONS: u32 = 32;
 /// Divisor: the loops are chosen if they take at most this part of the function's compile effort.
 const CHEAP_PART: usize = 2;
 
@@ -46,7 +46,7 @@ impl Loop {
 
 /// Returns the indices of the loops to compile. `heads` holds the index, first block and back-edge
 /// count of each loop. Returns none if the function should be compiled as a whole.
-pub fn choose(module: &Module, function: FuncId, heads: &[(usize, BlockId, u32)]) -> Vec<usize> {
+pub fn select(module: &Module, function: FuncId, heads: &[(usize, BlockId, u32)]) -> Vec<usize> {
     let loops = executed(module, function, heads);
     let inside = |l: &Loop| loops.iter().filter(|o| l.contains(o)).count();
     // Loops are visited from the outside in. Within a loop, only inner loops that no other inner
@@ -63,7 +63,7 @@ pub fn choose(module: &Module, function: FuncId, heads: &[(usize, BlockId, u32)]
     let whole = units::effort(module, function);
     let mut chosen: Vec<&Loop> = Vec::new();
     while let Some(l) = todo.pop() {
-        let parts = if l.hits <= SELDOM && inside(l) > 0 {
+        let parts = if l.hits <= MAX_ITERATIONS && inside(l) > 0 {
             next(Some(l))
         } else {
             Vec::new()
@@ -148,7 +148,7 @@ mod tests {
             .enumerate()
             .map(|(i, &h)| (i, BlockId::from_u32(i as u32 + 1), h))
             .collect();
-        let mut found = choose(&module, f, &heads);
+        let mut found = select(&module, f, &heads);
         found.sort_unstable();
         found
     }
