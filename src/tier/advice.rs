@@ -1,6 +1,6 @@
 //! Computes how much shorter a run would have been with its program compiled beforehand.
 //!
-//! [`Taken`] adds up the processor time of compilations that delayed the program: those that ran
+//! [`CompileTime`] adds up the processor time of compilations that delayed the program: those that ran
 //! while its team had a thread for every processor, and those that it waited for. Compilations on
 //! idle processors cost the program nothing and do not count. `saving` divides the sum by the
 //! number of processors, because compilations run in parallel and the members of a team wait for
@@ -22,9 +22,9 @@ const LEAST: Duration = Duration::from_millis(100);
 
 /// The processor time that compilations took from the program, in nanoseconds.
 #[derive(Debug, Default)]
-pub struct Taken(AtomicU64);
+pub struct CompileTime(AtomicU64);
 
-impl Taken {
+impl CompileTime {
     /// Adds the processor time of a compilation.
     pub fn add(&self, time: Duration) {
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn compilations_add_up() {
-        let taken = Taken::default();
+        let taken = CompileTime::default();
         assert_eq!(taken.saving(), None);
         for _ in 0..4 {
             taken.add(Duration::from_secs(1_000_000_000));

@@ -4,7 +4,7 @@
 //! the interpreter's callers, and one per loop entry. Several threads may call it at once. It keeps
 //! a log for `--stats` and `--explain`. [`super::policy`] decides what is compiled and when.
 
-use super::advice::{self, Taken};
+use super::advice::{self, CompileTime};
 use super::call_closure;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
@@ -29,18 +29,18 @@ pub struct Event {
     /// The function.
     pub function: FuncId,
     /// The event itself.
-    pub what: What,
+    pub kind: EventKind,
 }
 
 /// Event that a function can undergo.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum EventKind {
     /// Queued for compilation, with the reason.
     Queued(String),
     /// Time below compiled code in earlier runs, and the expected time of a quick compilation.
-    Before(Duration, Duration),
+    Profiled(Duration, Duration),
     /// Queued for compilation at startup, with the finding of earlier runs.
-    Recalled(String),
+    WarmStarted(String),
     /// Compiled, alone or as part of a unit.
     Compiled {
         /// Wall-clock time of the unit's compilation.
@@ -50,30 +50,30 @@ pub enum What {
         /// Level of the code.
         level: Level,
         /// Number of functions and loop entries in the unit.
-        together: usize,
+        unit_size: usize,
         /// Block of the loop head that the code is entered at; `None` for the function's entry.
         head: Option<u32>,
     },
     /// Loaded from the cache.
-    Kept,
+    Cached,
     /// Compiled at a lower level than intended, with the reason.
-    Plain(String),
+    Degraded(String),
     /// Left in the tier below, with the reason.
     Skipped(String),
 }
 
 /// The functions whose code was loaded from the cache.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct CachedCode {
     /// All functions with cached code, and those that cannot be compiled.
     pub all: Vec<FuncId>,
     /// Functions whose cached code is of the quick level.
-    pub early: Vec<FuncId>,
+    pub quick: Vec<FuncId>,
 }
 
 /// The result of a unit's compilation.
 #[derive(Debug)]
-pub struct Made {
+pub struct CompiledUnit {
     /// Code of the unit, in several pieces where LLVM gave up on some functions.
     pub pieces: Vec<Arc<Compiled>>,
     /// Wall-clock and processor time of the compilation.
@@ -91,7 +91,7 @@ pub struct Compiler {
     full: Mutex<HashSet<FuncId>>,
     log: Mutex<Vec<Event>>,
     busy: AtomicUsize,
-    taken: Taken,
+    taken: CompileTime,
 }
 
 impl Compiler {
@@ -113,7 +113,7 @@ impl Compiler {
             full: Mutex::default(),
             log: Mutex::default(),
             busy: AtomicUsize::new(0),
-            taken: Taken::default(),
+            taken: CompileTime::default(),
         }
     }
 
@@ -134,10 +134,10 @@ impl Compiler {
 
     /// Loads the code that earlier runs compiled, including code of the quick level if `early` is
     /// true, and switches callers to it.
-    pub fn take_kept(&self, image: &Image, early: bool) -> Kept {
-        let mut kept = Kept::default();
+    pub fn load_cached(&self, image: &Image, early: bool) -> CachedCode {
+        let mut cached = CachedCode::default();
         if self.program.shelf().is_none() {
-            return kept;
+            return cached;
         }
         let all = self.program.kept(image, early);
         let skipped = all.iter().flat_map(|c| &c.skipped).map(|s| s.0);
@@ -156,27 +156,27 @@ impl Compiler {
                     func.entry.store(address, Ordering::Release);
                     if let Err(why) = interp::redirect_callers(func) {
                         let text = format!("calls from interpreted code: {why}");
-                        self.note(id, What::Skipped(text));
+                        self.note(id, EventKind::Skipped(text));
                     }
                 }
-                self.note(id, What::Kept);
-                kept.all.push(id);
+                self.note(id, EventKind::Cached);
+                cached.all.push(id);
                 if compiled.level == Level::Quick {
-                    kept.early.push(id);
+                    cached.quick.push(id);
                 } else {
                     self.full.lock().insert(id);
-                    kept.early.retain(|&e| e != id);
+                    cached.quick.retain(|&e| e != id);
                 }
             }
             for (id, why) in &compiled.skipped {
-                self.note(*id, What::Skipped(why.clone()));
-                kept.all.push(*id);
+                self.note(*id, EventKind::Skipped(why.clone()));
+                cached.all.push(*id);
             }
             for (id, why) in &compiled.plain {
-                self.note(*id, What::Plain(why.clone()));
+                self.note(*id, EventKind::Degraded(why.clone()));
             }
         }
-        kept
+        cached
     }
 
     /// Compiles a unit and switches callers to the functions that LLVM could compile.
@@ -185,7 +185,7 @@ impl Compiler {
     /// Returns the reason if nothing could be compiled, or if the compiled functions depend on
     /// others that could not be.
     pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Vec<Arc<Compiled>>, String> {
-        let Made { pieces, took } = self.make(image, unit)?;
+        let CompiledUnit { pieces, took } = self.make(image, unit)?;
         let skipped = pieces.iter().flat_map(|c| &c.skipped).map(|s| s.0);
         let stranded = call_closure::stranded(image, skipped);
         if !stranded.is_empty() {
@@ -202,7 +202,7 @@ impl Compiler {
             }
             if pieces.iter().any(has) {
                 for (id, why) in pieces.iter().flat_map(|c| &c.skipped) {
-                    self.note(*id, What::Skipped(why.clone()));
+                    self.note(*id, EventKind::Skipped(why.clone()));
                 }
                 return Err(call_closure::STRANDED.into());
             }
@@ -217,7 +217,7 @@ impl Compiler {
     ///
     /// # Errors
     /// Returns the reason if nothing could be compiled.
-    pub fn make(&self, image: &Image, unit: &Unit) -> Result<Made, String> {
+    pub fn make(&self, image: &Image, unit: &Unit) -> Result<CompiledUnit, String> {
         let start = (Instant::now(), thread_time());
         self.busy.fetch_add(1, Ordering::AcqRel);
         let done = {
@@ -236,7 +236,7 @@ impl Compiler {
         };
         let skipped = pieces.iter().flat_map(|c| &c.skipped).map(|s| s.0);
         self.program.refuse(skipped.filter(asked));
-        Ok(Made {
+        Ok(CompiledUnit {
             pieces,
             took: [start.0.elapsed(), thread_time().saturating_sub(start.1)],
         })
@@ -264,15 +264,15 @@ impl Compiler {
         compiled: &Compiled,
         [took, worked]: [Duration; 2],
     ) {
-        let together = compiled.functions.len() + compiled.entries.len();
+        let unit_size = compiled.functions.len() + compiled.entries.len();
         let note = |function, head| {
             self.note(
                 function,
-                What::Compiled {
+                EventKind::Compiled {
                     took,
                     worked,
                     level: unit.level,
-                    together,
+                    unit_size,
                     head,
                 },
             );
@@ -290,7 +290,7 @@ impl Compiler {
             if first && let Err(why) = interp::redirect_callers(func) {
                 self.note(
                     id,
-                    What::Skipped(format!("calls from interpreted code: {why}")),
+                    EventKind::Skipped(format!("calls from interpreted code: {why}")),
                 );
             }
         }
@@ -299,10 +299,10 @@ impl Compiler {
             note(FuncId::new(entry.function), Some(entry.block));
         }
         for (id, why) in &compiled.skipped {
-            self.note(*id, What::Skipped(why.clone()));
+            self.note(*id, EventKind::Skipped(why.clone()));
         }
         for (id, why) in &compiled.plain {
-            self.note(*id, What::Plain(why.clone()));
+            self.note(*id, EventKind::Degraded(why.clone()));
         }
     }
 
@@ -314,8 +314,8 @@ impl Compiler {
     /// Returns the functions that this run compiled for their callers, with their levels, in order.
     pub fn outcomes(&self) -> Vec<(FuncId, Level)> {
         let log = self.log.lock();
-        let of = |event: &Event| match event.what {
-            What::Compiled {
+        let of = |event: &Event| match event.kind {
+            EventKind::Compiled {
                 level, head: None, ..
             } => Some((event.function, level)),
             _ => None,
@@ -324,7 +324,7 @@ impl Compiler {
     }
 
     /// Adds the processor time of a compilation that delayed the program.
-    pub fn took_from_program(&self, time: Duration) {
+    pub fn add_compile_time(&self, time: Duration) {
         self.taken.add(time);
     }
 
@@ -348,11 +348,11 @@ impl Compiler {
         let log = self.log.lock();
         let of = |event: &Event| {
             let name = &image.module.functions[event.function].name;
-            match &event.what {
-                What::Skipped(why) if why.starts_with(CANNOT) => {
+            match &event.kind {
+                EventKind::Skipped(why) if why.starts_with(CANNOT) => {
                     Some(format!("`{name}` stays interpreted: {why}"))
                 }
-                What::Plain(why) => Some(format!("`{name}` {}", plain(why))),
+                EventKind::Degraded(why) => Some(format!("`{name}` {}", plain(why))),
                 _ => None,
             }
         };
@@ -360,15 +360,15 @@ impl Compiler {
     }
 
     /// Returns true if a function was left to the tier below.
-    pub fn left_any(&self) -> bool {
+    pub fn skipped_any(&self) -> bool {
         let log = self.log.lock();
-        log.iter().any(|e| matches!(e.what, What::Skipped(_)))
+        log.iter().any(|e| matches!(e.kind, EventKind::Skipped(_)))
     }
 
     /// Appends an event to the log.
-    pub fn note(&self, function: FuncId, what: What) {
+    pub fn note(&self, function: FuncId, kind: EventKind) {
         let at = self.started.elapsed();
-        self.log.lock().push(Event { at, function, what });
+        self.log.lock().push(Event { at, function, kind });
     }
 
     /// Appends the log to `text`: one short line per function, or, for functions whose symbol or
@@ -401,20 +401,20 @@ impl Compiler {
             if explain.is_some_and(|e| !demangle::name_matches(name, e)) {
                 continue;
             }
-            let what = match &event.what {
-                What::Queued(_) | What::Before(..) if explain.is_none() => continue,
-                What::Before(below, price) => format!(
+            let what = match &event.kind {
+                EventKind::Queued(_) | EventKind::Profiled(..) if explain.is_none() => continue,
+                EventKind::Profiled(below, price) => format!(
                     "earlier runs were in it for {:.1} ms; compiling it quickly takes {:.1}",
                     below.as_secs_f64() * 1e3,
                     price.as_secs_f64() * 1e3
                 ),
-                What::Queued(why) => format!("to be compiled: {why}"),
-                What::Recalled(why) => format!("to be compiled at once: {why}"),
-                What::Compiled {
+                EventKind::Queued(why) => format!("to be compiled: {why}"),
+                EventKind::WarmStarted(why) => format!("to be compiled at once: {why}"),
+                EventKind::Compiled {
                     took,
                     worked,
                     level,
-                    together,
+                    unit_size,
                     head,
                 } => {
                     let place = match head {
@@ -426,14 +426,14 @@ impl Compiler {
                         Level::Full => "",
                     };
                     format!(
-                        "compiled {how}for {place} in {:.1} ms ({:.1} of a processor), {together} together",
+                        "compiled {how}for {place} in {:.1} ms ({:.1} of a processor), {unit_size} together",
                         took.as_secs_f64() * 1e3,
                         worked.as_secs_f64() * 1e3
                     )
                 }
-                What::Plain(why) => plain(why),
-                What::Kept => "compiled by an earlier run".to_owned(),
-                What::Skipped(why) => format!("stays interpreted: {why}"),
+                EventKind::Degraded(why) => plain(why),
+                EventKind::Cached => "compiled by an earlier run".to_owned(),
+                EventKind::Skipped(why) => format!("stays interpreted: {why}"),
             };
             let name = demangle::source_name(name);
             let at = event.at.as_secs_f64() * 1e3;

@@ -18,7 +18,7 @@
 //!
 //! [`super::sample`] finds what proves hot, also where this guess was wrong.
 
-use super::compiler::{Compiler, What};
+use super::compiler::{Compiler, EventKind};
 use super::queue::{self, Job, Queue};
 use super::units::{self, SMALL};
 use cranelift_entity::EntityRef;
@@ -273,7 +273,7 @@ impl EagerCompile {
     fn push(&self, compiler: &Compiler, queue: &Arc<Queue>, threads: usize) {
         let executed = self.hot.executed;
         let text = format!("expected to execute {executed} instructions");
-        compiler.note(self.hot.function, What::Queued(text));
+        compiler.note(self.hot.function, EventKind::Queued(text));
         queue.push(self.job(threads));
     }
 

@@ -9,7 +9,7 @@
 //! [`super::compiler`] compiles the units and switches the callers.
 
 use super::call_closure;
-use super::compiler::{Compiler, Kept, Made, What};
+use super::compiler::{Compiler, CachedCode, CompiledUnit, EventKind};
 use super::sample::{self, Sampler};
 use super::units;
 use cranelift_entity::EntityRef;
@@ -91,19 +91,19 @@ impl Tiers {
         ));
         COMPILERS.lock().push(compiler.clone());
         let mut tiers = Tiers::default();
-        let kept = match chaos {
-            None => compiler.take_kept(image, mode == Mode::Auto),
-            Some(_) => Kept::default(),
+        let cached = match chaos {
+            None => compiler.load_cached(image, mode == Mode::Auto),
+            Some(_) => CachedCode::default(),
         };
         if let Some(chaos) = chaos {
             super::chaos::start(chaos, image, &compiler);
         } else if mode == Mode::Opt {
-            compile_all(image, &compiler, &kept.all);
-            if compiler.left_any() {
+            compile_all(image, &compiler, &cached.all);
+            if compiler.skipped_any() {
                 let _ = interp::baseline::set_compile_at_first_call();
             }
         } else {
-            let sampler = Sampler::start(image.clone(), compiler.clone(), &kept);
+            let sampler = Sampler::start(image.clone(), compiler.clone(), &cached);
             if native {
                 leave_quickly();
                 sampler.detach();
@@ -139,13 +139,13 @@ impl Drop for Tiers {
     }
 }
 
-/// Compiles every function that can be compiled and is not in `kept`. The others stay in the tier
+/// Compiles every function that can be compiled and is not in `cached`. The others stay in the tier
 /// below.
-fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
+fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, cached: &[FuncId]) {
     let module = &image.module;
     let note_stranded = |stranded: &HashSet<FuncId>| {
         for &function in stranded {
-            compiler.note(function, What::Skipped(call_closure::STRANDED.into()));
+            compiler.note(function, EventKind::Skipped(call_closure::STRANDED.into()));
         }
     };
     // Earlier runs or their instructions show that some functions cannot be compiled.
@@ -155,10 +155,10 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
     let functions: Vec<_> = module
         .functions
         .keys()
-        .filter(|&f| compiler.program().can_compile(f) && !kept.contains(&f))
+        .filter(|&f| compiler.program().can_compile(f) && !cached.contains(&f))
         .collect();
     for (&function, &why) in compiler.program().left_out() {
-        compiler.note(function, What::Skipped(why.to_owned()));
+        compiler.note(function, EventKind::Skipped(why.to_owned()));
     }
     if functions.is_empty() {
         return;
@@ -175,7 +175,7 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
                 Err(why) => {
                     let why = format!("{CANNOT}: {why}");
                     for &function in unit.functions.iter().flatten() {
-                        compiler.note(FuncId::new(function), What::Skipped(why.clone()));
+                        compiler.note(FuncId::new(function), EventKind::Skipped(why.clone()));
                     }
                     None
                 }
@@ -192,7 +192,7 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
         // The program has not started, so units that contain stranded functions are compiled once
         // more without them.
         compiler.program().refuse(stranded.iter().copied());
-        let has = |(unit, _): &(Unit, Made)| {
+        let has = |(unit, _): &(Unit, CompiledUnit)| {
             let mut all = unit.functions.iter().flatten();
             all.any(|&f| stranded.contains(&FuncId::new(f)))
         };
@@ -202,7 +202,7 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
             .flat_map(|(_, m)| &m.pieces)
             .flat_map(|c| &c.skipped)
         {
-            compiler.note(*id, What::Skipped(why.clone()));
+            compiler.note(*id, EventKind::Skipped(why.clone()));
         }
         note_stranded(&stranded);
         for piece in again.iter().flat_map(|(_, made)| &made.pieces) {
@@ -210,7 +210,7 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
                 compiler.program().forget(piece);
             }
         }
-        let without = |(unit, _): (Unit, Made)| -> Vec<usize> {
+        let without = |(unit, _): (Unit, CompiledUnit)| -> Vec<usize> {
             let all = unit.functions.into_iter().flatten();
             all.filter(|&f| compiler.program().can_compile(FuncId::new(f)))
                 .collect()
@@ -218,7 +218,7 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
         made = make(again.into_iter().map(without).collect());
         made.extend(rest);
     }
-    for (unit, Made { pieces, took }) in &made {
+    for (unit, CompiledUnit { pieces, took }) in &made {
         for compiled in pieces {
             compiler.switch(image, unit, compiled, *took);
         }

@@ -23,7 +23,7 @@
 //! [`super::sample`] decides which functions become jobs.
 
 use super::call_closure;
-use super::compiler::{Compiler, What};
+use super::compiler::{Compiler, EventKind};
 use super::recompile::{self, Recompilation, IdlePeriod};
 use super::rotation::CpuRotation;
 use super::units::{self, SMALL};
@@ -617,13 +617,13 @@ impl Queue {
                     }
                     let took = thread_time().saturating_sub(start);
                     if job.awaited || self.idle() == 0 && self.left_over() == 0 {
-                        self.compiler.took_from_program(took);
+                        self.compiler.add_compile_time(took);
                     }
                     self.record_cost(job.level, took.saturating_sub(PER_UNIT), effort);
                 }
                 // A function that cannot be compiled stays in its tier.
                 Err(why) => {
-                    self.compiler.note(job.function, What::Skipped(why));
+                    self.compiler.note(job.function, EventKind::Skipped(why));
                     if job.head.is_none() {
                         self.state.lock().refused.push(job.function);
                     }

@@ -24,7 +24,7 @@
 //! as hot as it was before its compilation.
 
 use super::eager::{self, PacedEager};
-use super::compiler::{Compiler, Kept, What};
+use super::compiler::{Compiler, CachedCode, EventKind};
 use super::recompile::{Recompilation, GAIN_PART};
 use super::osr_loops;
 use super::queue::{Job, Queue};
@@ -140,7 +140,7 @@ struct SamplerState {
     /// The persisted profile of earlier runs.
     warm_start: WarmStart,
     /// By function: true if it needs no compilation for its callers.
-    kept: Vec<bool>,
+    cached: Vec<bool>,
     /// True if no earlier run compiled anything of the program.
     first: bool,
     /// Functions chosen for eager compilation.
@@ -150,19 +150,19 @@ struct SamplerState {
 }
 
 impl Sampler {
-    /// Starts sampling. Functions in `kept` have cached code; of these, only code of the quick
+    /// Starts sampling. Functions in `cached` have cached code; of these, only code of the quick
     /// level is recompiled.
-    pub fn start(image: Arc<Image>, compiler: Arc<Compiler>, kept: &Kept) -> Sampler {
+    pub fn start(image: Arc<Image>, compiler: Arc<Compiler>, cached: &CachedCode) -> Sampler {
         let functions = image.module.functions.keys();
         let done = functions
-            .map(|f| !compiler.program().can_compile(f) || kept.all.contains(&f))
+            .map(|f| !compiler.program().can_compile(f) || cached.all.contains(&f))
             .collect();
-        let warm_start = WarmStart::load(&image, &compiler, kept);
+        let warm_start = WarmStart::load(&image, &compiler, cached);
         let known = warm_start.profile().per_instruction;
         let queue = Arc::new(Queue::new(image.clone(), compiler.clone(), known));
         warm_start.compile_planned(&image, &compiler, &queue);
         let now = Instant::now();
-        let early = kept.early.iter().filter(|f| !warm_start.plans(**f));
+        let early = cached.quick.iter().filter(|f| !warm_start.plans(**f));
         let share = 1.0 / early.clone().count().max(1) as f64;
         let improve = |&function: &FuncId| Job {
             score: Duration::ZERO,
@@ -190,8 +190,8 @@ impl Sampler {
             changed: Condvar::new(),
             saw: AtomicBool::new(false),
             warm_start,
-            kept: done,
-            first: kept.all.is_empty(),
+            cached: done,
+            first: cached.all.is_empty(),
             eager: Mutex::default(),
             left: Mutex::default(),
         });
@@ -312,7 +312,7 @@ impl SamplerState {
 
     /// Returns true if a function's callers have compiled code of it or soon will.
     fn is_compiled(&self, function: FuncId) -> bool {
-        self.kept[function.index()]
+        self.cached[function.index()]
             || self.warm_start.plans(function)
             || self.eager.lock().contains(&function)
     }
@@ -552,7 +552,7 @@ impl SamplerState {
                 "loops run"
             };
             self.compiler
-                .note(function, What::Queued(format!("{}; {run}", text())));
+                .note(function, EventKind::Queued(format!("{}; {run}", text())));
             for head in loops_to_enter {
                 self.push_loop(s, head, now);
             }
@@ -562,7 +562,7 @@ impl SamplerState {
         if called && !s.compiled {
             s.compiled = true;
             if !self.is_compiled(function) {
-                self.compiler.note(function, What::Queued(text()));
+                self.compiler.note(function, EventKind::Queued(text()));
                 self.push(s, None, Level::Quick, None);
                 self.push_recompilation(s, now);
                 return true;
@@ -597,7 +597,7 @@ impl SamplerState {
             return true;
         }
         self.compiler
-            .note(function, What::Queued(format!("{}; a loop runs", text())));
+            .note(function, EventKind::Queued(format!("{}; a loop runs", text())));
         self.push_loop(s, head, now);
         let again = !self.is_main(function);
         if again && self.queue.idle() > 2 && !s.compiled && !self.is_compiled(function) {

@@ -8,7 +8,7 @@
 //!
 //! [`super::profile`] decides which compilations are paid for.
 
-use super::compiler::{Compiler, Kept, What};
+use super::compiler::{Compiler, CachedCode, EventKind};
 use super::profile::{self, CodeState, Profile, RunProfile, PlanInputs};
 use super::queue::{Job, Queue};
 use super::units::{self, SMALL};
@@ -45,7 +45,7 @@ pub struct WarmStart {
 
 impl WarmStart {
     /// Reads the profile of a program whose cached code has been loaded.
-    pub fn load(image: &Image, compiler: &Compiler, kept: &Kept) -> WarmStart {
+    pub fn load(image: &Image, compiler: &Compiler, cached: &CachedCode) -> WarmStart {
         let functions = image.module.functions.len();
         let shelf = compiler.program().shelf().cloned();
         let bytes = shelf.as_ref().and_then(|s| s.bytes(profile::NAME));
@@ -55,10 +55,10 @@ impl WarmStart {
                 code[f.index()] = CodeState::Full;
             }
         }
-        for f in &kept.all {
+        for f in &cached.all {
             code[f.index()] = CodeState::Full;
         }
-        for f in &kept.early {
+        for f in &cached.quick {
             code[f.index()] = CodeState::Quick;
         }
         WarmStart {
@@ -107,7 +107,7 @@ impl WarmStart {
         let id = |f: u32| FuncId::new(f as usize);
         for (f, below) in self.profile.below() {
             if self.code[f as usize] == CodeState::None {
-                compiler.note(id(f), What::Before(below, expected(f, Level::Quick)));
+                compiler.note(id(f), EventKind::Profiled(below, expected(f, Level::Quick)));
             }
         }
         if starts.is_empty() {
@@ -131,7 +131,7 @@ impl WarmStart {
                 CodeState::Quick => format!("better code would have saved earlier runs {ms:.1} ms"),
                 _ => format!("earlier runs were in it for {ms:.1} ms"),
             };
-            compiler.note(id(start.function), What::Recalled(text));
+            compiler.note(id(start.function), EventKind::WarmStarted(text));
             if start.wait {
                 waiting += start.price;
             }
