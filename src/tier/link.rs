@@ -7,7 +7,7 @@
 //!
 //! Symbols that nothing uses are not searched.
 
-use super::archive::{self, Archive, Kind, Natives};
+use super::archive::{self, Archive, MemberKind, NativeMembers};
 use super::assembly;
 use super::assembly::Assembly;
 use super::builtins;
@@ -50,7 +50,7 @@ pub struct Environment {
     /// Static archives, searched before the libraries.
     pub archives: Vec<Arc<Archive>>,
     /// The archives' native members that the program needs; set by linking.
-    pub natives: Option<archive::Symbols>,
+    pub natives: Option<archive::LoadedMembers>,
     /// The module's file-scope assembly.
     pub assembly: Option<Assembly>,
     /// Cache entry in which linked native members are stored.
@@ -437,16 +437,16 @@ impl Environment {
         let shelf = shelf.filter(|_| named || wanted.iter().any(fortran));
         let key = self.members_key();
         if let Some(shelf) = &shelf
-            && let Some(kept) = archive::load_kept(shelf, &key)
+            && let Some(cached) = archive::load_cached(shelf, &key)
         {
-            wanted.retain(|name| kept.address(name).is_none());
-            let outside = kept
-                .outside()
+            wanted.retain(|name| cached.address(name).is_none());
+            let outside = cached
+                .undefined()
                 .filter(|name| exported(module, name).is_none() && self.ours(name).is_none());
             wanted.extend(outside.map(str::to_owned));
-            let throws = kept.address("__cxa_throw").is_none();
+            let throws = cached.address("__cxa_throw").is_none();
             self.provide_libcpp(module, &wanted, throws);
-            self.natives = Some(kept);
+            self.natives = Some(cached);
             return Ok(());
         }
         for path in std::mem::take(&mut self.libraries.archives) {
@@ -466,7 +466,7 @@ impl Environment {
         if self.archives.is_empty() {
             return Ok(());
         }
-        let mut natives = Natives::default();
+        let mut natives = NativeMembers::default();
         let mut list = self.archives.clone();
         if self.libraries.has_libcpp() {
             // A shared libc++ does not mix with a static one: each knows only its own exceptions.
@@ -691,7 +691,7 @@ impl archive::Resolve for Resolver<'_> {
             Runtime::Unknown => {
                 let bitcode = self.environment.archives.iter().any(|a| {
                     a.find(name)
-                        .is_some_and(|m| a.members[m as usize].kind == Kind::Bitcode)
+                        .is_some_and(|m| a.members[m as usize].kind == MemberKind::Bitcode)
                 });
                 let hint = if bitcode {
                     "; an archive has it as bitcode: name that among the program's files"

@@ -3,9 +3,9 @@
 //! References within the members are final or bound by the loader. The others lead to the addresses
 //! that [`Resolve`] returns: in the guest, the OpenMP runtime, or libraries.
 
-use super::kept::Kept;
+use super::cached::CachedObject;
 use super::shared::Object;
-use super::table::{Place, Table, Value, When};
+use super::table::{SymbolLocation, Table, FixupValue, ArrayPhase};
 use crate::loader::{self, Loaded};
 use object::elf;
 use ompvm_support::error::Error;
@@ -14,7 +14,7 @@ use std::ptr::with_exposed_provenance_mut as pointer;
 
 /// The loaded members of a program's archives.
 #[derive(Debug)]
-pub struct Symbols {
+pub struct LoadedMembers {
     table: Table,
     loaded: Loaded,
     /// Constructors that run before the guest's.
@@ -31,15 +31,15 @@ pub trait Resolve {
     fn undefined(&mut self, name: &str, weak: bool, user: &str) -> Option<usize>;
 }
 
-impl Symbols {
-    /// Loads the chosen members. No code of theirs may run before [`Symbols::bind`].
+impl LoadedMembers {
+    /// Loads the chosen members. No code of theirs may run before [`LoadedMembers::bind`].
     ///
     /// # Errors
     /// Returns the loader's message.
-    pub(super) fn load(object: Object) -> Result<Symbols, Error> {
+    pub(super) fn load(object: Object) -> Result<LoadedMembers, Error> {
         let table = object.table;
         match loader::open(&object.file) {
-            Ok(loaded) => Ok(Symbols::new(table, loaded)),
+            Ok(loaded) => Ok(LoadedMembers::new(table, loaded)),
             Err(cause) => {
                 let file = table.file;
                 Err(Error::Input { file, cause })
@@ -48,13 +48,13 @@ impl Symbols {
     }
 
     /// Loads the object that an earlier run cached; `None` if the loader refuses it.
-    pub(super) fn load_kept(kept: Kept) -> Option<Symbols> {
-        let loaded = loader::open_file(&kept.file).ok()?;
-        Some(Symbols::new(kept.table, loaded))
+    pub(super) fn load_cached(cached: CachedObject) -> Option<LoadedMembers> {
+        let loaded = loader::open_file(&cached.file).ok()?;
+        Some(LoadedMembers::new(cached.table, loaded))
     }
 
-    fn new(table: Table, loaded: Loaded) -> Symbols {
-        Symbols {
+    fn new(table: Table, loaded: Loaded) -> LoadedMembers {
+        LoadedMembers {
             table,
             loaded,
             before: Vec::new(),
@@ -70,16 +70,16 @@ impl Symbols {
 
     /// Returns the address of a function or variable that a member defines.
     pub fn address(&self, name: &str) -> Option<usize> {
-        match self.table.place(name)? {
-            Place::At(at) => Some(self.loaded.base + at),
-            Place::ThreadLocal => self.loaded.thread_local(name),
-            Place::Absolute(a) => Some(a),
+        match self.table.location(name)? {
+            SymbolLocation::At(at) => Some(self.loaded.base + at),
+            SymbolLocation::ThreadLocal => self.loaded.thread_local(name),
+            SymbolLocation::Absolute(a) => Some(a),
         }
     }
 
     /// Returns the names of symbols that no member defines.
-    pub fn outside(&self) -> impl Iterator<Item = &str> {
-        self.table.outside.iter().map(|o| &*o.name)
+    pub fn undefined(&self) -> impl Iterator<Item = &str> {
+        self.table.undefined.iter().map(|o| &*o.name)
     }
 
     /// Fills in all gaps. The caller reports the symbols for which its `resolve` returns `None`.
@@ -89,7 +89,7 @@ impl Symbols {
     pub fn bind(&mut self, resolve: &mut dyn Resolve) -> Result<(), Error> {
         let addresses: Vec<usize> = self
             .table
-            .outside
+            .undefined
             .iter()
             .map(|o| resolve.undefined(&o.name, o.weak, &o.user).unwrap_or(0))
             .collect();
@@ -102,7 +102,7 @@ impl Symbols {
         unsafe { self.fill(&addresses).map_err(fail)? };
         self.own_block();
         self.protect().map_err(fail)?;
-        for choice in &self.table.choices {
+        for choice in &self.table.ifunc_choices {
             let base = self.loaded.base;
             // SAFETY: the code is complete and executable. A resolver takes nothing and returns an
             // address.
@@ -118,23 +118,23 @@ impl Symbols {
 
     /// # Safety
     /// The object must be loaded and not yet protected, and `addresses` must have a value for each
-    /// symbol in `Table::outside`.
+    /// symbol in `Table::undefined`.
     unsafe fn fill(&self, addresses: &[usize]) -> Result<(), String> {
         let base = self.loaded.base;
         let thread = self.table.thread.map_or(0, |cell| {
             // SAFETY: the cell lies in the loaded object, and the loader has filled it.
             unsafe { *pointer::<usize>(base + cell) }
         });
-        for gap in &self.table.gaps {
-            let at = base + gap.at;
-            let add = |value: usize| value.wrapping_add(gap.addend as usize);
+        for fixup in &self.table.fixups {
+            let at = base + fixup.at;
+            let add = |value: usize| value.wrapping_add(fixup.addend as usize);
             let of = |n: u32| addresses[n as usize];
-            let number = match gap.value {
-                Value::Address(n) => add(of(n)),
-                Value::Distance(n) => add(of(n)).wrapping_sub(at),
-                Value::FromCells(n) => add(of(n)).wrapping_sub(base + self.table.cells),
-                Value::Thread { .. } => add(thread),
-                Value::Near(n, jump) => {
+            let number = match fixup.value {
+                FixupValue::Address(n) => add(of(n)),
+                FixupValue::Distance(n) => add(of(n)).wrapping_sub(at),
+                FixupValue::FromCells(n) => add(of(n)).wrapping_sub(base + self.table.cells),
+                FixupValue::Thread { .. } => add(thread),
+                FixupValue::Near(n, jump) => {
                     let direct = add(of(n)).wrapping_sub(at);
                     match jump {
                         // A call of a function that is out of reach goes through a jump.
@@ -148,18 +148,18 @@ impl Symbols {
             // SAFETY: the gap lies in the object, which is writable by this function's contract,
             // and has the bytes that its kind implies.
             unsafe {
-                if !matches!(gap.value, Value::Near(..) | Value::Thread { wide: false }) {
+                if !matches!(fixup.value, FixupValue::Near(..) | FixupValue::Thread { wide: false }) {
                     pointer::<usize>(at).write_unaligned(number);
                     continue;
                 }
                 let Ok(short) = i32::try_from(number as isize) else {
-                    let Value::Near(n, _) = gap.value else {
+                    let FixupValue::Near(n, _) = fixup.value else {
                         return Err("an offset from the thread pointer is too large".into());
                     };
-                    let outside = &self.table.outside[n as usize];
+                    let undefined = &self.table.undefined[n as usize];
                     return Err(format!(
                         "{} cannot reach `{}` directly; compile it with -fPIC",
-                        outside.user, outside.name
+                        undefined.user, undefined.name
                     ));
                 };
                 pointer::<i32>(at).write_unaligned(short);
@@ -171,7 +171,7 @@ impl Symbols {
     /// Completes this thread's TLS block if the loader created it before the template was complete.
     fn own_block(&self) {
         let template = &self.table.template;
-        let late = self.table.gaps.iter().any(|g| template.contains(&g.at));
+        let late = self.table.fixups.iter().any(|g| template.contains(&g.at));
         let Some(cell) = self.table.thread.filter(|_| late) else {
             return;
         };
@@ -212,9 +212,9 @@ impl Symbols {
             // SAFETY: the section is an array of `count` addresses, which are filled in by now.
             let list = (0..array.count).map(|i| unsafe { *pointer::<usize>(start + i * 8) });
             match array.when {
-                When::First(number) => first.extend(list.map(|f| (number, f))),
-                When::Start => after.extend(list),
-                When::End => fini.extend(list),
+                ArrayPhase::First(number) => first.extend(list.map(|f| (number, f))),
+                ArrayPhase::Start => after.extend(list),
+                ArrayPhase::End => fini.extend(list),
             }
         }
         first.sort_by_key(|f| f.0);

@@ -3,7 +3,7 @@
 //! [`Archive`] reads an archive and its index. Bitcode members are linked into the module when the
 //! program is read ([`choose_bitcode`]). Native objects are linked into the process when it starts:
 //! [`objects`] chooses and merges them, [`shared`] creates a shared object of them, which the
-//! system's loader loads, and [`bind`] binds the references that lead out of it. [`kept`] caches
+//! system's loader loads, and [`bind`] binds the references that lead out of it. [`cached`] caches
 //! the object, so that a later run reads no archive.
 //!
 //! The system's loader is used because it gives every thread its copy of thread-local variables in
@@ -16,13 +16,13 @@
 //! processors are not supported.
 
 mod bind;
-mod kept;
+mod cached;
 mod objects;
 mod shared;
 mod table;
 
-pub use bind::{Resolve, Symbols};
-pub use objects::Natives;
+pub use bind::{Resolve, LoadedMembers};
+pub use objects::NativeMembers;
 
 use hashbrown::HashMap;
 use memmap2::Mmap;
@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 /// Contents of a member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum MemberKind {
     /// An ELF object for x86-64.
     Native,
     /// LLVM bitcode.
@@ -53,7 +53,7 @@ pub struct Member {
     /// Name in the archive.
     pub name: String,
     /// Contents.
-    pub kind: Kind,
+    pub kind: MemberKind,
     start: usize,
     len: usize,
 }
@@ -92,7 +92,7 @@ pub struct Archive {
 
 /// Type of an ELF file for x86-64.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Elf {
+pub enum ElfKind {
     /// A relocatable object.
     Object,
     /// A shared library, or an executable that looks like one.
@@ -104,24 +104,24 @@ pub enum Elf {
 }
 
 /// Returns the type of an ELF file; `None` if the bytes are something else.
-pub fn elf(bytes: &[u8]) -> Option<Elf> {
+pub fn elf(bytes: &[u8]) -> Option<ElfKind> {
     use object::{Object, ObjectSection};
     if !bytes.starts_with(b"\x7fELF") {
         return None;
     }
     // e_type (System V ABI, "ELF Header").
-    let found = match (kind(bytes), bytes.get(16..18)) {
-        (Kind::Native, Some(&[1, 0])) => Elf::Object,
-        (Kind::Native, Some(&[3, 0])) => Elf::Shared,
-        _ => Elf::Other,
+    let found = match (member_kind(bytes), bytes.get(16..18)) {
+        (MemberKind::Native, Some(&[1, 0])) => ElfKind::Object,
+        (MemberKind::Native, Some(&[3, 0])) => ElfKind::Shared,
+        _ => ElfKind::Other,
     };
-    if found == Elf::Object
+    if found == ElfKind::Object
         && let Ok(file) = object::File::parse(bytes)
     {
         let sections = [".llvm.lto", ".llvmbc"].map(|name| file.section_by_name(name));
         let mut bitcode = sections.into_iter().flatten().filter_map(|s| s.data().ok());
-        if let Some(data) = bitcode.find(|data| kind(data) == Kind::Bitcode) {
-            return Some(Elf::Bitcode(data.to_vec()));
+        if let Some(data) = bitcode.find(|data| member_kind(data) == MemberKind::Bitcode) {
+            return Some(ElfKind::Bitcode(data.to_vec()));
         }
     }
     Some(found)
@@ -160,7 +160,7 @@ impl Archive {
                 .unwrap_or_default()
                 .to_string_lossy()
                 .into(),
-            kind: kind(&data),
+            kind: member_kind(&data),
             start: 0,
             len: data.len(),
         };
@@ -198,7 +198,7 @@ impl Archive {
                 starts.insert(start, members.len() as u32);
                 members.push(Member {
                     name: String::from_utf8_lossy(member.name()).into_owned(),
-                    kind: kind(bytes),
+                    kind: member_kind(bytes),
                     start: start as usize,
                     len: len as usize,
                 });
@@ -231,7 +231,7 @@ impl Archive {
         let indexed: hashbrown::HashSet<u32> = self.index.values().copied().collect();
         let mut found = HashMap::new();
         for (n, member) in (0u32..).zip(&self.members) {
-            if member.kind != Kind::Bitcode || indexed.contains(&n) {
+            if member.kind != MemberKind::Bitcode || indexed.contains(&n) {
                 continue;
             }
             let (defined, _) = self.symbols(n).map_err(|cause| Error::Input {
@@ -252,7 +252,7 @@ impl Archive {
 
     fn make_index(&mut self) -> Result<(), String> {
         for n in 0..self.members.len() as u32 {
-            if self.members[n as usize].kind == Kind::Native {
+            if self.members[n as usize].kind == MemberKind::Native {
                 for name in self.symbols(n)?.0 {
                     self.index.entry(name.into_bytes().into()).or_insert(n);
                 }
@@ -285,24 +285,24 @@ impl Archive {
     fn symbols(&self, member: u32) -> Result<(Vec<String>, Vec<String>), String> {
         let bytes = self.bytes(member);
         match self.members[member as usize].kind {
-            Kind::Native => objects::names(bytes),
-            Kind::Bitcode => ir_symbols(&Input {
+            MemberKind::Native => objects::names(bytes),
+            MemberKind::Bitcode => ir_symbols(&Input {
                 name: self.describe(member),
                 bytes: bytes.to_vec(),
             })
             .map_err(|e| e.to_string()),
-            Kind::Other => Ok((Vec::new(), Vec::new())),
+            MemberKind::Other => Ok((Vec::new(), Vec::new())),
         }
     }
 }
 
-fn kind(bytes: &[u8]) -> Kind {
+fn member_kind(bytes: &[u8]) -> MemberKind {
     if bytes.starts_with(b"BC\xC0\xDE") || bytes.starts_with(&[0xDE, 0xC0, 0x17, 0x0B]) {
-        return Kind::Bitcode;
+        return MemberKind::Bitcode;
     }
     // EI_CLASS 64, little-endian, e_machine x86-64 (System V ABI).
     let native = bytes.starts_with(b"\x7fELF\x02\x01") && bytes.get(18..20) == Some(&[62, 0]);
-    if native { Kind::Native } else { Kind::Other }
+    if native { MemberKind::Native } else { MemberKind::Other }
 }
 
 /// Returns the names that a bitcode file exports and those that it needs.
@@ -361,7 +361,7 @@ pub fn needed(module: &Module, symbols: &[GlobalRef]) -> Vec<String> {
 /// Returns true if an archive has a member that is bitcode.
 pub fn any_bitcode(archives: &[Arc<Archive>]) -> bool {
     let mut members = archives.iter().flat_map(|a| &a.members);
-    members.any(|m| m.kind == Kind::Bitcode)
+    members.any(|m| m.kind == MemberKind::Bitcode)
 }
 
 /// A member of one of several archives: index of the archive and of the member.
@@ -416,7 +416,7 @@ pub fn choose_bitcode(inputs: &[Input], archives: &[Arc<Archive>]) -> Result<Vec
         })?;
         defined.extend(d);
         wanted.extend(w);
-        if archive.members[member as usize].kind == Kind::Bitcode {
+        if archive.members[member as usize].kind == MemberKind::Bitcode {
             chosen.push((i, member));
         }
     }
@@ -428,7 +428,7 @@ pub fn member_inputs(archives: &[Arc<Archive>], chosen: &[MemberId]) -> Option<V
     let input = |&(i, member): &MemberId| {
         let archive = archives.get(i as usize)?;
         let kind = archive.members.get(member as usize)?.kind;
-        (kind == Kind::Bitcode).then(|| Input {
+        (kind == MemberKind::Bitcode).then(|| Input {
             name: archive.describe(member),
             bytes: archive.bytes(member).to_vec(),
         })
@@ -444,21 +444,21 @@ pub fn member_inputs(archives: &[Arc<Archive>], chosen: &[MemberId]) -> Option<V
 /// # Errors
 /// Fails if a member has an unsupported construct, or if the loader refuses the object.
 pub fn load(
-    natives: Natives,
+    natives: NativeMembers,
     archives: &[Arc<Archive>],
     replaced: &dyn Fn(&str, bool) -> bool,
     place: Option<(&Shelf, &[u8; 32])>,
-) -> Result<Symbols, Error> {
+) -> Result<LoadedMembers, Error> {
     let mut object = shared::make(natives, replaced)?;
     if let Some((shelf, key)) = place {
-        kept::put(shelf, key, archives, &mut object);
+        cached::put(shelf, key, archives, &mut object);
     }
-    Symbols::load(object)
+    LoadedMembers::load(object)
 }
 
 /// Loads the object that [`load`] cached in an earlier run, if it is still current.
-pub fn load_kept(shelf: &Shelf, key: &[u8; 32]) -> Option<Symbols> {
-    Symbols::load_kept(kept::find(shelf, key)?)
+pub fn load_cached(shelf: &Shelf, key: &[u8; 32]) -> Option<LoadedMembers> {
+    LoadedMembers::load_cached(cached::find(shelf, key)?)
 }
 
 /// Returns the path of flang's runtime, if installed: that of the newest compiler not newer than

@@ -3,7 +3,7 @@
 //! As in linkers, a member is chosen if its archive's index has a symbol that is needed and not yet
 //! defined (System V ABI, "Archive File"). Of COMDAT groups with the same name the first is kept.
 
-use super::{Archive, Kind};
+use super::{Archive, MemberKind};
 use hashbrown::{HashMap, HashSet};
 use object::elf;
 use object::read::elf::{FileHeader, Rela, SectionHeader, Sym};
@@ -16,7 +16,7 @@ type Header = elf::FileHeader64<LittleEndian>;
 
 /// Part of the shared object that a section goes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Class {
+pub(super) enum SectionClass {
     Code,
     Constant,
     Unwind,
@@ -29,7 +29,7 @@ pub(super) enum Class {
 /// A section that is kept.
 #[derive(Debug)]
 pub(super) struct Section {
-    pub class: Class,
+    pub class: SectionClass,
     pub member: u32,
     pub name: Box<str>,
     /// Offset and length of the section's bytes in the member; length 0 for zeros.
@@ -42,7 +42,7 @@ pub(super) struct Section {
 
 /// Definition of a symbol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Value {
+pub(super) enum Definition {
     /// No member defines it.
     Undefined,
     /// An offset in a section.
@@ -57,7 +57,7 @@ pub(super) enum Value {
 #[derive(Debug)]
 pub(super) struct Symbol {
     pub name: Box<str>,
-    pub value: Value,
+    pub value: Definition,
     pub weak: bool,
     pub tls: bool,
     pub ifunc: bool,
@@ -87,7 +87,7 @@ pub(super) struct Relocation {
 
 /// The chosen members, merged.
 #[derive(Debug, Default)]
-pub struct Natives {
+pub struct NativeMembers {
     pub(super) members: Vec<(Arc<Archive>, u32)>,
     pub(super) sections: Vec<Section>,
     pub(super) symbols: Vec<Symbol>,
@@ -122,7 +122,7 @@ pub(super) fn names(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), String> 
     Ok((defined, needed))
 }
 
-impl Natives {
+impl NativeMembers {
     /// Chooses the members that `wanted` needs. `elsewhere` returns true for names that the guest
     /// or the runtime defines, which are not searched.
     ///
@@ -146,7 +146,7 @@ impl Natives {
             }
             let found = archives.iter().find_map(|a| {
                 let m = a.find(&name)?;
-                (a.members[m as usize].kind == Kind::Native).then_some((a, m))
+                (a.members[m as usize].kind == MemberKind::Native).then_some((a, m))
             });
             let Some((archive, member)) = found else {
                 continue;
@@ -179,7 +179,7 @@ impl Natives {
     pub fn defines(&self, name: &str) -> bool {
         self.globals
             .get(name)
-            .is_some_and(|&s| self.symbols[s as usize].value != Value::Undefined)
+            .is_some_and(|&s| self.symbols[s as usize].value != Definition::Undefined)
     }
 
     /// Returns true if no member was chosen.
@@ -189,7 +189,7 @@ impl Natives {
 
     /// Returns the names that members need and no member defines, without weak ones.
     pub fn needed(&self) -> Vec<String> {
-        let undefined = |s: &&Symbol| s.value == Value::Undefined && !s.weak && !s.name.is_empty();
+        let undefined = |s: &&Symbol| s.value == Definition::Undefined && !s.weak && !s.name.is_empty();
         self.symbols
             .iter()
             .filter(undefined)
@@ -237,17 +237,17 @@ impl Natives {
             let name = String::from_utf8_lossy(name);
             let zero = kind == elf::SHT_NOBITS;
             let class = if flags & elf::SHF_TLS.0 != 0 {
-                if zero { Class::TlsZero } else { Class::Tls }
+                if zero { SectionClass::TlsZero } else { SectionClass::Tls }
             } else if zero {
-                Class::Zero
+                SectionClass::Zero
             } else if name == ".eh_frame" {
-                Class::Unwind
+                SectionClass::Unwind
             } else if flags & elf::SHF_EXECINSTR.0 != 0 {
-                Class::Code
+                SectionClass::Code
             } else if flags & elf::SHF_WRITE.0 != 0 {
-                Class::Data
+                SectionClass::Data
             } else {
-                Class::Constant
+                SectionClass::Constant
             };
             let range = section.file_range(LE).unwrap_or((0, 0));
             if !zero && bytes.len() < (range.0 + range.1) as usize {
@@ -309,9 +309,9 @@ impl Natives {
         let value = match section {
             Some(s) => kept
                 .get(&s.0)
-                .map_or(Value::Gone, |&s| Value::Section(s, at)),
-            None if symbol.st_shndx(LE) == elf::SHN_ABS => Value::Absolute(at),
-            None => Value::Undefined,
+                .map_or(Definition::Gone, |&s| Definition::Section(s, at)),
+            None if symbol.st_shndx(LE) == elf::SHN_ABS => Definition::Absolute(at),
+            None => Definition::Undefined,
         };
         let new = Symbol {
             name: name.as_ref().into(),
@@ -331,7 +331,7 @@ impl Natives {
             self.symbols.push(new);
             return Ok(number);
         }
-        if value == Value::Undefined && !common && !new.weak && !self.defines(&name) {
+        if value == Definition::Undefined && !common && !new.weak && !self.defines(&name) {
             needed.push(name.to_string());
         }
         let number = match self.globals.get(name.as_ref()) {
@@ -347,8 +347,8 @@ impl Natives {
             }
         };
         let old = &mut self.symbols[number as usize];
-        let undefined = matches!(old.value, Value::Undefined | Value::Gone);
-        if matches!(value, Value::Section(..) | Value::Absolute(_)) {
+        let undefined = matches!(old.value, Definition::Undefined | Definition::Gone);
+        if matches!(value, Definition::Section(..) | Definition::Absolute(_)) {
             if undefined || (old.weak && !new.weak) {
                 let user = old.user;
                 *old = Symbol { user, ..new };
@@ -360,7 +360,7 @@ impl Natives {
                     archive.describe(*m)
                 ));
             }
-        } else if value == Value::Undefined && !new.weak && undefined {
+        } else if value == Definition::Undefined && !new.weak && undefined {
             old.weak = false;
         }
         self.common(number, symbol, common);
@@ -369,7 +369,7 @@ impl Natives {
 
     fn common(&mut self, number: u32, symbol: &elf::Sym64<LittleEndian>, common: bool) {
         let old = self.symbols[number as usize].value;
-        if common && old == Value::Undefined {
+        if common && old == Definition::Undefined {
             let entry = self.commons.entry(number).or_insert((0, 1));
             entry.0 = entry.0.max(symbol.st_size(LE) as usize);
             // The value of a common symbol is its alignment.
@@ -384,9 +384,9 @@ impl Natives {
         for (number, (size, align)) in list {
             let section = self.sections.len() as u32;
             let symbol = &mut self.symbols[number as usize];
-            symbol.value = Value::Section(section, 0);
+            symbol.value = Definition::Section(section, 0);
             self.sections.push(Section {
-                class: Class::Zero,
+                class: SectionClass::Zero,
                 member: symbol.user,
                 name: "COMMON".into(),
                 bytes: (0, 0),

@@ -10,8 +10,8 @@
 //! Layouts are those of the System V ABI ("Object Files", "Dynamic Linking") and, for
 //! `.eh_frame_hdr`, of the Linux Standard Base, section 10.6.2.
 
-use super::objects::{Class, Natives, Relocation, Symbol, Value};
-use super::table::{self, Array, Choice, Gap, Global, Outside, Place, Table, When};
+use super::objects::{SectionClass, NativeMembers, Relocation, Symbol, Definition};
+use super::table::{self, FunctionArray, IFuncChoice, Fixup, Global, UndefinedSymbol, SymbolLocation, Table, ArrayPhase};
 use crate::loader::{self, HEADER, PROGRAM_HEADER, Segment, Writer, write};
 use hashbrown::HashMap;
 use object::elf;
@@ -33,7 +33,7 @@ pub(super) struct Object {
 
 /// Layout of the object, as offsets from its base.
 #[derive(Debug, Default)]
-struct Plan {
+struct Layout {
     jumps: usize,
     cells: usize,
     /// Cell with the TLS block's offset from the thread pointer.
@@ -48,7 +48,7 @@ struct Plan {
 }
 
 /// Requirements of the relocations beside the sections.
-struct Needs {
+struct Requirements {
     cells: u32,
     jumps: u32,
     block: bool,
@@ -56,8 +56,8 @@ struct Needs {
 }
 
 /// Scans the relocations and assigns numbers of cells, jumps and pairs to the symbols.
-fn needs(natives: &mut Natives) -> Result<Needs, String> {
-    let mut needs = Needs {
+fn needs(natives: &mut NativeMembers) -> Result<Requirements, String> {
+    let mut needs = Requirements {
         cells: 0,
         jumps: 0,
         block: false,
@@ -65,7 +65,7 @@ fn needs(natives: &mut Natives) -> Result<Needs, String> {
     };
     let list: Vec<Relocation> = natives.relocations.clone();
     for r in list {
-        let code = natives.sections[r.section as usize].class == Class::Code;
+        let code = natives.sections[r.section as usize].class == SectionClass::Code;
         let symbol = &mut natives.symbols[r.symbol as usize];
         let mut take = |slot: &mut u32, n: u32| {
             if *slot == 0 {
@@ -78,7 +78,7 @@ fn needs(natives: &mut Natives) -> Result<Needs, String> {
                 take(&mut symbol.got, 1);
             }
             elf::R_X86_64_PLT32 | elf::R_X86_64_PC32 => {
-                let far = symbol.ifunc || symbol.value == Value::Undefined;
+                let far = symbol.ifunc || symbol.value == Definition::Undefined;
                 if far && (code || r.kind == elf::R_X86_64_PLT32.0) && symbol.jump == 0 {
                     take(&mut symbol.got, 1);
                     needs.jumps += 1;
@@ -122,7 +122,7 @@ fn needs(natives: &mut Natives) -> Result<Needs, String> {
     }
     // Every ifunc needs a cell for its choice.
     for symbol in &mut natives.symbols {
-        if symbol.ifunc && symbol.value != Value::Undefined && symbol.jump == 0 {
+        if symbol.ifunc && symbol.value != Definition::Undefined && symbol.jump == 0 {
             if symbol.got == 0 {
                 symbol.got = needs.cells + 1;
                 needs.cells += 1;
@@ -134,7 +134,7 @@ fn needs(natives: &mut Natives) -> Result<Needs, String> {
     Ok(needs)
 }
 
-fn bytes(natives: &Natives, section: usize) -> &[u8] {
+fn bytes(natives: &NativeMembers, section: usize) -> &[u8] {
     let s = &natives.sections[section];
     let (archive, member) = &natives.members[s.member as usize];
     &archive.bytes(*member)[s.bytes.0..s.bytes.0 + s.bytes.1]
@@ -146,7 +146,7 @@ fn bytes(natives: &Natives, section: usize) -> &[u8] {
 /// # Errors
 /// Fails if a member has an unsupported construct.
 pub(super) fn make(
-    mut natives: Natives,
+    mut natives: NativeMembers,
     replaced: &dyn Fn(&str, bool) -> bool,
 ) -> Result<Object, Error> {
     let file = natives_name(&natives);
@@ -155,34 +155,34 @@ pub(super) fn make(
 }
 
 fn make_object(
-    natives: &mut Natives,
+    natives: &mut NativeMembers,
     replaced: &dyn Fn(&str, bool) -> bool,
 ) -> Result<Object, String> {
     natives.place_commons();
     for symbol in &mut natives.symbols {
-        let ours = symbol.weak && !symbol.tls && symbol.value != Value::Undefined;
+        let ours = symbol.weak && !symbol.tls && symbol.value != Definition::Undefined;
         if ours && replaced(&symbol.name, symbol.data) {
-            symbol.value = Value::Undefined;
+            symbol.value = Definition::Undefined;
             symbol.ifunc = false;
         }
     }
     let needs = needs(natives)?;
-    let mut plan = Plan::default();
+    let mut layout = Layout::default();
     let mut table = Table {
         file: natives_name(natives),
         ..Table::default()
     };
-    let of = |class: Class, natives: &Natives| -> Vec<usize> {
+    let of = |class: SectionClass, natives: &NativeMembers| -> Vec<usize> {
         let all = 0..natives.sections.len();
         all.filter(|&i| natives.sections[i].class == class)
             .collect()
     };
     // The TLS block comes first, because its offsets are values of symbols.
-    for class in [Class::Tls, Class::TlsZero] {
+    for class in [SectionClass::Tls, SectionClass::TlsZero] {
         for i in of(class, natives) {
             let s = &mut natives.sections[i];
-            s.at = plan.tls.0.next_multiple_of(s.align);
-            plan.tls = (s.at + s.size, plan.tls.1.max(s.align));
+            s.at = layout.tls.0.next_multiple_of(s.align);
+            layout.tls = (s.at + s.size, layout.tls.1.max(s.align));
         }
     }
     let exported = exported(natives);
@@ -212,7 +212,7 @@ fn make_object(
     let dynamic_at = out.align(16);
     let dynamic_len = 11 * 16;
     out.0.resize(dynamic_at + dynamic_len, 0);
-    let unwind_sections = of(Class::Unwind, natives);
+    let unwind_sections = of(SectionClass::Unwind, natives);
     let header_at = out.align(4);
     let entries: usize = unwind_sections
         .iter()
@@ -221,16 +221,16 @@ fn make_object(
     out.0.resize(header_at + 12 + entries * 8, 0);
 
     table.code.start = out.align(PAGE);
-    for i in of(Class::Code, natives) {
+    for i in of(SectionClass::Code, natives) {
         natives.sections[i].at = out.align(natives.sections[i].align);
         let b = bytes(natives, i);
         out.0.extend_from_slice(b);
     }
-    plan.jumps = out.align(16);
-    out.0.resize(plan.jumps + needs.jumps as usize * JUMP, 0xcc);
+    layout.jumps = out.align(16);
+    out.0.resize(layout.jumps + needs.jumps as usize * JUMP, 0xcc);
     table.code.end = out.align(PAGE);
     table.constants.start = table.code.end;
-    for i in of(Class::Constant, natives) {
+    for i in of(SectionClass::Constant, natives) {
         natives.sections[i].at = out.align(natives.sections[i].align);
         let b = bytes(natives, i);
         out.0.extend_from_slice(b);
@@ -246,55 +246,55 @@ fn make_object(
     }
     out.put32(&[0]);
     table.constants.end = out.align(PAGE);
-    plan.cells = out.0.len();
-    out.0.resize(plan.cells + needs.cells as usize * 8, 0);
-    table.cells = plan.cells;
-    plan.thread = out.0.len();
-    plan.block = plan.thread + 8;
-    out.0.resize(plan.block + 16, 0);
-    for i in of(Class::Data, natives) {
+    layout.cells = out.0.len();
+    out.0.resize(layout.cells + needs.cells as usize * 8, 0);
+    table.cells = layout.cells;
+    layout.thread = out.0.len();
+    layout.block = layout.thread + 8;
+    out.0.resize(layout.block + 16, 0);
+    for i in of(SectionClass::Data, natives) {
         natives.sections[i].at = out.align(natives.sections[i].align);
         let b = bytes(natives, i);
         out.0.extend_from_slice(b);
     }
-    let template_at = out.align(plan.tls.1.max(16));
-    for i in of(Class::Tls, natives) {
+    let template_at = out.align(layout.tls.1.max(16));
+    for i in of(SectionClass::Tls, natives) {
         out.0.resize(template_at + natives.sections[i].at, 0);
         let b = bytes(natives, i);
         out.0.extend_from_slice(b);
     }
-    plan.template = template_at;
+    layout.template = template_at;
     let template_len = out.0.len() - template_at;
     table.template = template_at..out.0.len();
     // The number of relocations is known only after all sections, the zero-filled ones too, are
     // placed.
     let relocations_at = out.align(8);
     let room = relocation_bound(natives) * RELOCATION;
-    plan.len = relocations_at + room;
-    for i in of(Class::Zero, natives) {
+    layout.len = relocations_at + room;
+    for i in of(SectionClass::Zero, natives) {
         let s = &mut natives.sections[i];
-        s.at = plan.len.next_multiple_of(s.align);
-        plan.len = s.at + s.size;
+        s.at = layout.len.next_multiple_of(s.align);
+        layout.len = s.at + s.size;
     }
-    let tls = plan.tls.0 > 0;
+    let tls = layout.tls.0 > 0;
     let static_tls = needs.static_tls && tls;
     if static_tls {
-        table.thread = Some(plan.thread);
+        table.thread = Some(layout.thread);
     }
     table.arrays = arrays(natives);
-    let mut filler = Filler {
+    let mut relocator = Relocator {
         natives,
-        plan: &plan,
+        layout: &layout,
         out: &mut out.0,
         table,
-        outside: HashMap::new(),
+        undefined: HashMap::new(),
         relative: Vec::new(),
         others: Vec::new(),
     };
-    filler.globals();
-    filler.cells(&needs, tls)?;
-    filler.relocate()?;
-    let (table, relative, others) = (filler.table, filler.relative, filler.others);
+    relocator.globals();
+    relocator.cells(&needs, tls)?;
+    relocator.relocate()?;
+    let (table, relative, others) = (relocator.table, relocator.relative, relocator.others);
     let count = relative.len();
     let relative = relative.iter().map(|&(at, addend)| {
         [
@@ -342,19 +342,19 @@ fn make_object(
         &mut out.0,
         &[
             Segment {
-                memory: plan.len,
+                memory: layout.len,
                 ..segment(elf::PT_LOAD.0, 0, file_len, PAGE)
             },
             segment(elf::PT_DYNAMIC.0, dynamic_at, dynamic_len, 8),
             segment(elf::PT_GNU_STACK.0, 0, 0, 16),
             segment(elf::PT_GNU_EH_FRAME.0, header_at, header_len, 4),
             Segment {
-                memory: plan.tls.0,
+                memory: layout.tls.0,
                 ..segment(
                     if tls { elf::PT_TLS.0 } else { elf::PT_NULL.0 },
                     template_at,
                     template_len,
-                    plan.tls.1.max(1),
+                    layout.tls.1.max(1),
                 )
             },
         ],
@@ -364,7 +364,7 @@ fn make_object(
 
 /// Returns an upper bound of the number of dynamic relocations: one for each absolute address and
 /// cell.
-fn relocation_bound(natives: &Natives) -> usize {
+fn relocation_bound(natives: &NativeMembers) -> usize {
     let absolute = |r: &&Relocation| r.kind == elf::R_X86_64_64.0;
     let cells = |s: &Symbol| {
         let numbers = [s.got, s.pair, s.offset];
@@ -375,22 +375,22 @@ fn relocation_bound(natives: &Natives) -> usize {
 }
 
 /// Returns the arrays of constructors and destructors.
-fn arrays(natives: &Natives) -> Vec<Array> {
+fn arrays(natives: &NativeMembers) -> Vec<FunctionArray> {
     let when = |name: &str| {
         if name == ".init_array" {
-            Some(When::Start)
+            Some(ArrayPhase::Start)
         } else if let Some(number) = name.strip_prefix(".init_array.") {
-            Some(When::First(number.parse().unwrap_or(65535)))
+            Some(ArrayPhase::First(number.parse().unwrap_or(65535)))
         } else if name == ".preinit_array" {
-            Some(When::First(0))
+            Some(ArrayPhase::First(0))
         } else {
-            name.starts_with(".fini_array").then_some(When::End)
+            name.starts_with(".fini_array").then_some(ArrayPhase::End)
         }
     };
     let sections = natives.sections.iter();
     sections
         .filter_map(|s| {
-            Some(Array {
+            Some(FunctionArray {
                 when: when(&s.name)?,
                 at: s.at,
                 count: s.size / 8,
@@ -408,69 +408,69 @@ enum Target {
     Thread(usize),
     /// Absolute value.
     Absolute(usize),
-    /// Index into [`Table::outside`].
-    Outside(u32),
+    /// Index into [`Table::undefined`].
+    UndefinedSymbol(u32),
 }
 
 /// Resolves the references that are known, and records the others.
-struct Filler<'a> {
-    natives: &'a Natives,
-    plan: &'a Plan,
+struct Relocator<'a> {
+    natives: &'a NativeMembers,
+    layout: &'a Layout,
     out: &'a mut [u8],
     table: Table,
-    /// Indices into [`Table::outside`], by symbol.
-    outside: HashMap<u32, u32>,
+    /// Indices into [`Table::undefined`], by symbol.
+    undefined: HashMap<u32, u32>,
     /// Words that hold an address in the object: their offset and the target's.
     relative: Vec<(usize, usize)>,
     /// The other dynamic relocations.
     others: Vec<[u64; 3]>,
 }
 
-impl Filler<'_> {
+impl Relocator<'_> {
     fn jump(&self, symbol: &Symbol) -> usize {
-        self.plan.jumps + (symbol.jump as usize - 1) * JUMP
+        self.layout.jumps + (symbol.jump as usize - 1) * JUMP
     }
 
     fn cell(&self, number: u32) -> usize {
-        self.plan.cells + (number as usize - 1) * 8
+        self.layout.cells + (number as usize - 1) * 8
     }
 
     fn target(&mut self, number: u32) -> Result<Target, String> {
         let natives = self.natives;
         let symbol = &natives.symbols[number as usize];
         Ok(match symbol.value {
-            Value::Section(s, at) => {
+            Definition::Section(s, at) => {
                 let section = &natives.sections[s as usize];
                 match section.class {
-                    Class::Tls | Class::TlsZero => Target::Thread(section.at + at),
+                    SectionClass::Tls | SectionClass::TlsZero => Target::Thread(section.at + at),
                     _ if symbol.ifunc => Target::Own(self.jump(symbol)),
                     _ => Target::Own(section.at + at),
                 }
             }
-            Value::Absolute(a) => Target::Absolute(a),
-            Value::Gone => Target::Absolute(0),
-            Value::Undefined if symbol.name.is_empty() => Target::Absolute(0),
-            Value::Undefined if &*symbol.name == "_GLOBAL_OFFSET_TABLE_" => {
-                Target::Own(self.plan.cells)
+            Definition::Absolute(a) => Target::Absolute(a),
+            Definition::Gone => Target::Absolute(0),
+            Definition::Undefined if symbol.name.is_empty() => Target::Absolute(0),
+            Definition::Undefined if &*symbol.name == "_GLOBAL_OFFSET_TABLE_" => {
+                Target::Own(self.layout.cells)
             }
-            Value::Undefined if symbol.tls => {
+            Definition::Undefined if symbol.tls => {
                 return Err(format!(
                     "{} uses the thread-local variable `{}` of the program, which is not supported",
                     natives.member_name(symbol.user),
                     symbol.name
                 ));
             }
-            Value::Undefined => {
-                let list = &mut self.table.outside;
-                let at = *self.outside.entry(number).or_insert_with(|| {
-                    list.push(Outside {
+            Definition::Undefined => {
+                let list = &mut self.table.undefined;
+                let at = *self.undefined.entry(number).or_insert_with(|| {
+                    list.push(UndefinedSymbol {
                         name: symbol.name.to_string(),
                         weak: symbol.weak,
                         user: natives.member_name(symbol.user),
                     });
                     list.len() as u32 - 1
                 });
-                Target::Outside(at)
+                Target::UndefinedSymbol(at)
             }
         })
     }
@@ -482,24 +482,24 @@ impl Filler<'_> {
         names.sort_unstable();
         for (name, &number) in names {
             let symbol = &natives.symbols[number as usize];
-            let place = match symbol.value {
-                Value::Section(..) if symbol.tls => Place::ThreadLocal,
-                Value::Section(..) if symbol.ifunc => Place::At(self.jump(symbol)),
-                Value::Section(s, at) => Place::At(natives.sections[s as usize].at + at),
-                Value::Absolute(a) => Place::Absolute(a),
-                Value::Undefined | Value::Gone => continue,
+            let location = match symbol.value {
+                Definition::Section(..) if symbol.tls => SymbolLocation::ThreadLocal,
+                Definition::Section(..) if symbol.ifunc => SymbolLocation::At(self.jump(symbol)),
+                Definition::Section(s, at) => SymbolLocation::At(natives.sections[s as usize].at + at),
+                Definition::Absolute(a) => SymbolLocation::Absolute(a),
+                Definition::Undefined | Definition::Gone => continue,
             };
             let start = self.table.names.len() as u32;
             self.table.names.push_str(name);
             self.table.globals.push(Global {
                 name: start..self.table.names.len() as u32,
-                place,
+                location,
             });
         }
     }
 
-    fn gap(&mut self, at: usize, value: table::Value, addend: i64) {
-        self.table.gaps.push(Gap { at, value, addend });
+    fn fixup(&mut self, at: usize, value: table::FixupValue, addend: i64) {
+        self.table.fixups.push(Fixup { at, value, addend });
     }
 
     /// Adds a relocation by which the loader writes the number of the TLS block, or an offset in it
@@ -510,13 +510,13 @@ impl Filler<'_> {
     }
 
     /// Fills in the cells and jumps.
-    fn cells(&mut self, needs: &Needs, tls: bool) -> Result<(), String> {
+    fn cells(&mut self, needs: &Requirements, tls: bool) -> Result<(), String> {
         let natives = self.natives;
         if self.table.thread.is_some() {
-            self.by_loader(self.plan.thread, elf::R_X86_64_TPOFF64, 0);
+            self.by_loader(self.layout.thread, elf::R_X86_64_TPOFF64, 0);
         }
         if needs.block && tls {
-            self.by_loader(self.plan.block, elf::R_X86_64_DTPMOD64, 0);
+            self.by_loader(self.layout.block, elf::R_X86_64_DTPMOD64, 0);
         }
         for (number, symbol) in natives.symbols.iter().enumerate() {
             if symbol.got == 0 && symbol.pair == 0 && symbol.offset == 0 {
@@ -526,17 +526,17 @@ impl Filler<'_> {
             if symbol.got != 0 {
                 let at = self.cell(symbol.got);
                 match target {
-                    _ if symbol.ifunc && symbol.value != Value::Undefined => {
-                        if let Value::Section(s, offset) = symbol.value {
+                    _ if symbol.ifunc && symbol.value != Definition::Undefined => {
+                        if let Definition::Section(s, offset) = symbol.value {
                             let resolver = natives.sections[s as usize].at + offset;
-                            self.table.choices.push(Choice { cell: at, resolver });
+                            self.table.ifunc_choices.push(IFuncChoice { cell: at, resolver });
                         }
                     }
                     Target::Own(value) => self.relative.push((at, value)),
                     Target::Thread(value) | Target::Absolute(value) => {
                         write(self.out, at, &[value as u64]);
                     }
-                    Target::Outside(n) => self.gap(at, table::Value::Address(n), 0),
+                    Target::UndefinedSymbol(n) => self.fixup(at, table::FixupValue::Address(n), 0),
                 }
             }
             let in_block = match target {
@@ -570,7 +570,7 @@ impl Filler<'_> {
         for r in &natives.relocations {
             let section = &natives.sections[r.section as usize];
             let symbol = &natives.symbols[r.symbol as usize];
-            if symbol.value == Value::Gone {
+            if symbol.value == Definition::Gone {
                 // Unwind records of a dropped duplicate function; no reference leads to them.
                 continue;
             }
@@ -583,12 +583,12 @@ impl Filler<'_> {
                     | elf::R_X86_64_TPOFF64
                     | elf::R_X86_64_GOTOFF64
             );
-            let filled = !matches!(section.class, Class::Zero | Class::TlsZero);
+            let filled = !matches!(section.class, SectionClass::Zero | SectionClass::TlsZero);
             if !filled || r.offset + if wide { 8 } else { 4 } > section.bytes.1 {
                 return Err("damaged object: a relocation outside of its section".into());
             }
             let at = match section.class {
-                Class::Tls => self.plan.template + section.at + r.offset,
+                SectionClass::Tls => self.layout.template + section.at + r.offset,
                 _ => section.at + r.offset,
             };
             let addend = r.addend;
@@ -603,20 +603,20 @@ impl Filler<'_> {
                     continue;
                 }
                 (elf::R_X86_64_64, Target::Thread(value) | Target::Absolute(value)) => add(value),
-                (elf::R_X86_64_64, Target::Outside(n)) => {
-                    self.gap(at, table::Value::Address(n), addend);
+                (elf::R_X86_64_64, Target::UndefinedSymbol(n)) => {
+                    self.fixup(at, table::FixupValue::Address(n), addend);
                     continue;
                 }
-                (elf::R_X86_64_PC64, Target::Outside(n)) => {
-                    self.gap(at, table::Value::Distance(n), addend);
+                (elf::R_X86_64_PC64, Target::UndefinedSymbol(n)) => {
+                    self.fixup(at, table::FixupValue::Distance(n), addend);
                     continue;
                 }
-                (elf::R_X86_64_PLT32, Target::Outside(_)) if symbol.jump != 0 => {
+                (elf::R_X86_64_PLT32, Target::UndefinedSymbol(_)) if symbol.jump != 0 => {
                     add(self.jump(symbol)).wrapping_sub(at)
                 }
-                (elf::R_X86_64_PLT32 | elf::R_X86_64_PC32, Target::Outside(n)) => {
+                (elf::R_X86_64_PLT32 | elf::R_X86_64_PC32, Target::UndefinedSymbol(n)) => {
                     let jump = (symbol.jump != 0).then(|| self.jump(symbol));
-                    self.gap(at, table::Value::Near(n, jump), addend);
+                    self.fixup(at, table::FixupValue::Near(n, jump), addend);
                     continue;
                 }
                 (
@@ -628,7 +628,7 @@ impl Filler<'_> {
                     _,
                 ) => cell(&*self, symbol.got),
                 (elf::R_X86_64_TLSGD, _) => cell(&*self, symbol.pair),
-                (elf::R_X86_64_TLSLD, _) => add(self.plan.block).wrapping_sub(at),
+                (elf::R_X86_64_TLSLD, _) => add(self.layout.block).wrapping_sub(at),
                 (elf::R_X86_64_GOTTPOFF, _) => cell(&*self, symbol.offset),
                 (
                     elf::R_X86_64_DTPOFF32 | elf::R_X86_64_DTPOFF64,
@@ -636,20 +636,20 @@ impl Filler<'_> {
                 ) => add(value),
                 (elf::R_X86_64_TPOFF32, Target::Thread(value)) => {
                     let value = add(value) as i64;
-                    self.gap(at, table::Value::Thread { wide: false }, value);
+                    self.fixup(at, table::FixupValue::Thread { wide: false }, value);
                     continue;
                 }
                 (elf::R_X86_64_TPOFF64, Target::Thread(value)) => {
                     let value = add(value) as i64;
-                    self.gap(at, table::Value::Thread { wide: true }, value);
+                    self.fixup(at, table::FixupValue::Thread { wide: true }, value);
                     continue;
                 }
-                (elf::R_X86_64_GOTPC32, _) => add(self.plan.cells).wrapping_sub(at),
+                (elf::R_X86_64_GOTPC32, _) => add(self.layout.cells).wrapping_sub(at),
                 (elf::R_X86_64_GOTOFF64, Target::Own(value)) => {
-                    add(value).wrapping_sub(self.plan.cells)
+                    add(value).wrapping_sub(self.layout.cells)
                 }
-                (elf::R_X86_64_GOTOFF64, Target::Outside(n)) => {
-                    self.gap(at, table::Value::FromCells(n), addend);
+                (elf::R_X86_64_GOTOFF64, Target::UndefinedSymbol(n)) => {
+                    self.fixup(at, table::FixupValue::FromCells(n), addend);
                     continue;
                 }
                 (other, _) => {
@@ -678,19 +678,19 @@ impl Filler<'_> {
     }
 }
 
-fn natives_name(natives: &Natives) -> String {
+fn natives_name(natives: &NativeMembers) -> String {
     let first = natives.members.first();
     first.map_or_else(String::new, |(a, _)| a.path.display().to_string())
 }
 
 /// Returns name, offset and size of the thread-local variables that the guest may look up.
-fn exported(natives: &Natives) -> Vec<(Box<str>, usize, usize)> {
+fn exported(natives: &NativeMembers) -> Vec<(Box<str>, usize, usize)> {
     let globals: HashMap<_, _> = natives.globals.iter().collect();
     let mut list: Vec<_> = globals
         .into_iter()
         .filter_map(|(name, &i)| {
             let symbol = &natives.symbols[i as usize];
-            let Value::Section(s, at) = symbol.value else {
+            let Definition::Section(s, at) = symbol.value else {
                 return None;
             };
             (symbol.tls).then(|| (name.clone(), natives.sections[s as usize].at + at, 8))
@@ -723,7 +723,7 @@ fn records(bytes: &[u8]) -> impl Iterator<Item = (Range<usize>, bool)> {
 
 /// Writes `.eh_frame_hdr`: the functions' addresses in order, with their records.
 fn unwind_header(
-    natives: &Natives,
+    natives: &NativeMembers,
     sections: &[usize],
     out: &mut [u8],
     at: usize,
@@ -732,7 +732,7 @@ fn unwind_header(
 ) {
     let mut targets: HashMap<(u32, usize), (u32, i64)> = HashMap::new();
     for r in &natives.relocations {
-        if natives.sections[r.section as usize].class == Class::Unwind {
+        if natives.sections[r.section as usize].class == SectionClass::Unwind {
             targets.insert((r.section, r.offset), (r.symbol, r.addend));
         }
     }
@@ -743,7 +743,7 @@ fn unwind_header(
             // The function's address follows the length and the distance to the common record.
             let target = targets.get(&(i as u32, range.start + 8));
             if let (true, Some(&(symbol, addend))) = (function, target)
-                && let Value::Section(s, offset) = natives.symbols[symbol as usize].value
+                && let Definition::Section(s, offset) = natives.symbols[symbol as usize].value
             {
                 let start = (natives.sections[s as usize].at + offset) as i64 + addend;
                 table.push((start, section.at + range.start));

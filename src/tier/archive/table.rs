@@ -2,7 +2,7 @@
 //! loader cannot bind, because they lead to the guest or to the OpenMP runtime.
 //!
 //! A table is created with the object ([`super::shared`]) and may be cached with it
-//! ([`super::kept`]), so it holds offsets from the object's start and no addresses.
+//! ([`super::cached`]), so it holds offsets from the object's start and no addresses.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -26,10 +26,10 @@ pub(super) struct Table {
     pub names: String,
     pub globals: Vec<Global>,
     /// Symbols that no member defines.
-    pub outside: Vec<Outside>,
-    pub gaps: Vec<Gap>,
-    pub choices: Vec<Choice>,
-    pub arrays: Vec<Array>,
+    pub undefined: Vec<UndefinedSymbol>,
+    pub fixups: Vec<Fixup>,
+    pub ifunc_choices: Vec<IFuncChoice>,
+    pub arrays: Vec<FunctionArray>,
 }
 
 /// A global symbol that a member defines.
@@ -37,12 +37,12 @@ pub(super) struct Table {
 pub(super) struct Global {
     /// Range of the name within [`Table::names`].
     pub name: Range<u32>,
-    pub place: Place,
+    pub location: SymbolLocation,
 }
 
 /// Location of a global symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Place {
+pub(super) enum SymbolLocation {
     /// Offset of a function, of a variable, or of the jump to an ifunc's choice.
     At(usize),
     /// A thread-local variable, which the loader finds by name.
@@ -53,7 +53,7 @@ pub(super) enum Place {
 
 /// A symbol that no member defines.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Outside {
+pub(super) struct UndefinedSymbol {
     pub name: String,
     pub weak: bool,
     /// The member that uses it, for messages.
@@ -62,15 +62,15 @@ pub(super) struct Outside {
 
 /// A reference that is filled in when the object is loaded.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Gap {
+pub(super) struct Fixup {
     pub at: usize,
-    pub value: Value,
+    pub value: FixupValue,
     pub addend: i64,
 }
 
-/// Value of a gap before the addend. Symbols are indices into [`Table::outside`].
+/// FixupValue of a gap before the addend. Symbols are indices into [`Table::undefined`].
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) enum Value {
+pub(super) enum FixupValue {
     /// Address of the symbol, in 8 bytes.
     Address(u32),
     /// Distance to the symbol, in 8 bytes.
@@ -85,7 +85,7 @@ pub(super) enum Value {
 
 /// A function that its resolver chooses when the program starts (`ifunc`).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Choice {
+pub(super) struct IFuncChoice {
     /// Cell for the chosen address.
     pub cell: usize,
     pub resolver: usize,
@@ -93,15 +93,15 @@ pub(super) struct Choice {
 
 /// An array of constructors or destructors.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Array {
-    pub when: When,
+pub(super) struct FunctionArray {
+    pub when: ArrayPhase,
     pub at: usize,
     pub count: usize,
 }
 
 /// Time at which the functions of an array run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum When {
+pub(super) enum ArrayPhase {
     /// Before the guest's constructors, ordered by this number.
     First(u32),
     /// After the guest's constructors, whose files come first in a link.
@@ -111,10 +111,10 @@ pub(super) enum When {
 
 impl Table {
     /// Finds the location of a global symbol.
-    pub fn place(&self, name: &str) -> Option<Place> {
+    pub fn location(&self, name: &str) -> Option<SymbolLocation> {
         let name_of = |g: &Global| &self.names[g.name.start as usize..g.name.end as usize];
         let found = self.globals.binary_search_by(|g| name_of(g).cmp(name));
-        found.ok().map(|i| self.globals[i].place)
+        found.ok().map(|i| self.globals[i].location)
     }
 }
 
@@ -130,13 +130,13 @@ mod tests {
             table.names.push_str(name);
             table.globals.push(Global {
                 name: start..table.names.len() as u32,
-                place: Place::At(at),
+                location: SymbolLocation::At(at),
             });
         }
-        assert_eq!(table.place("ab"), Some(Place::At(2)));
-        assert_eq!(table.place("b"), Some(Place::At(3)));
+        assert_eq!(table.location("ab"), Some(SymbolLocation::At(2)));
+        assert_eq!(table.location("b"), Some(SymbolLocation::At(3)));
         for name in ["", "aa", "abc", "c"] {
-            assert_eq!(table.place(name), None, "{name}");
+            assert_eq!(table.location(name), None, "{name}");
         }
     }
 }

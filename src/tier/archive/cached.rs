@@ -24,7 +24,7 @@ const OBJECT: &str = "members.so";
 
 /// A cached object of an earlier run.
 #[derive(Debug)]
-pub struct Kept {
+pub struct CachedObject {
     pub(super) file: File,
     pub(super) table: Table,
 }
@@ -65,14 +65,14 @@ impl Identity {
 }
 
 /// Returns the cached object for the same `key`, if the archives are unchanged.
-pub fn find(shelf: &Shelf, key: &[u8; 32]) -> Option<Kept> {
+pub fn find(shelf: &Shelf, key: &[u8; 32]) -> Option<CachedObject> {
     let entry: Entry = postcard::from_bytes(&shelf.bytes(TABLE)?).ok()?;
     if entry.key != *key || !entry.archives.iter().all(Identity::is_current) {
         return None;
     }
     // The file that is checked is the file that is loaded, even if another one replaces its name.
     let mut file = shelf.open_file(OBJECT)?;
-    (checksum(&mut file)? == entry.sum).then_some(Kept {
+    (checksum(&mut file)? == entry.sum).then_some(CachedObject {
         file,
         table: entry.table,
     })
