@@ -15,7 +15,7 @@ use ompvm_tier::archive::Archive;
 use ompvm_tier::host::{HostFunction, IntoHost};
 use ompvm_tier::libraries::Libraries;
 use ompvm_tier::link::{self, Environment, Linked};
-use ompvm_tier::policy::Mode;
+use ompvm_tier::policy::TierPolicy;
 use ompvm_tier::restart::{self, Restart};
 use ompvm_tier::{process, runtime};
 use std::ffi::CString;
@@ -144,22 +144,22 @@ impl Program {
                     .map_err(|_| Error::Host("an argument contains a zero byte".into()))
             })
             .collect::<Result<_, _>>()?;
-        let options = process::Options {
+        let options = process::ProcessOptions {
             args,
             env: config.env,
             native: config.native,
             stack: config.stack,
             mode: match config.tier {
-                Tier::Interp => Mode::Interp,
-                Tier::Baseline => Mode::Baseline,
-                Tier::Opt => Mode::Opt,
-                Tier::Auto => Mode::Auto,
+                Tier::Interp => TierPolicy::Interp,
+                Tier::Baseline => TierPolicy::Baseline,
+                Tier::Opt => TierPolicy::Opt,
+                Tier::Auto => TierPolicy::Auto,
             },
             shelf,
             flush_denormals: config.flush_denormals,
             restart: config.restart.map(|(command, file)| Restart {
-                command: command.iter().map(|word| restart::text(word)).collect(),
-                file: restart::text(file.as_os_str()),
+                command: command.iter().map(|word| restart::c_string(word)).collect(),
+                file: restart::c_string(file.as_os_str()),
             }),
         };
         Ok(Process::new(process::Process::start(linked, options)?))
@@ -185,7 +185,7 @@ impl Program {
         // Libraries are opened first, because one of them may be a tool.
         let names = [&self.libraries[..], &config.libraries].concat();
         let libraries = Libraries::open(&names, &config.library_paths)?;
-        let own_tool = process::start_tool(&self.module).is_some();
+        let own_tool = process::ompt_start_tool(&self.module).is_some();
         let environment = Environment {
             runtime: runtime::lookup_for(own_tool),
             host: self.host.clone(),

@@ -224,7 +224,7 @@ impl<'p, P: Arguments, R: GuestValue> TypedFunc<'p, P, R> {
         // returned, so `out` is set.
         unsafe {
             let target = self.target;
-            self.process.run(|| {
+            self.process.call_guest(|| {
                 out.write(arguments.call::<R>(target));
             })?;
             Ok(R::from_native(out.assume_init()))

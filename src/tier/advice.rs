@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Name of the marker in the program's cache entry that says that the user was told.
-pub const NAME: &str = "advised";
+pub const MARKER: &str = "advised";
 /// Divisor: compilations that took less than this part of the processor time are not reported.
-const PART: u32 = 5;
+const REPORTED_PART: u32 = 5;
 /// Smallest saving that is reported.
-const LEAST: Duration = Duration::from_millis(100);
+const MIN_SAVING: Duration = Duration::from_millis(100);
 
 /// The processor time that compilations took from the program, in nanoseconds.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl CompileTime {
 /// compilations that delayed the program.
 fn saving(taken: Duration, all: Duration, processors: usize) -> Option<Duration> {
     let saved = taken / processors.max(1) as u32;
-    (taken * PART > all && saved >= LEAST).then_some(saved)
+    (taken * REPORTED_PART > all && saved >= MIN_SAVING).then_some(saved)
 }
 
 #[cfg(test)]

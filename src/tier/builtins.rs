@@ -7,7 +7,7 @@
 //! those that it lacks in [`ompvm_support::builtins`].
 
 use super::atomics;
-use super::dynamic;
+use super::dlfcn;
 use ompvm_interp as interp;
 use ompvm_memory::{altstack, stack};
 use ompvm_support::builtins;
@@ -103,7 +103,7 @@ unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
 }
 
 /// Returns our definition of a name that takes precedence over the process's.
-pub fn first(name: &str) -> Option<usize> {
+pub fn preferred(name: &str) -> Option<usize> {
     Some(match name {
         "dlclose" => dlclose as *const () as usize,
         "atexit" => atexit as *const () as usize,
@@ -116,11 +116,11 @@ pub fn first(name: &str) -> Option<usize> {
         "pthread_create" => stack::create_thread as *const () as usize,
         "sigaltstack" => altstack::sigaltstack as *const () as usize,
         "__dso_handle" => &raw const DSO as usize,
-        _ => return dynamic::address(name).or_else(|| interp::cleanup_address(name)),
+        _ => return dlfcn::address(name).or_else(|| interp::cleanup_address(name)),
     })
 }
 
 /// Returns our definition of a name that neither a library nor the process defines.
-pub fn last(name: &str) -> Option<usize> {
+pub fn fallback(name: &str) -> Option<usize> {
     atomics::address(name).or_else(|| builtins::address(name))
 }

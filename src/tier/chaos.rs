@@ -3,7 +3,7 @@
 //! With `OMPVM_CHAOS=SEED` in the environment, each function is, when its first call lowers it,
 //! compiled at once or not, with those that must switch together with it, and left at a random loop
 //! after a random number of trips or not. A seed gives the same choices in the same order of first
-//! calls, up to [`MOST`]. No clock is read and nothing runs beside the guest, which waits for each
+//! calls, up to [`MAX_COMPILED`]. No clock is read and nothing runs beside the guest, which waits for each
 //! compilation, so a failure can be repeated.
 
 use super::call_closure;
@@ -25,7 +25,7 @@ pub struct Chaos(u64);
 
 /// Most functions that are compiled. Programs with thousands of template instances would take
 /// minutes.
-const MOST: u32 = 200;
+const MAX_COMPILED: u32 = 200;
 
 impl Chaos {
     /// Returns the generator that the environment asks for.
@@ -54,7 +54,7 @@ static STATE: Mutex<Option<(Chaos, Arc<Compiler>, u32)>> = Mutex::new(None);
 
 /// Starts chaos mode for the functions of one image.
 pub fn start(chaos: Chaos, _image: &Arc<Image>, compiler: &Arc<Compiler>) {
-    *STATE.lock() = Some((chaos, compiler.clone(), MOST));
+    *STATE.lock() = Some((chaos, compiler.clone(), MAX_COMPILED));
     interp::set_lowered_hook(lowered);
 }
 

@@ -333,10 +333,10 @@ impl Compiler {
     pub fn advice(&self) -> Option<Duration> {
         let saving = self.taken.saving()?;
         let shelf = self.program.shelf()?;
-        if shelf.bytes(advice::NAME).is_some() {
+        if shelf.bytes(advice::MARKER).is_some() {
             return None;
         }
-        shelf.put_bytes(advice::NAME, &[]);
+        shelf.put_bytes(advice::MARKER, &[]);
         Some(saving)
     }
 

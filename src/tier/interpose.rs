@@ -18,7 +18,7 @@
 //! allocated before the guest was loaded, or while our own code was at work, reach the guest's
 //! `free` at exit: those in which it lists a thread's destructors.
 
-use super::{dynamic, restart};
+use super::{dlfcn, restart};
 use hashbrown::HashMap;
 use ompvm_ir::Linkage;
 use ompvm_memory::image::Image;
@@ -76,7 +76,7 @@ struct Slot {
     protected: bool,
 }
 
-struct Work {
+struct Interposition {
     exports: HashMap<Box<[u8]>, Export>,
     /// Addresses of the guest's type infos and of their names.
     types: HashMap<Box<[u8]>, usize>,
@@ -96,7 +96,7 @@ pub fn apply(image: &Image) {
         }
     }
     // Libraries that query a symbol by name find the guest's, as those that refer to it.
-    let ask = dynamic::for_libraries as *const () as usize;
+    let ask = dlfcn::dlsym_for_libraries as *const () as usize;
     let export = Export {
         guest: ask,
         stub: 0,
@@ -118,7 +118,7 @@ pub fn apply(image: &Image) {
     let Some(flag) = internal_work::offset() else {
         return;
     };
-    let mut work = Work {
+    let mut work = Interposition {
         exports,
         types: types.collect(),
         stubs: StubPages {
@@ -152,10 +152,10 @@ unsafe extern "C" fn visit(
     _size: usize,
     work: *mut c_void,
 ) -> c_int {
-    // SAFETY: `apply` passes its live `Work`; the loader keeps the information valid during the
+    // SAFETY: `apply` passes its live `Interposition`; the loader keeps the information valid during the
     // call.
     unsafe {
-        let (info, work) = (&*info, &mut *work.cast::<Work>());
+        let (info, work) = (&*info, &mut *work.cast::<Interposition>());
         let name = CStr::from_ptr(info.dlpi_name).to_bytes();
         // The first object is our own executable. The loader itself is skipped.
         let skip = std::mem::take(&mut work.first)
@@ -171,7 +171,7 @@ unsafe extern "C" fn visit(
 
 /// # Safety
 /// `info` must describe a loaded library.
-unsafe fn library(info: &libc::dl_phdr_info, work: &mut Work) {
+unsafe fn library(info: &libc::dl_phdr_info, work: &mut Interposition) {
     let base = info.dlpi_addr as usize;
     // SAFETY: the loader describes a loaded object, whose dynamic section it has relocated.
     unsafe {

@@ -17,9 +17,9 @@ const STATUS: i32 = 125;
 ///
 /// # Errors
 /// Fails if the system has no memory for the stub.
-pub fn address(what: String, exit: Option<usize>) -> Result<usize, Error> {
+pub fn stub_for(what: String, exit: Option<usize>) -> Result<usize, Error> {
     let run = move |_: &mut _| -> () {
-        eprintln!("ompvm: {}", Error::Unsupported(vec![reached(&what)]));
+        eprintln!("ompvm: {}", Error::Unsupported(vec![at_current_position(&what)]));
         // SAFETY: `exit` is the address of a function of exit's type. Neither call returns to the
         // guest.
         unsafe {
@@ -36,7 +36,7 @@ pub fn address(what: String, exit: Option<usize>) -> Result<usize, Error> {
 }
 
 /// Returns `what` with the current position of the calling thread.
-fn reached(what: &str) -> Unsupported {
+fn at_current_position(what: &str) -> Unsupported {
     // SAFETY: the guest called this function on this thread, so its state is initialized.
     let ip = unsafe { (*thread::current()).position() };
     let (mut place, mut function) = (None, None);

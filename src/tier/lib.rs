@@ -6,7 +6,7 @@
 
 mod advice;
 mod eager;
-mod alone;
+mod single_thread;
 pub mod archive;
 mod assembly;
 mod atomics;
@@ -14,7 +14,7 @@ pub mod builtins;
 mod chaos;
 mod call_closure;
 mod compiler;
-mod dynamic;
+mod dlfcn;
 pub mod host;
 mod recompile;
 pub mod interpose;

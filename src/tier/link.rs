@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 /// Answer of our OpenMP runtime to a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Runtime {
+pub enum RuntimeLookup {
     /// Address of the entry.
     Address(usize),
     /// The runtime knows the name but does not support it; the text describes the entry.
@@ -42,7 +42,7 @@ pub enum Runtime {
 #[derive(Debug)]
 pub struct Environment {
     /// Function that looks a name up in our runtime.
-    pub runtime: fn(&str) -> Runtime,
+    pub runtime: fn(&str) -> RuntimeLookup,
     /// Functions of the embedder.
     pub host: HashMap<String, Arc<HostFunction>>,
     /// Named libraries and the process.
@@ -137,11 +137,11 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
         environment.choose_members(&module, symbols)?;
     }
     if let Some(symbols) = &module.linked_before
-        && let Some(addresses) = again(&module, &mut environment, symbols)
+        && let Some(addresses) = relink(&module, &mut environment, symbols)
     {
         check_host_functions(&module, &environment)?;
         let uses = symbols.clone();
-        let cpp = cpp(&module, &mut environment);
+        let cpp = foreign_cpp_library(&module, &mut environment);
         return Ok(Linked {
             module,
             addresses,
@@ -154,7 +154,7 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
     let mut addresses = HashMap::new();
     let mut unsupported = collect_unsupported(&module, &uses);
     if !environment.late {
-        unsupported.extend(instructions(&module));
+        unsupported.extend(unsupported_instructions(&module));
     }
     let mut unresolved = Vec::new();
     let mut missing_entries = HashMap::new();
@@ -169,22 +169,22 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
             continue;
         }
         match environment.find(name, kind) {
-            Runtime::Address(a) => {
+            RuntimeLookup::Address(a) => {
                 addresses.insert(name.into(), a);
             }
-            Runtime::Unsupported(what) if environment.late => {
+            RuntimeLookup::Unsupported(what) if environment.late => {
                 let exit = environment.overrides.get("exit").copied();
-                addresses.insert(name.into(), late::address(what, exit)?);
+                addresses.insert(name.into(), late::stub_for(what, exit)?);
             }
-            Runtime::Unsupported(what) => {
+            RuntimeLookup::Unsupported(what) => {
                 missing_entries.insert(symbol, what);
             }
-            Runtime::Unknown if linkage == Linkage::ExternWeak || has_body => {}
-            Runtime::Unknown if is_linker_defined(&module, name) => {}
-            Runtime::Unknown => unresolved.push(missing(&module, name, at)),
+            RuntimeLookup::Unknown if linkage == Linkage::ExternWeak || has_body => {}
+            RuntimeLookup::Unknown if is_linker_defined(&module, name) => {}
+            RuntimeLookup::Unknown => unresolved.push(describe_unresolved(&module, name, at)),
         }
     }
-    unsupported.extend(places_of(&module, &uses, &missing_entries));
+    unsupported.extend(uses_of(&module, &uses, &missing_entries));
     if !unsupported.is_empty() {
         sort(&mut unsupported);
         return Err(Error::Unsupported(unsupported));
@@ -193,7 +193,7 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
         unresolved.sort();
         return Err(Error::Unresolved(unresolved));
     }
-    let cpp = cpp(&module, &mut environment);
+    let cpp = foreign_cpp_library(&module, &mut environment);
     Ok(Linked {
         module,
         addresses,
@@ -205,7 +205,7 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
 
 /// Returns the addresses of the symbols of a module that was linked before without errors. Returns
 /// `None` if there is an error this time, whose report needs the places of the uses.
-fn again(
+fn relink(
     module: &Module,
     environment: &mut Environment,
     symbols: &[GlobalRef],
@@ -219,10 +219,10 @@ fn again(
             continue;
         }
         match environment.find(name, kind) {
-            Runtime::Address(a) => {
+            RuntimeLookup::Address(a) => {
                 addresses.insert(name.into(), a);
             }
-            Runtime::Unknown
+            RuntimeLookup::Unknown
                 if linkage == Linkage::ExternWeak
                     || has_body
                     || is_linker_defined(module, name) => {}
@@ -233,9 +233,9 @@ fn again(
 }
 
 /// Returns the C++ library of a module that throws or catches, if it is not the process's own.
-fn cpp(module: &Module, environment: &mut Environment) -> Option<throws::Functions> {
+fn foreign_cpp_library(module: &Module, environment: &mut Environment) -> Option<throws::Functions> {
     if uses_exceptions(module) {
-        environment.cpp()
+        environment.foreign_cpp_library()
     } else {
         None
     }
@@ -284,11 +284,11 @@ fn check_host_functions(module: &Module, environment: &Environment) -> Result<()
 }
 
 /// Returns everything in a module that this version does not support, without linking it.
-pub fn unsupported(module: &Module, runtime: fn(&str) -> Runtime) -> Vec<Unsupported> {
+pub fn unsupported(module: &Module, runtime: fn(&str) -> RuntimeLookup) -> Vec<Unsupported> {
     if let Some(symbols) = &module.linked_before {
         let missing = symbols.iter().any(|&s| {
             undefined(module, s)
-                .is_some_and(|(name, ..)| matches!(runtime(name), Runtime::Unsupported(_)))
+                .is_some_and(|(name, ..)| matches!(runtime(name), RuntimeLookup::Unsupported(_)))
         });
         if !missing {
             return Vec::new();
@@ -296,17 +296,17 @@ pub fn unsupported(module: &Module, runtime: fn(&str) -> Runtime) -> Vec<Unsuppo
     }
     let uses = Uses::of(module);
     let mut list = collect_unsupported(module, &uses);
-    list.extend(instructions(module));
+    list.extend(unsupported_instructions(module));
     list.extend(interp::unsupported(module));
     let mut missing_entries = HashMap::new();
     for &symbol in uses.symbols.keys() {
         if let Some((name, ..)) = undefined(module, symbol)
-            && let Runtime::Unsupported(what) = runtime(name)
+            && let RuntimeLookup::Unsupported(what) = runtime(name)
         {
             missing_entries.insert(symbol, what);
         }
     }
-    list.extend(places_of(module, &uses, &missing_entries));
+    list.extend(uses_of(module, &uses, &missing_entries));
     sort(&mut list);
     list
 }
@@ -317,7 +317,7 @@ fn sort(list: &mut Vec<Unsupported>) {
 }
 
 /// Returns every call of one of the entries, and the first use of each entry that is never called.
-fn places_of(
+fn uses_of(
     module: &Module,
     uses: &Uses,
     entries: &HashMap<GlobalRef, String>,
@@ -356,7 +356,7 @@ fn places_of(
     list
 }
 
-fn missing(module: &Module, name: &str, at: &Use) -> String {
+fn describe_unresolved(module: &Module, name: &str, at: &Use) -> String {
     let mut text = format!("`{name}`");
     if let Some(function) = at.function_name(module) {
         text.push_str(&format!(" (used in `{function}`"));
@@ -386,7 +386,7 @@ fn is_linker_defined(module: &Module, name: &str) -> bool {
 
 /// Returns the instructions that the reader did not understand. The interpreter fails when it
 /// reaches one.
-fn instructions(module: &Module) -> Vec<Unsupported> {
+fn unsupported_instructions(module: &Module) -> Vec<Unsupported> {
     let mut list = Vec::new();
     for function in module.functions.values() {
         for inst in function.body.iter().flat_map(|b| &b.insts) {
@@ -430,7 +430,7 @@ impl Environment {
             wanted.extend(assembly.undefined().iter().cloned());
             wanted.retain(|name| assembly.address(name).is_none());
         }
-        wanted.retain(|name| self.ours(name).is_none());
+        wanted.retain(|name| self.own_definition(name).is_none());
         let fortran = |n: &String| n.starts_with("_FortranA");
         let named = !self.archives.is_empty() || !self.libraries.archives.is_empty();
         let shelf = self.shelf.clone();
@@ -442,7 +442,7 @@ impl Environment {
             wanted.retain(|name| cached.address(name).is_none());
             let outside = cached
                 .undefined()
-                .filter(|name| exported(module, name).is_none() && self.ours(name).is_none());
+                .filter(|name| exported(module, name).is_none() && self.own_definition(name).is_none());
             wanted.extend(outside.map(str::to_owned));
             let throws = cached.address("__cxa_throw").is_none();
             self.provide_libcpp(module, &wanted, throws);
@@ -473,7 +473,7 @@ impl Environment {
             list.retain(|a| !libraries::is_libcpp_archive(&a.path));
         }
         let mut elsewhere =
-            |name: &str| exported(module, name).is_some() || self.ours(name).is_some();
+            |name: &str| exported(module, name).is_some() || self.own_definition(name).is_some();
         natives.choose(&list, wanted, &mut elsewhere)?;
         if natives.is_empty() {
             return Ok(());
@@ -481,7 +481,7 @@ impl Environment {
         // Compilers emit calls of helper functions, which are in an archive that every native link
         // has.
         let mut missing = natives.needed();
-        missing.retain(|n| exported(module, n).is_none() && self.ours(n).is_none());
+        missing.retain(|n| exported(module, n).is_none() && self.own_definition(n).is_none());
         if missing.iter().any(|n| self.libraries.is_of_libcpp(n)) {
             self.libraries.open_libcpp();
         }
@@ -492,7 +492,7 @@ impl Environment {
             let helpers = [Archive::open(&path)?];
             self.archives.extend(helpers.iter().cloned());
             let mut elsewhere =
-                |name: &str| exported(module, name).is_some() || self.ours(name).is_some();
+                |name: &str| exported(module, name).is_some() || self.own_definition(name).is_some();
             natives.choose(&helpers, missing, &mut elsewhere)?;
         }
         // The guest's own definitions come first in a link, and take precedence over weak ones.
@@ -562,9 +562,9 @@ impl Environment {
     }
 
     /// Returns the C++ library of a program, if it is not the process's own.
-    fn cpp(&mut self) -> Option<throws::Functions> {
+    fn foreign_cpp_library(&mut self) -> Option<throws::Functions> {
         let mut find = |name: &str| match self.find(name, SymbolKind::Function) {
-            Runtime::Address(a) => Some(a),
+            RuntimeLookup::Address(a) => Some(a),
             _ => None,
         };
         let globals = find(throws::GLOBALS)?;
@@ -583,19 +583,19 @@ impl Environment {
     }
 
     /// Looks up a name for which our definition takes precedence over archives and libraries.
-    fn ours(&self, name: &str) -> Option<Runtime> {
+    fn own_definition(&self, name: &str) -> Option<RuntimeLookup> {
         if let Some(&a) = self.overrides.get(name) {
-            return Some(Runtime::Address(a));
+            return Some(RuntimeLookup::Address(a));
         }
         match (self.runtime)(name) {
-            Runtime::Unknown => {}
+            RuntimeLookup::Unknown => {}
             found => return Some(found),
         }
         if let Some(f) = self.host.get(name) {
-            return Some(Runtime::Address(f.address()));
+            return Some(RuntimeLookup::Address(f.address()));
         }
-        let first = builtins::first(name).or_else(|| libraries::unwinder(name));
-        first.map(Runtime::Address)
+        let first = builtins::preferred(name).or_else(|| libraries::unwinder(name));
+        first.map(RuntimeLookup::Address)
     }
 
     /// Links the module's assembly. The symbols of the image must have addresses.
@@ -610,11 +610,11 @@ impl Environment {
         let mut addresses = HashMap::new();
         for name in assembly.undefined() {
             let found = match assembly::defined(&image.module, name) {
-                Some(symbol) => Runtime::Address(image.symbol_address(symbol)),
+                Some(symbol) => RuntimeLookup::Address(image.symbol_address(symbol)),
                 None => self.find(name, SymbolKind::Function),
             };
             match found {
-                Runtime::Address(address) => {
+                RuntimeLookup::Address(address) => {
                     addresses.insert(name.clone(), address);
                 }
                 _ => unresolved.push(format!("`{name}` (used in assembly outside of functions)")),
@@ -629,22 +629,22 @@ impl Environment {
         bound
     }
 
-    fn find(&mut self, name: &str, kind: SymbolKind) -> Runtime {
+    fn find(&mut self, name: &str, kind: SymbolKind) -> RuntimeLookup {
         if let Some(address) = self.assembly.as_ref().and_then(|a| a.address(name)) {
-            return Runtime::Address(address);
+            return RuntimeLookup::Address(address);
         }
-        if let Some(found) = self.ours(name) {
+        if let Some(found) = self.own_definition(name) {
             return found;
         }
         if let Some(a) = self.natives.as_ref().and_then(|n| n.address(name)) {
-            return Runtime::Address(a);
+            return RuntimeLookup::Address(a);
         }
         match self.libraries.find(name) {
-            Some(a) => return Runtime::Address(heap::wrapper_of(name, a).unwrap_or(a)),
-            None if kind == SymbolKind::ThreadLocal => return Runtime::Unknown,
+            Some(a) => return RuntimeLookup::Address(heap::wrapper_of(name, a).unwrap_or(a)),
+            None if kind == SymbolKind::ThreadLocal => return RuntimeLookup::Unknown,
             None => {}
         }
-        builtins::last(name).map_or(Runtime::Unknown, Runtime::Address)
+        builtins::fallback(name).map_or(RuntimeLookup::Unknown, RuntimeLookup::Address)
     }
 }
 
@@ -677,18 +677,18 @@ impl archive::Resolve for Resolver<'_> {
             return Some(self.image.symbol_address(symbol));
         }
         match self.environment.find(name, SymbolKind::Function) {
-            Runtime::Address(a) => return Some(a),
-            Runtime::Unsupported(what) if self.environment.late => {
+            RuntimeLookup::Address(a) => return Some(a),
+            RuntimeLookup::Unsupported(what) if self.environment.late => {
                 let exit = self.environment.overrides.get("exit").copied();
-                return late::address(what, exit).ok();
+                return late::stub_for(what, exit).ok();
             }
-            Runtime::Unsupported(what) => self.unsupported.push(Unsupported {
+            RuntimeLookup::Unsupported(what) => self.unsupported.push(Unsupported {
                 what,
                 place: None,
                 function: Some(user.to_owned()),
             }),
-            Runtime::Unknown if weak => {}
-            Runtime::Unknown => {
+            RuntimeLookup::Unknown if weak => {}
+            RuntimeLookup::Unknown => {
                 let bitcode = self.environment.archives.iter().any(|a| {
                     a.find(name)
                         .is_some_and(|m| a.members[m as usize].kind == MemberKind::Bitcode)

@@ -29,7 +29,7 @@ use std::time::Duration;
 
 /// Tier policy of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Mode {
+pub enum TierPolicy {
     /// Interprets everything.
     #[default]
     Interp,
@@ -58,15 +58,15 @@ impl Tiers {
     /// None at present.
     pub fn start(
         image: &Arc<Image>,
-        mode: Mode,
+        mode: TierPolicy,
         native: bool,
         shelf: Option<Arc<Shelf>>,
     ) -> Result<Tiers, Error> {
         let chaos = super::chaos::Chaos::from_env();
-        if mode == Mode::Interp && chaos.is_none() {
+        if mode == TierPolicy::Interp && chaos.is_none() {
             return Ok(Tiers::default());
         }
-        if mode == Mode::Baseline && chaos.is_none() {
+        if mode == TierPolicy::Baseline && chaos.is_none() {
             // Code that cannot be compiled stays in the interpreter.
             if let Err(why) = interp::baseline::set_compile_at_first_call() {
                 eprintln!("ompvm: the baseline tier is not used: {why}");
@@ -74,7 +74,7 @@ impl Tiers {
             return Ok(Tiers::default());
         }
         // Without a baseline tier, the interpreter runs the code that is not compiled yet.
-        let below = matches!(mode, Mode::Auto | Mode::Baseline);
+        let below = matches!(mode, TierPolicy::Auto | TierPolicy::Baseline);
         if below || chaos.is_some_and(|c| c.baseline()) {
             let _ = interp::baseline::set_compile_at_first_call();
         }
@@ -87,17 +87,17 @@ impl Tiers {
         let compiler = Arc::new(Compiler::new(
             image,
             shelf,
-            mode == Mode::Opt && chaos.is_none(),
+            mode == TierPolicy::Opt && chaos.is_none(),
         ));
         COMPILERS.lock().push(compiler.clone());
         let mut tiers = Tiers::default();
         let cached = match chaos {
-            None => compiler.load_cached(image, mode == Mode::Auto),
+            None => compiler.load_cached(image, mode == TierPolicy::Auto),
             Some(_) => CachedCode::default(),
         };
         if let Some(chaos) = chaos {
             super::chaos::start(chaos, image, &compiler);
-        } else if mode == Mode::Opt {
+        } else if mode == TierPolicy::Opt {
             compile_all(image, &compiler, &cached.all);
             if compiler.skipped_any() {
                 let _ = interp::baseline::set_compile_at_first_call();

@@ -11,11 +11,11 @@
 //! If an embedded guest calls `exit` on a thread that it created itself, the process ends, because
 //! the threads of a team cannot be unwound from outside.
 
-use super::alone;
+use super::single_thread;
 use super::builtins;
-use super::dynamic;
+use super::dlfcn;
 use super::link::Linked;
-use super::policy::{Mode, Tiers};
+use super::policy::{TierPolicy, Tiers};
 use super::restart::{self, Restart};
 use super::runtime;
 use super::sample;
@@ -42,7 +42,7 @@ use std::sync::Arc;
 
 /// Options for starting a process.
 #[derive(Debug, Default)]
-pub struct Options {
+pub struct ProcessOptions {
     /// `argv`, the program's name first.
     pub args: Vec<CString>,
     /// Environment of the guest, set in the whole process before it starts.
@@ -52,7 +52,7 @@ pub struct Options {
     /// Size in bytes of the stack that embedded calls run on; 0 for the caller's own stack.
     pub stack: usize,
     /// Tier policy.
-    pub mode: Mode,
+    pub mode: TierPolicy,
     /// The program's cache entry.
     pub shelf: Option<Arc<Shelf>>,
     /// Command that runs a native guest again when it executes itself. `None` passes such calls to
@@ -89,7 +89,7 @@ pub struct Process {
     /// Dropped before the image, to which the registration refers.
     _regions: Option<auto_offload::Registration>,
     /// Dropped before the image, to which the registration refers.
-    _names: dynamic::Registered,
+    _names: dlfcn::Registration,
     image: Arc<Image>,
     /// Declared after the image, so that libraries and host functions outlive it.
     linked: Linked,
@@ -138,7 +138,7 @@ impl ArgumentVector {
 }
 
 /// State that takes an embedded run on this thread back to its start.
-struct Run {
+struct EmbeddedRun {
     act: Activation,
     /// Handlers of the process, which outlives the run.
     handlers: *const Handlers,
@@ -147,7 +147,7 @@ struct Run {
 }
 
 thread_local! {
-    static RUN: Cell<*mut Run> = const { Cell::new(ptr::null_mut()) };
+    static EMBEDDED_RUN: Cell<*mut EmbeddedRun> = const { Cell::new(ptr::null_mut()) };
     /// The stack of this thread's last embedded call, and its size.
     static STACK: Cell<Option<(usize, Stack)>> = const { Cell::new(None) };
 }
@@ -176,7 +176,7 @@ unsafe extern "C" {
 }
 
 /// Returns the program's own `ompt_start_tool`.
-pub fn start_tool(module: &ompvm_ir::Module) -> Option<ompvm_ir::FuncId> {
+pub fn ompt_start_tool(module: &ompvm_ir::Module) -> Option<ompvm_ir::FuncId> {
     match module.symbol("ompt_start_tool") {
         Some(GlobalRef::Func(f)) if module.functions[f].body.is_some() => Some(f),
         _ => None,
@@ -192,7 +192,7 @@ pub fn compile(linked: &Linked, shelf: Arc<Shelf>) -> Result<Vec<String>, Error>
     let image = Image::place(linked.module.clone(), false, &mut |name, kind| {
         linked.resolve(name, kind)
     })?;
-    let tiers = Tiers::start(&image, Mode::Opt, false, Some(shelf))?;
+    let tiers = Tiers::start(&image, TierPolicy::Opt, false, Some(shelf))?;
     Ok(tiers.impossible())
 }
 
@@ -262,9 +262,9 @@ impl Process {
     ///
     /// # Errors
     /// Fails if the host refuses memory or a thread, or if a constructor faults.
-    pub fn start(mut linked: Linked, options: Options) -> Result<Process, Error> {
+    pub fn start(mut linked: Linked, options: ProcessOptions) -> Result<Process, Error> {
         for (key, value) in &options.env {
-            // SAFETY: `Options::env` documents that these variables are set for the whole process.
+            // SAFETY: `ProcessOptions::env` documents that these variables are set for the whole process.
             // Constructors have not run, so the guest has no thread that could read them.
             unsafe { std::env::set_var(key, value) };
         }
@@ -285,7 +285,7 @@ impl Process {
         if linked.traced() {
             // Inlined entries do not report to tools.
             ompvm_llvm::native::leave_entries_out();
-            let own = start_tool(&linked.module).and_then(|f| image.func_ref(f));
+            let own = ompt_start_tool(&linked.module).and_then(|f| image.func_ref(f));
             ompt::set_guest_tool(own.map_or(0, |f| f.stub));
             tools::announce_code_addresses(&image);
         }
@@ -298,7 +298,7 @@ impl Process {
         if let Some(assembly) = &mut linked.environment.assembly {
             assembly.stays = options.native;
         }
-        let names = dynamic::register(&image, &linked.environment);
+        let names = dlfcn::register(&image, &linked.environment);
         let registration = register(&image)?;
         let regions = match linked.traced() {
             true => None,
@@ -330,7 +330,7 @@ impl Process {
             // Exit handlers may call guest functions until the process ends.
             std::mem::forget(process.image.clone());
             if let Some(name) = process.argv.strings.first() {
-                restart::take_name(name);
+                restart::set_process_name(name);
                 if let Some(way) = options.restart {
                     restart::set(way, name);
                 }
@@ -446,14 +446,14 @@ impl Process {
             return Ok(None);
         }
         let state = thread::current();
-        let mut run = Run {
+        let mut run = EmbeddedRun {
             act: Activation::default(),
             handlers: &raw const *self.handlers,
             serial: self.image.serial(),
         };
         run.act.catch_traps = true;
         let exception_snapshot = throws::exception_snapshot(self.image.cpp());
-        let outer = RUN.replace(&raw mut run);
+        let outer = EMBEDDED_RUN.replace(&raw mut run);
         let mut once = Some(|| f(self));
         // SAFETY: `run` and `once` outlive the activation. `f` runs guest code called through
         // stubs, and this function's own frames below it have nothing to drop when a jump leaves
@@ -469,7 +469,7 @@ impl Process {
             run.act.pop(state);
             exit
         };
-        RUN.set(outer);
+        EMBEDDED_RUN.set(outer);
         if matches!(exit, Exit::Jumped(_) | Exit::Trapped) {
             exception_snapshot.restore();
         }
@@ -541,7 +541,7 @@ impl Process {
             // Destructors of this thread's objects run before those of static objects (C++17,
             // 6.9.3.4).
             thread_exit::run_own(p.image.serial());
-            run_all(&p.handlers);
+            run_exit_handlers(&p.handlers);
             0
         });
         // SAFETY: `fflush` accepts null, for every stream.
@@ -572,7 +572,7 @@ impl Process {
         let slots: Vec<*const u64> = args.iter().map(ptr::from_ref).collect();
         // SAFETY: the slots match the function's signature by this function's contract; the closure
         // has nothing to drop.
-        unsafe { self.run(|| plan.call(func.stub, &slots, ret)) }
+        unsafe { self.call_guest(|| plan.call(func.stub, &slots, ret)) }
     }
 
     /// Runs `f`, which calls a function of the guest.
@@ -584,7 +584,7 @@ impl Process {
     /// `f` must call functions of this program with arguments that match their signatures, and must
     /// hold nothing that has to be dropped if the call does not return.
     #[inline]
-    pub unsafe fn run(&self, f: impl FnOnce()) -> Result<(), Error> {
+    pub unsafe fn call_guest(&self, f: impl FnOnce()) -> Result<(), Error> {
         let exited = self.guarded(|_| {
             f();
             0
@@ -659,7 +659,7 @@ fn run_closure<F: FnOnce() -> usize>(
     go::<F>
 }
 
-fn run_all(handlers: &Handlers) {
+fn run_exit_handlers(handlers: &Handlers) {
     loop {
         // A handler may register further handlers.
         let Some(h) = handlers.0.lock().pop() else {
@@ -673,28 +673,28 @@ fn run_all(handlers: &Handlers) {
 // Replacements of C library functions for an embedded guest.
 
 extern "C-unwind" fn embedded_exit(status: c_int) -> ! {
-    let run = RUN.get();
+    let run = EMBEDDED_RUN.get();
     if run.is_null() {
         // SAFETY: `exit` has no preconditions. The guest created this thread, so the process ends.
         unsafe { libc::exit(status) }
     }
-    // SAFETY: `RUN` points to the run of an outer frame on this thread, which is live and whose
+    // SAFETY: `EMBEDDED_RUN` points to the run of an outer frame on this thread, which is live and whose
     // activation is pushed.
     unsafe {
         thread_exit::run_own((*run).serial);
-        run_all(&*(*run).handlers);
+        run_exit_handlers(&*(*run).handlers);
         libc::fflush(ptr::null_mut());
         activation::jump(&raw const (*run).act, status as usize)
     }
 }
 
 extern "C-unwind" fn embedded_quick_exit(status: c_int) -> ! {
-    let run = RUN.get();
+    let run = EMBEDDED_RUN.get();
     if run.is_null() {
         // SAFETY: `_exit` has no preconditions.
         unsafe { libc::_exit(status) }
     }
-    // SAFETY: `RUN` points to the run of an outer frame on this thread, which is live and whose
+    // SAFETY: `EMBEDDED_RUN` points to the run of an outer frame on this thread, which is live and whose
     // activation is pushed.
     unsafe { activation::jump(&raw const (*run).act, status as usize) }
 }
@@ -704,11 +704,11 @@ extern "C-unwind" fn embedded_cxa_atexit(
     arg: *mut c_void,
     _dso: *mut c_void,
 ) -> c_int {
-    let current = RUN.get();
+    let current = EMBEDDED_RUN.get();
     if current.is_null() {
         return -1;
     }
-    // SAFETY: `RUN` points to the run of an outer frame on this thread; its process outlives it.
+    // SAFETY: `EMBEDDED_RUN` points to the run of an outer frame on this thread; its process outlives it.
     let handlers = unsafe { &*(*current).handlers };
     handlers.0.lock().push(Handler {
         run,
@@ -744,7 +744,7 @@ extern "C-unwind" fn native_quick_exit(status: c_int) -> ! {
 pub fn native_overrides() -> hashbrown::HashMap<&'static str, usize> {
     let address = native_quick_exit as *const () as usize;
     let ends = ["_exit", "_Exit"].map(|name| (name, address));
-    let single = alone::overrides();
+    let single = single_thread::overrides();
     ends.into_iter()
         .chain(restart::overrides())
         .chain(single)

@@ -26,7 +26,7 @@ pub struct Restart {
 }
 
 #[derive(Debug)]
-struct Known {
+struct GuestIdentity {
     restart: Restart,
     /// Name of this run of the guest.
     name: CString,
@@ -36,15 +36,15 @@ struct Known {
     own: Option<(u64, u64)>,
 }
 
-static KNOWN: OnceLock<Known> = OnceLock::new();
+static GUEST: OnceLock<GuestIdentity> = OnceLock::new();
 
-const OWN: &CStr = c"/proc/self/exe";
+const OWN_EXE: &CStr = c"/proc/self/exe";
 
 /// Sets the command that starts the guest named `name` again.
 pub fn set(restart: Restart, name: &CStr) {
-    let _ = KNOWN.set(Known {
+    let _ = GUEST.set(GuestIdentity {
         file: identity(&restart.file),
-        own: identity(OWN),
+        own: identity(OWN_EXE),
         name: name.to_owned(),
         restart,
     });
@@ -68,7 +68,7 @@ fn base_name(path: &CStr) -> &CStr {
 
 /// Gives the process the guest's name, for messages of the C library and as the name of the first
 /// thread (`comm`).
-pub fn take_name(name: &CStr) {
+pub fn set_process_name(name: &CStr) {
     // Exit handlers may use the name until the process ends.
     let name: &'static CStr = Box::leak(name.to_owned().into_boxed_c_str());
     let short = base_name(name);
@@ -119,7 +119,7 @@ fn is_own_link(path: &CStr) -> bool {
     }
 }
 
-impl Known {
+impl GuestIdentity {
     /// Returns true if the file with this identity means the guest: its bitcode, or ompvm if the
     /// new arguments do not begin like a command line of ompvm.
     fn is_guest(&self, file: Option<(u64, u64)>, first: Option<&CStr>) -> bool {
@@ -141,7 +141,7 @@ impl Known {
     }
 
     /// Returns the command line for new arguments of the guest. It refers to the caller's texts.
-    unsafe fn command(&self, args: *const *const c_char) -> Command {
+    unsafe fn command(&self, args: *const *const c_char) -> CommandLine {
         // SAFETY: the caller passes null or a null-terminated list of C strings.
         let args = unsafe { list(args) };
         let first = args.first().map_or(&b""[..], |&a| {
@@ -160,11 +160,11 @@ impl Known {
         all.push(c"--".as_ptr());
         all.extend(args.iter().skip(1));
         all.push(ptr::null());
-        Command { all, _name: name }
+        CommandLine { all, _name: name }
     }
 }
 
-struct Command {
+struct CommandLine {
     all: Vec<*const c_char>,
     _name: CString,
 }
@@ -186,8 +186,8 @@ unsafe fn list(start: *const *const c_char) -> Vec<*const c_char> {
 }
 
 /// Returns the command that starts the guest again, if the path means the guest.
-unsafe fn again(path: *const c_char, search: bool, args: *const *const c_char) -> Option<Command> {
-    let known = KNOWN.get()?;
+unsafe fn restart_command(path: *const c_char, search: bool, args: *const *const c_char) -> Option<CommandLine> {
+    let known = GUEST.get()?;
     if path.is_null() {
         return None;
     }
@@ -224,8 +224,8 @@ unsafe extern "C" fn guest_execve(
 ) -> c_int {
     // SAFETY: the arguments are those of the C function of this name.
     unsafe {
-        match again(path, false, args) {
-            Some(command) => libc::execve(OWN.as_ptr(), command.all.as_ptr(), env),
+        match restart_command(path, false, args) {
+            Some(command) => libc::execve(OWN_EXE.as_ptr(), command.all.as_ptr(), env),
             None => libc::execve(path, args, env),
         }
     }
@@ -238,8 +238,8 @@ unsafe extern "C" fn guest_execvpe(
 ) -> c_int {
     // SAFETY: the arguments are those of the C function of this name.
     unsafe {
-        match again(path, true, args) {
-            Some(command) => libc::execve(OWN.as_ptr(), command.all.as_ptr(), env),
+        match restart_command(path, true, args) {
+            Some(command) => libc::execve(OWN_EXE.as_ptr(), command.all.as_ptr(), env),
             None => execvpe(path, args, env),
         }
     }
@@ -256,8 +256,8 @@ unsafe extern "C" fn guest_execvp(path: *const c_char, args: *const *const c_cha
 }
 
 /// Returns the command that starts the guest again, if the descriptor is of the guest's file.
-unsafe fn again_of(file: c_int, args: *const *const c_char) -> Option<Command> {
-    let known = KNOWN.get()?;
+unsafe fn restart_command_of(file: c_int, args: *const *const c_char) -> Option<CommandLine> {
+    let known = GUEST.get()?;
     // SAFETY: the caller passes null or a null-terminated list of C strings.
     unsafe {
         let first = args
@@ -277,8 +277,8 @@ unsafe extern "C" fn guest_fexecve(
 ) -> c_int {
     // SAFETY: the arguments are those of the C function of this name.
     unsafe {
-        match again_of(file, args) {
-            Some(command) => libc::execve(OWN.as_ptr(), command.all.as_ptr(), env),
+        match restart_command_of(file, args) {
+            Some(command) => libc::execve(OWN_EXE.as_ptr(), command.all.as_ptr(), env),
             None => libc::fexecve(file, args, env),
         }
     }
@@ -295,14 +295,14 @@ unsafe extern "C" fn guest_execveat(
     unsafe {
         let text = CStr::from_ptr(path);
         let command = if text.is_empty() && flags & libc::AT_EMPTY_PATH != 0 {
-            again_of(folder, args)
+            restart_command_of(folder, args)
         } else if text.to_bytes().starts_with(b"/") || folder == libc::AT_FDCWD {
-            again(path, false, args)
+            restart_command(path, false, args)
         } else {
             None
         };
         match command {
-            Some(command) => libc::execve(OWN.as_ptr(), command.all.as_ptr(), env),
+            Some(command) => libc::execve(OWN_EXE.as_ptr(), command.all.as_ptr(), env),
             None => execveat(folder, path, args, env, flags),
         }
     }
@@ -322,10 +322,10 @@ macro_rules! spawns {
         ) -> c_int {
             // SAFETY: the arguments are those of the C function of this name.
             unsafe {
-                match again(path, $searches, args.cast()) {
+                match restart_command(path, $searches, args.cast()) {
                     Some(command) => {
                         let all = command.all.as_ptr().cast();
-                        libc::posix_spawn(process, OWN.as_ptr(), actions, attributes, all, env)
+                        libc::posix_spawn(process, OWN_EXE.as_ptr(), actions, attributes, all, env)
                     }
                     None => libc::$original(process, path, actions, attributes, args, env),
                 }
@@ -340,7 +340,7 @@ spawns! {
 
 /// Returns the arguments of a variadic call up to null, and a pointer to the one after it.
 /// `registers` holds the first five, `stack` the others.
-unsafe fn gather(
+unsafe fn collect_arguments(
     registers: *const *const c_char,
     stack: *const *const c_char,
 ) -> (Vec<*const c_char>, *const *const c_char) {
@@ -374,7 +374,7 @@ unsafe extern "C" fn execl_of(
     stack: *const *const c_char,
 ) -> c_int {
     // SAFETY: the variadic function passes its own arguments.
-    unsafe { guest_execv(path, gather(registers, stack).0.as_ptr()) }
+    unsafe { guest_execv(path, collect_arguments(registers, stack).0.as_ptr()) }
 }
 
 unsafe extern "C" fn execlp_of(
@@ -383,7 +383,7 @@ unsafe extern "C" fn execlp_of(
     stack: *const *const c_char,
 ) -> c_int {
     // SAFETY: the variadic function passes its own arguments.
-    unsafe { guest_execvp(path, gather(registers, stack).0.as_ptr()) }
+    unsafe { guest_execvp(path, collect_arguments(registers, stack).0.as_ptr()) }
 }
 
 unsafe extern "C" fn execle_of(
@@ -393,7 +393,7 @@ unsafe extern "C" fn execle_of(
 ) -> c_int {
     // SAFETY: the variadic function passes its own arguments, and the environment follows the null.
     unsafe {
-        let (args, env) = gather(registers, stack);
+        let (args, env) = collect_arguments(registers, stack);
         guest_execve(path, args.as_ptr(), env.read().cast())
     }
 }
@@ -426,8 +426,8 @@ macro_rules! variadic {
 variadic!(guest_execl => execl_of, guest_execlp => execlp_of, guest_execle => execle_of);
 
 /// Returns the guest's file if the path is the link to the executable.
-unsafe fn linked(path: *const c_char) -> Option<&'static CStr> {
-    let known = KNOWN.get()?;
+unsafe fn guest_file(path: *const c_char) -> Option<&'static CStr> {
+    let known = GUEST.get()?;
     // SAFETY: a non-null path is a C string of the caller's.
     (!path.is_null() && is_own_link(unsafe { CStr::from_ptr(path) }))
         .then_some(known.restart.file.as_c_str())
@@ -444,7 +444,7 @@ unsafe fn copy(file: &CStr, to: *mut c_char, size: usize) -> isize {
 unsafe extern "C" fn guest_readlink(path: *const c_char, to: *mut c_char, size: usize) -> isize {
     // SAFETY: the arguments are those of the C function of this name.
     unsafe {
-        match linked(path) {
+        match guest_file(path) {
             Some(file) => copy(file, to, size),
             None => libc::readlink(path, to, size),
         }
@@ -459,7 +459,7 @@ unsafe extern "C" fn guest_readlinkat(
 ) -> isize {
     // SAFETY: the arguments are those of the C function of this name.
     unsafe {
-        match linked(path) {
+        match guest_file(path) {
             Some(file) => copy(file, to, size),
             None => libc::readlinkat(folder, path, to, size),
         }
@@ -468,7 +468,7 @@ unsafe extern "C" fn guest_readlinkat(
 
 unsafe extern "C" fn guest_realpath(path: *const c_char, to: *mut c_char) -> *mut c_char {
     // SAFETY: the arguments are those of the C function of this name.
-    unsafe { realpath(linked(path).map_or(path, CStr::as_ptr), to) }
+    unsafe { realpath(guest_file(path).map_or(path, CStr::as_ptr), to) }
 }
 
 unsafe extern "C" fn guest_canonical(path: *const c_char) -> *mut c_char {
@@ -507,7 +507,7 @@ pub fn overrides() -> Vec<(&'static str, usize)> {
 }
 
 /// Converts a system string to a C string; cut at a zero byte, which no argument contains.
-pub fn text(text: &std::ffi::OsStr) -> CString {
+pub fn c_string(text: &std::ffi::OsStr) -> CString {
     let bytes = text.as_bytes();
     let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
     CString::new(&bytes[..end]).unwrap_or_default()
@@ -519,8 +519,8 @@ mod tests {
 
     #[test]
     fn links_to_the_executable_are_known() {
-        assert!(is_own_link(OWN) && is_own_link(c"/proc/thread-self/exe"));
-        let number = text(format!("/proc/{}/exe", std::process::id()).as_ref());
+        assert!(is_own_link(OWN_EXE) && is_own_link(c"/proc/thread-self/exe"));
+        let number = c_string(format!("/proc/{}/exe", std::process::id()).as_ref());
         assert!(is_own_link(&number));
         assert!(!is_own_link(c"/proc/1/exe") && !is_own_link(c"/proc/self/maps"));
     }

@@ -2,7 +2,7 @@
 //!
 //! Symbols that the guest defines itself take precedence and are never looked up here.
 
-use super::link::Runtime;
+use super::link::RuntimeLookup;
 use ompvm_interp as interp;
 use ompvm_kmpc::{self as kmpc, abi, ompt, table};
 use ompvm_llvm::{contain, guard};
@@ -12,37 +12,37 @@ use std::ffi::c_void;
 use std::sync::Once;
 
 /// Looks up a name in our runtime.
-pub fn lookup(name: &str) -> Runtime {
+pub fn lookup(name: &str) -> RuntimeLookup {
     match table::lookup(name).or_else(|| offload::table::lookup(name)) {
         Some(entry) => match entry.status {
             table::Status::Unsupported { reason } => {
-                Runtime::Unsupported(format!("`{name}` ({reason})"))
+                RuntimeLookup::Unsupported(format!("`{name}` ({reason})"))
             }
             // Variadic entries have the C calling convention of the ABI.
-            table::Status::Supported => Runtime::Address(match name {
+            table::Status::Supported => RuntimeLookup::Address(match name {
                 "__kmpc_fork_call" => abi::fork_call_variadic as *const () as usize,
                 "__kmpc_fork_teams" => abi::fork_teams_variadic as *const () as usize,
                 _ => entry.address.0 as usize,
             }),
         },
         None => match table::missing_reason(name) {
-            Some(reason) => Runtime::Unsupported(format!("`{name}` ({reason})")),
-            None => Runtime::Unknown,
+            Some(reason) => RuntimeLookup::Unsupported(format!("`{name}` ({reason})")),
+            None => RuntimeLookup::Unknown,
         },
     }
 }
 
 /// Looks up a name like [`lookup`] for programs that may have a tool: entries are reached through
 /// gates.
-pub fn lookup_traced(name: &str) -> Runtime {
+pub fn lookup_traced(name: &str) -> RuntimeLookup {
     match ompt::gates::gate(name) {
-        Some(gate) => Runtime::Address(gate.0 as usize),
+        Some(gate) => RuntimeLookup::Address(gate.0 as usize),
         None => lookup(name),
     }
 }
 
 /// Returns the lookup function for a program that does, or does not, define `ompt_start_tool`.
-pub fn lookup_for(tool: bool) -> fn(&str) -> Runtime {
+pub fn lookup_for(tool: bool) -> fn(&str) -> RuntimeLookup {
     if ompt::wanted(tool) {
         lookup_traced
     } else {

@@ -4,7 +4,7 @@
 use super::compiler::Compiler;
 use super::libraries::Libraries;
 use super::link::{Environment, link};
-use super::process::{self, Options, Process};
+use super::process::{self, ProcessOptions, Process};
 use super::runtime;
 use cranelift_entity::EntityRef;
 use ompvm_interp::frame::{LoweredFunction, OsrPoint};
@@ -86,9 +86,9 @@ impl Guest {
         };
         runtime::init();
         let linked = link(Arc::new(read(&[input]).unwrap()), environment).unwrap();
-        let options = Options {
+        let options = ProcessOptions {
             args: vec![c"test".into()],
-            ..Options::default()
+            ..ProcessOptions::default()
         };
         let guest = Guest(Process::start(linked, options).unwrap());
         guest.check(1);

@@ -29,12 +29,12 @@ static DSO: u8 = 0;
 #[derive(Debug)]
 pub struct Lifetime {
     serial: u64,
-    state: Mutex<State>,
+    state: Mutex<LifetimeState>,
     idle: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct LifetimeState {
     ended: bool,
     /// Number of threads that run destructors of the program as they end.
     running: usize,
@@ -78,7 +78,7 @@ impl Lifetime {
     }
 }
 
-struct Entry {
+struct PendingDestructor {
     lifetime: Arc<Lifetime>,
     run: Destructor,
     arg: usize,
@@ -87,7 +87,7 @@ struct Entry {
 thread_local! {
     /// This thread's entries; null if it has none. Rust does not drop the list, because destructors
     /// may register others while the thread ends.
-    static LIST: Cell<*mut Vec<Entry>> = const { Cell::new(ptr::null_mut()) };
+    static LIST: Cell<*mut Vec<PendingDestructor>> = const { Cell::new(ptr::null_mut()) };
 }
 
 /// Registers a destructor of a program for this thread. Returns `None` if no embedded program has
@@ -108,7 +108,7 @@ pub fn register(serial: u64, run: Destructor, arg: *mut c_void) -> Option<c_int>
         list = Box::into_raw(Box::default());
         LIST.set(list);
     }
-    let entry = Entry {
+    let entry = PendingDestructor {
         lifetime,
         run,
         arg: arg.expose_provenance(),

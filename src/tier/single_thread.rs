@@ -11,16 +11,16 @@ use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
 /// Longest wait for the kernel to remove a thread that has ended.
-const PATIENCE: Duration = Duration::from_millis(200);
+const MAX_THREAD_EXIT_WAIT: Duration = Duration::from_millis(200);
 
 /// Makes a call while the process has none of our threads. `errno` is that of the call.
-fn alone(call: impl FnOnce() -> c_int) -> c_int {
+fn call_single_threaded(call: impl FnOnce() -> c_int) -> c_int {
     if thread::workers() > 0 {
         return call();
     }
     sample::without_threads(|| {
-        let end = Instant::now() + PATIENCE;
-        while threads() > 1 && Instant::now() < end {
+        let end = Instant::now() + MAX_THREAD_EXIT_WAIT;
+        while thread_count() > 1 && Instant::now() < end {
             std::thread::yield_now();
         }
         let result = call();
@@ -38,25 +38,25 @@ fn alone(call: impl FnOnce() -> c_int) -> c_int {
 }
 
 /// Returns the number of threads of this process.
-fn threads() -> usize {
+fn thread_count() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count)
 }
 
 unsafe extern "C" fn guest_unshare(flags: c_int) -> c_int {
-    const WANTS: c_int =
+    const SINGLE_THREADED_FLAGS: c_int =
         libc::CLONE_NEWUSER | libc::CLONE_THREAD | libc::CLONE_SIGHAND | libc::CLONE_VM;
     // SAFETY: `unshare` takes plain values.
     let call = || unsafe { libc::unshare(flags) };
-    if flags & WANTS == 0 {
+    if flags & SINGLE_THREADED_FLAGS == 0 {
         call()
     } else {
-        alone(call)
+        call_single_threaded(call)
     }
 }
 
 unsafe extern "C" fn guest_setns(namespace: c_int, kind: c_int) -> c_int {
     // SAFETY: `setns` takes plain values.
-    alone(|| unsafe { libc::setns(namespace, kind) })
+    call_single_threaded(|| unsafe { libc::setns(namespace, kind) })
 }
 
 /// Returns the functions that replace the C library's for a native guest.

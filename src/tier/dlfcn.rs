@@ -8,7 +8,7 @@
 //! executable, so "next" means the same as for the guest.
 //!
 //! Native libraries that query a symbol of the whole program find the guest's, too
-//! ([`super::interpose`] binds their calls to [`for_libraries`]). All other queries go on to the C
+//! ([`super::interpose`] binds their calls to [`dlsym_for_libraries`]). All other queries go on to the C
 //! library, with the caller's address that it inspects.
 //!
 //! `dl_iterate_phdr` lists the guest's functions, constants and data as the executable's segments,
@@ -18,7 +18,7 @@
 //!
 //! Symbol versions of the guest are not supported.
 
-use super::link::{Environment, Runtime};
+use super::link::{Environment, RuntimeLookup};
 use hashbrown::HashMap;
 use ompvm_interp as interp;
 use ompvm_ir::{FuncId, GlobalRef, Linkage, Module};
@@ -32,9 +32,9 @@ use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A running program.
-struct Program {
+struct RegisteredProgram {
     image: *const Image,
-    runtime: fn(&str) -> Runtime,
+    runtime: fn(&str) -> RuntimeLookup,
     overrides: HashMap<&'static str, usize>,
     name: CString,
     /// Address, size and number of each named variable, sorted.
@@ -47,31 +47,31 @@ struct Program {
 }
 
 // SAFETY: `Image` is `Sync`, and the image outlives its registration.
-unsafe impl Send for Program {}
+unsafe impl Send for RegisteredProgram {}
 
-static PROGRAMS: Mutex<Vec<Program>> = Mutex::new(Vec::new());
+static PROGRAMS: Mutex<Vec<RegisteredProgram>> = Mutex::new(Vec::new());
 
-fn programs() -> MutexGuard<'static, Vec<Program>> {
+fn programs() -> MutexGuard<'static, Vec<RegisteredProgram>> {
     PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Registration of a program; removes it from the list when dropped.
 #[derive(Debug)]
-pub struct Registered(*const Image);
+pub struct Registration(*const Image);
 
 // SAFETY: the pointer is only compared.
-unsafe impl Send for Registered {}
+unsafe impl Send for Registration {}
 // SAFETY: the pointer is only compared.
-unsafe impl Sync for Registered {}
+unsafe impl Sync for Registration {}
 
-impl Drop for Registered {
+impl Drop for Registration {
     fn drop(&mut self) {
         programs().retain(|p| p.image != self.0);
     }
 }
 
 /// Registers a program's symbols until the result is dropped.
-pub fn register(image: &Image, environment: &Environment) -> Registered {
+pub fn register(image: &Image, environment: &Environment) -> Registration {
     let module = &image.module;
     let mut variables: Vec<(usize, usize, u32)> = module
         .globals
@@ -83,7 +83,7 @@ pub fn register(image: &Image, environment: &Environment) -> Registered {
         })
         .collect();
     variables.sort_unstable();
-    programs().push(Program {
+    programs().push(RegisteredProgram {
         image,
         runtime: environment.runtime,
         overrides: environment.overrides.clone(),
@@ -93,7 +93,7 @@ pub fn register(image: &Image, environment: &Environment) -> Registered {
         names: HashMap::new(),
         segments: Arc::new(segments(image)),
     });
-    Registered(image)
+    Registration(image)
 }
 
 fn is_visible(linkage: Linkage) -> bool {
@@ -118,7 +118,7 @@ fn visible(module: &Module, name: &str) -> Option<GlobalRef> {
     (here && is_visible(linkage)).then_some(symbol)
 }
 
-impl Program {
+impl RegisteredProgram {
     fn image(&self) -> &Image {
         // SAFETY: the image outlives its registration, and an unregistered program is not in the
         // list.
@@ -126,7 +126,7 @@ impl Program {
     }
 
     /// Returns the address of the program's own symbol; this thread's for a thread-local one.
-    fn own(&self, name: &str) -> Option<usize> {
+    fn own_symbol(&self, name: &str) -> Option<usize> {
         let image = self.image();
         match visible(&image.module, name)? {
             GlobalRef::Var(g) if image.module.globals[g].thread_local => Some(image.tls_address(g)),
@@ -136,19 +136,19 @@ impl Program {
     }
 
     /// Returns the address of this process's replacement of a library function.
-    fn instead(&self, name: &str) -> Option<usize> {
+    fn replacement(&self, name: &str) -> Option<usize> {
         if let Some(&address) = self.overrides.get(name) {
             return Some(address);
         }
         match (self.runtime)(name) {
-            Runtime::Address(address) => Some(address),
-            _ => super::builtins::first(name),
+            RuntimeLookup::Address(address) => Some(address),
+            _ => super::builtins::preferred(name),
         }
     }
 }
 
 /// Returns the handle of the whole program, as `dlopen(NULL)` does.
-fn whole() -> *mut c_void {
+fn whole_program() -> *mut c_void {
     static HANDLE: OnceLock<usize> = OnceLock::new();
     // SAFETY: a null name opens no file.
     *HANDLE.get_or_init(|| unsafe { libc::dlopen(ptr::null(), libc::RTLD_LAZY) } as usize)
@@ -159,13 +159,13 @@ fn whole() -> *mut c_void {
 /// program.
 fn find(handle: *mut c_void, name: &CStr) -> Option<usize> {
     let next = handle == libc::RTLD_NEXT;
-    if !next && handle != libc::RTLD_DEFAULT && handle != whole() {
+    if !next && handle != libc::RTLD_DEFAULT && handle != whole_program() {
         return None;
     }
     let name = name.to_str().ok()?;
     let list = programs();
-    let own = list.iter().filter(|_| !next).find_map(|p| p.own(name));
-    own.or_else(|| list.iter().find_map(|p| p.instead(name)))
+    let own = list.iter().filter(|_| !next).find_map(|p| p.own_symbol(name));
+    own.or_else(|| list.iter().find_map(|p| p.replacement(name)))
 }
 
 /// Implements `dlsym` for the guest.
@@ -192,20 +192,20 @@ unsafe extern "C" fn dlvsym(
 
 /// Returns the guest's symbol for a library's query; 0 passes the query on to the C library.
 unsafe extern "C" fn asked_by_library(handle: *mut c_void, name: *const c_char) -> usize {
-    if handle != libc::RTLD_DEFAULT && handle != whole() {
+    if handle != libc::RTLD_DEFAULT && handle != whole_program() {
         return 0;
     }
     // SAFETY: the library passes a C string, as to the C function.
     let name = unsafe { CStr::from_ptr(name) };
     let Ok(name) = name.to_str() else { return 0 };
     let list = programs();
-    list.iter().find_map(|p| p.own(name)).unwrap_or(0)
+    list.iter().find_map(|p| p.own_symbol(name)).unwrap_or(0)
 }
 
 /// Implements `dlsym` for native libraries. The C library inspects its return address, so it is
 /// reached by a jump.
 #[unsafe(naked)]
-pub unsafe extern "C" fn for_libraries(handle: *mut c_void, name: *const c_char) -> *mut c_void {
+pub unsafe extern "C" fn dlsym_for_libraries(handle: *mut c_void, name: *const c_char) -> *mut c_void {
     naked_asm!(
         "push rdi",
         "push rsi",
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn for_libraries(handle: *mut c_void, name: *const c_char)
 }
 
 /// A symbol of the program.
-struct Found {
+struct FoundSymbol {
     program: usize,
     name: Box<str>,
     start: usize,
@@ -234,12 +234,12 @@ struct Found {
 }
 
 /// Returns the function or variable of the program that contains an address.
-fn at(list: &[Program], address: usize) -> Option<Found> {
-    let of = |image: *const Image, id: FuncId| -> Option<Found> {
+fn symbol_at(list: &[RegisteredProgram], address: usize) -> Option<FoundSymbol> {
+    let of = |image: *const Image, id: FuncId| -> Option<FoundSymbol> {
         let program = list.iter().position(|p| ptr::eq(p.image, image))?;
         // SAFETY: the list contains the image, so it is registered and live.
         let image = unsafe { &*image };
-        Some(Found {
+        Some(FoundSymbol {
             program,
             name: image.module.functions[id].name.clone(),
             start: image.func_address(id),
@@ -261,7 +261,7 @@ fn at(list: &[Program], address: usize) -> Option<Found> {
         let &(start, size, id) = p.variables.get(after.checked_sub(1)?)?;
         let module = &p.image().module;
         let name = &module.globals[ompvm_ir::GlobalId::from_u32(id)].name;
-        (address - start < size).then(|| Found {
+        (address - start < size).then(|| FoundSymbol {
             program,
             name: name.clone(),
             start,
@@ -294,7 +294,7 @@ unsafe extern "C" fn dladdr1(
     flags: c_int,
 ) -> c_int {
     let mut list = programs();
-    let Some(found) = at(&list, address as usize) else {
+    let Some(found) = symbol_at(&list, address as usize) else {
         drop(list);
         // SAFETY: passes the guest's call on to the C library with the same arguments.
         return unsafe { system::dladdr1(address, info, extra, flags) };
@@ -305,7 +305,7 @@ unsafe extern "C" fn dladdr1(
     // SAFETY: the guest passes a writable structure. Names and entries live as long as the program.
     unsafe {
         (*info).dli_fname = program.name.as_ptr();
-        (*info).dli_fbase = ptr::from_ref(whole_base()).cast_mut().cast();
+        (*info).dli_fbase = ptr::from_ref(base_address()).cast_mut().cast();
         (*info).dli_sname = name.as_ptr();
         (*info).dli_saddr = found.start as *mut c_void;
         if flags == SYMBOL && !extra.is_null() {
@@ -323,14 +323,14 @@ unsafe extern "C" fn dladdr1(
             });
             *extra = ptr::from_mut(&mut **entry).cast();
         } else if flags == LINK_MAP && !extra.is_null() {
-            *extra = whole();
+            *extra = whole_program();
         }
     }
     1
 }
 
 /// Returns the base address reported for the program: the start of this executable's ELF header.
-fn whole_base() -> &'static u8 {
+fn base_address() -> &'static u8 {
     unsafe extern "C" {
         static __executable_start: u8;
     }
@@ -344,8 +344,8 @@ unsafe extern "C" fn dladdr(address: *const c_void, info: *mut libc::Dl_info) ->
 }
 
 /// Returns the line of `backtrace_symbols` for an address in the program.
-fn line(list: &[Program], address: usize) -> Option<String> {
-    let found = at(list, address)?;
+fn backtrace_line(list: &[RegisteredProgram], address: usize) -> Option<String> {
+    let found = symbol_at(list, address)?;
     let file = list[found.program].name.to_string_lossy();
     // Compiled code does not lie at the address that the program sees, so a large distance is no
     // offset.
@@ -371,7 +371,7 @@ unsafe extern "C" fn backtrace_symbols(
         }
         let lines: Vec<CString> = {
             let list = programs();
-            let text = |i: usize| match line(&list, *array.add(i) as usize) {
+            let text = |i: usize| match backtrace_line(&list, *array.add(i) as usize) {
                 Some(text) => CString::new(text).unwrap_or_default(),
                 None => CStr::from_ptr(*native.add(i)).to_owned(),
             };
@@ -403,7 +403,7 @@ unsafe extern "C" fn backtrace_symbols_fd(
     for i in 0..usize::try_from(count).unwrap_or(0) {
         // SAFETY: `array` holds `count` addresses, as for the C function.
         unsafe {
-            let own = line(&programs(), *array.add(i) as usize);
+            let own = backtrace_line(&programs(), *array.add(i) as usize);
             match own {
                 Some(text) => {
                     let text = text + "\n";
@@ -416,10 +416,10 @@ unsafe extern "C" fn backtrace_symbols_fd(
 }
 
 /// Returns the segments that the loader would have mapped for a program, sorted by address: the
-/// header at [`whole_base`], functions, constants and data.
+/// header at [`base_address`], functions, constants and data.
 fn segments(image: &Image) -> [libc::Elf64_Phdr; 4] {
     let [functions, constants, data] = image.segments();
-    let header = (ptr::from_ref(whole_base()).addr(), 4096);
+    let header = (ptr::from_ref(base_address()).addr(), 4096);
     let segment = |(start, len): (usize, usize), flags| libc::Elf64_Phdr {
         p_type: libc::PT_LOAD,
         p_flags: flags,
@@ -444,7 +444,7 @@ fn segments(image: &Image) -> [libc::Elf64_Phdr; 4] {
 type Visitor = unsafe extern "C-unwind" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int;
 
 /// State of the guest's walk over the objects of the process.
-struct Walk {
+struct ObjectWalk {
     visitor: Visitor,
     argument: *mut c_void,
     /// Segments of the programs, which replace the first object, our executable.
@@ -457,10 +457,10 @@ unsafe extern "C-unwind" fn visit(
     size: usize,
     walk: *mut c_void,
 ) -> c_int {
-    // SAFETY: `walk` points to the `Walk` in `dl_iterate_phdr` below, whose callback takes the
+    // SAFETY: `walk` points to the `ObjectWalk` in `dl_iterate_phdr` below, whose callback takes the
     // loader's arguments.
     unsafe {
-        let walk = &mut *walk.cast::<Walk>();
+        let walk = &mut *walk.cast::<ObjectWalk>();
         if std::mem::replace(&mut walk.started, true) {
             return (walk.visitor)(info, size, walk.argument);
         }
@@ -482,7 +482,7 @@ unsafe extern "C-unwind" fn visit(
 
 /// Implements `dl_iterate_phdr` for the guest.
 unsafe extern "C-unwind" fn dl_iterate_phdr(visitor: Visitor, argument: *mut c_void) -> c_int {
-    let mut walk = Walk {
+    let mut walk = ObjectWalk {
         visitor,
         argument,
         programs: programs().iter().map(|p| p.segments.clone()).collect(),
