@@ -11,7 +11,7 @@ use ompvm_ir::{Const, ConstExpr, ConstId, FuncId, Module, Op};
 
 /// Returns the functions that must stay interpreted because their labels' addresses are taken.
 /// `whole` is true if everything is compiled before the program runs.
-pub(super) fn kept(module: &Module, whole: bool) -> HashSet<FuncId> {
+pub(super) fn must_interpret(module: &Module, whole: bool) -> HashSet<FuncId> {
     let holders = holders(module);
     let mut kept: HashSet<FuncId> = holders.values().flatten().copied().collect();
     if !whole || kept.is_empty() {
@@ -119,7 +119,7 @@ mod tests {
         let Some(GlobalRef::Func(f)) = module.symbol("f") else {
             panic!("no f")
         };
-        kept(&module, whole).contains(&f)
+        must_interpret(&module, whole).contains(&f)
     }
 
     #[test]

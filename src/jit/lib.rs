@@ -12,7 +12,7 @@ pub mod tools;
 
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
-use lines::Lines;
+use lines::LineTable;
 pub use map::{function_at, is_compiled};
 use ompvm_ir::{FuncId, GlobalId, GlobalRef, IFuncId, Module};
 use ompvm_llvm::cache::{self, Shelf};
@@ -54,7 +54,7 @@ pub struct Compiled {
     pub object_bytes: usize,
     /// Name of its cache entry, if this run stored one.
     stored: Option<String>,
-    _registration: Option<Registration<map::Code>>,
+    _registration: Option<Registration<map::LinkedCode>>,
     _announced: tools::Announced,
     _code: Option<LinkedCode>,
 }
@@ -71,7 +71,7 @@ pub struct Program {
     instead: HashMap<&'static str, usize>,
     cell: Option<isize>,
     shelf: Option<Arc<Shelf>>,
-    left_out: HashMap<FuncId, &'static str>,
+    excluded: HashMap<FuncId, &'static str>,
     /// Functions that turned out to be impossible to compile.
     refused: RwLock<HashSet<FuncId>>,
 }
@@ -89,20 +89,20 @@ impl Program {
         whole: bool,
     ) -> Program {
         let cell = image.fast_tls().and_then(thread::fast_cell_offset);
-        let outside = Outside {
+        let resolver = SymbolResolver {
             image,
             instead: &instead,
         };
-        let left_out = kept(image, whole);
+        let excluded = excluded(image, whole);
         Program {
-            request: request(&outside, cell.is_some(), &left_out),
+            request: request(&resolver, cell.is_some(), &excluded),
             bitcode: Bitcode::new(image.module.files.clone(), image.module.line_tables.clone()),
             looked: AtomicBool::new(false),
             stored: AtomicBool::new(false),
             instead,
             cell,
             shelf,
-            left_out,
+            excluded,
             refused: RwLock::default(),
         }
     }
@@ -118,7 +118,7 @@ impl Program {
         let refused = self.refused.read();
         refused
             .iter()
-            .chain(self.left_out.keys())
+            .chain(self.excluded.keys())
             .copied()
             .collect()
     }
@@ -129,8 +129,8 @@ impl Program {
     }
 
     /// Returns the guest's functions that were excluded before any compilation, with the reason.
-    pub fn left_out(&self) -> &HashMap<FuncId, &'static str> {
-        &self.left_out
+    pub fn excluded(&self) -> &HashMap<FuncId, &'static str> {
+        &self.excluded
     }
 
     /// Returns the cache entry in which compiled code is stored.
@@ -140,7 +140,7 @@ impl Program {
 
     /// Links the cached code of earlier runs. Code of the full level comes last. Code of the quick
     /// level is included only if `early` is true, for functions without better code.
-    pub fn kept(&self, image: &Image, early: bool) -> Vec<Compiled> {
+    pub fn cached(&self, image: &Image, early: bool) -> Vec<Compiled> {
         let objects = self.shelf.as_ref().map(|s| s.objects(&self.request, early));
         let objects = objects.unwrap_or_default();
         let full = objects.iter().filter(|(o, _)| o.level == Level::Full);
@@ -154,7 +154,7 @@ impl Program {
             })
             // An object that cannot be linked in this process is compiled again.
             .filter_map(|(object, lines)| {
-                let lines = Lines::from_bytes(lines);
+                let lines = LineTable::from_bytes(lines);
                 self.link(image, &[], object, lines).ok()
             })
             .collect()
@@ -173,7 +173,7 @@ impl Program {
         cache::compiled();
         let linked = objects.into_iter().map(|object| {
             // Without line tables messages name only the function.
-            let lines = Lines::read(&object.bytes).unwrap_or_default();
+            let lines = LineTable::read(&object.bytes).unwrap_or_default();
             let shelf = self.shelf.as_ref().filter(|_| unit.entries.is_empty());
             let stored = shelf.and_then(|s| s.put_object(&self.request, &object, lines.as_bytes()));
             let linked = self.link(image, &unit.entries, object, lines)?;
@@ -214,7 +214,7 @@ impl Program {
         image: &Image,
         loops: &[LoopEntry],
         object: Object,
-        lines: Lines,
+        lines: LineTable,
     ) -> Result<Compiled, String> {
         let linking = Instant::now();
         let named = |list: Vec<(usize, String)>| -> Vec<(FuncId, String)> {
@@ -237,11 +237,11 @@ impl Program {
                 _code: None,
             });
         }
-        let outside = Outside {
+        let resolver = SymbolResolver {
             image,
             instead: &self.instead,
         };
-        let code = LinkedCode::new(&object.bytes, &|name| outside.resolve(name, self.cell))?;
+        let code = LinkedCode::new(&object.bytes, &|name| resolver.resolve(name, self.cell))?;
         let mut functions = Vec::with_capacity(object.functions.len());
         for (number, name) in &object.functions {
             functions.push((FuncId::new(*number), code.lookup(name)?));
@@ -265,7 +265,7 @@ impl Program {
             level: object.level,
             object_bytes: object.bytes.len(),
             stored: None,
-            _registration: Some(map::list(map::Code {
+            _registration: Some(map::list(map::LinkedCode {
                 image,
                 ranges: code.ranges(),
                 functions: starts,
@@ -279,11 +279,11 @@ impl Program {
 
 /// Builds LLVM's request for an image.
 fn request(
-    outside: &Outside<'_>,
+    resolver: &SymbolResolver<'_>,
     thread_cell: bool,
-    kept: &HashMap<FuncId, &'static str>,
+    excluded: &HashMap<FuncId, &'static str>,
 ) -> Request {
-    let image = outside.image;
+    let image = resolver.image;
     let module = &image.module;
     let functions = module
         .functions
@@ -293,8 +293,8 @@ fn request(
                 return Function::Intrinsic;
             }
             match image.func_ref(id) {
-                Some(_) if !kept.contains_key(&id) => Function::Compiled,
-                _ if outside.function(id) == 0 => Function::Null,
+                Some(_) if !excluded.contains_key(&id) => Function::Compiled,
+                _ if resolver.function(id) == 0 => Function::Null,
                 _ => Function::External,
             }
         })
@@ -327,22 +327,22 @@ fn request(
 }
 
 /// Reports an object to profilers and debuggers, if any is enabled.
-fn announce(module: &Module, object: &[u8], code: &LinkedCode, lines: &Lines) -> tools::Announced {
-    if !tools::listening() {
+fn announce(module: &Module, object: &[u8], code: &LinkedCode, lines: &LineTable) -> tools::Announced {
+    if !tools::any_enabled() {
         return tools::Announced::default();
     }
     let named = |(symbol, address, size): (&str, usize, usize)| {
         let Symbol::Function(number) = Symbol::parse(symbol)? else {
             return None;
         };
-        Some(tools::Named {
+        Some(tools::NamedFunction {
             name: &module.functions.get(FuncId::new(number))?.name,
             number: number as u32,
             address,
             size,
         })
     };
-    let mut functions: Vec<tools::Named<'_>> = code.functions().filter_map(named).collect();
+    let mut functions: Vec<tools::NamedFunction<'_>> = code.functions().filter_map(named).collect();
     functions.sort_unstable_by_key(|f| f.address);
     tools::announce(&tools::Loaded {
         object,
@@ -356,29 +356,29 @@ fn announce(module: &Module, object: &[u8], code: &LinkedCode, lines: &Lines) ->
 ///
 /// `OMPVM_INTERPRET`, a comma-separated list of names, keeps functions whose names contain one of
 /// them interpreted: for tests that mix the tiers on purpose.
-fn kept(image: &Image, whole: bool) -> HashMap<FuncId, &'static str> {
+fn excluded(image: &Image, whole: bool) -> HashMap<FuncId, &'static str> {
     let module = &image.module;
-    let labels = labels::kept(module, whole).into_iter();
-    let mut kept: HashMap<FuncId, &'static str> = labels
+    let labels = labels::must_interpret(module, whole).into_iter();
+    let mut excluded: HashMap<FuncId, &'static str> = labels
         .map(|f| (f, "addresses of its labels are taken"))
         .collect();
     let names = std::env::var("OMPVM_INTERPRET").unwrap_or_default();
     for (id, f) in &module.functions {
         let mut words = names.split(',').filter(|w| !w.is_empty());
         if image.func_ref(id).is_some() && words.any(|w| f.name.contains(w)) {
-            kept.insert(id, "OMPVM_INTERPRET names it");
+            excluded.insert(id, "OMPVM_INTERPRET names it");
         }
     }
-    kept
+    excluded
 }
 
 /// Resolver of the symbols that an object leaves undefined.
-struct Outside<'a> {
+struct SymbolResolver<'a> {
     image: &'a Image,
     instead: &'a HashMap<&'static str, usize>,
 }
 
-impl Outside<'_> {
+impl SymbolResolver<'_> {
     /// Returns the value of an object's symbol; `None` if the symbol is unknown.
     fn resolve(&self, name: &str, cell: Option<isize>) -> Option<usize> {
         let Some(symbol) = Symbol::parse(name) else {

@@ -1,7 +1,7 @@
 //! Maps compiled code to source lines.
 //!
-//! [`Lines::read`] converts the line tables in LLVM's object file (DWARF 5, sections 3.3.8 and 6.2)
-//! into one compact table; [`Lines::place`] looks a position up. A look-up runs in a signal
+//! [`LineTable::read`] converts the line tables in LLVM's object file (DWARF 5, sections 3.3.8 and 6.2)
+//! into one compact table; [`LineTable::location`] looks a position up. A look-up runs in a signal
 //! handler, where nothing may be allocated, and the table is cached with the code, so neither needs
 //! to decode DWARF again. Positions are offsets from the start of a function, whose symbol contains
 //! its number (`ompvm.f7`), so the table does not depend on the link address.
@@ -23,11 +23,11 @@ use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionIndex
 const MAGIC: u32 = 0x314c_4d4f;
 const HEADER: usize = 4 * 4;
 const FUNCTION: usize = 3 * 4;
-const PLACE: usize = 4 * 4;
+const LOCATION: usize = 4 * 4;
 
 /// A source location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place<'a> {
+pub struct SourceLocation<'a> {
     /// File name as passed to the compiler.
     pub file: &'a str,
     /// Line, from 1.
@@ -41,35 +41,35 @@ pub struct Place<'a> {
 
 /// The line table of one object.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
-pub struct Lines {
+pub struct LineTable {
     bytes: Vec<u8>,
 }
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-impl Lines {
+impl LineTable {
     /// Reads the table of an object file from LLVM; empty if it holds no line tables.
     ///
     /// # Errors
     /// Describes the damage of the object.
-    pub fn read(object: &[u8]) -> Result<Lines, String> {
+    pub fn read(object: &[u8]) -> Result<LineTable, String> {
         let file: ElfFile<'_, FileHeader64<object::Endianness>> =
             ElfFile::parse(object).map_err(|e| e.to_string())?;
         if file.section_by_name(".debug_line").is_none() {
-            return Ok(Lines::default());
+            return Ok(LineTable::default());
         }
         let mut sections: HashMap<&'static str, Vec<u8>> = HashMap::new();
         for id in NEEDED {
             sections.insert(id.name(), section(&file, id)?);
         }
-        let mut work = Work::default();
+        let mut work = LineTableBuilder::default();
         work.read(&sections).map_err(|e| e.to_string())?;
         Ok(work.write(&functions(&file)))
     }
 
     /// Wraps the bytes of a table that was written before.
-    pub fn from_bytes(bytes: Vec<u8>) -> Lines {
-        Lines { bytes }
+    pub fn from_bytes(bytes: Vec<u8>) -> LineTable {
+        LineTable { bytes }
     }
 
     /// Returns the bytes of the table.
@@ -89,12 +89,12 @@ impl Lines {
         }
         let word = |i: usize| Some(self.word(i * 4)? as usize);
         let places = HEADER + word(1)? * FUNCTION;
-        let rows = places + word(2)? * PLACE;
+        let rows = places + word(2)? * LOCATION;
         Some([places, rows, rows + word(3)?])
     }
 
     /// Returns the location `offset` bytes into a function's code. Does not allocate.
-    pub fn place(&self, function: u32, offset: u32) -> Option<Place<'_>> {
+    pub fn location(&self, function: u32, offset: u32) -> Option<SourceLocation<'_>> {
         self.rows(function)?
             .take_while(|&(start, _)| start <= offset)
             .last()?
@@ -102,7 +102,7 @@ impl Lines {
     }
 
     /// Returns the rows of a function: start offset and location.
-    pub fn rows(&self, function: u32) -> Option<impl Iterator<Item = (u32, Option<Place<'_>>)>> {
+    pub fn rows(&self, function: u32) -> Option<impl Iterator<Item = (u32, Option<SourceLocation<'_>>)>> {
         let [_, rows, _] = self.starts()?;
         let count = self.word(4)? as usize;
         let number = |i: usize| self.word(HEADER + i * FUNCTION).unwrap_or(u32::MAX);
@@ -122,21 +122,21 @@ impl Lines {
         let mut stream = self.bytes.get(bound(1)?..bound(2)?)?;
         let mut offset = 0u32;
         Some(std::iter::from_fn(move || {
-            offset = offset.wrapping_add(number_in(&mut stream)?);
-            let place = number_in(&mut stream)?;
-            Some((offset, place.checked_sub(1).and_then(|p| self.place_at(p))))
+            offset = offset.wrapping_add(take_leb128(&mut stream)?);
+            let location = take_leb128(&mut stream)?;
+            Some((offset, location.checked_sub(1).and_then(|p| self.location_at(p))))
         }))
     }
 
-    fn place_at(&self, index: u32) -> Option<Place<'_>> {
+    fn location_at(&self, index: u32) -> Option<SourceLocation<'_>> {
         let [places, _, text] = self.starts()?;
-        let field = |i: usize| self.word(places + index as usize * PLACE + i * 4);
+        let field = |i: usize| self.word(places + index as usize * LOCATION + i * 4);
         let string = |at: u32| {
             let mut rest = self.bytes.get(text + at as usize..)?;
-            let length = number_in(&mut rest)? as usize;
+            let length = take_leb128(&mut rest)? as usize;
             std::str::from_utf8(rest.get(..length)?).ok()
         };
-        Some(Place {
+        Some(SourceLocation {
             file: string(field(0)?)?,
             line: field(1)?,
             column: field(2)?,
@@ -146,7 +146,7 @@ impl Lines {
 }
 
 /// Removes a LEB128 number from the front.
-fn number_in(bytes: &mut &[u8]) -> Option<u32> {
+fn take_leb128(bytes: &mut &[u8]) -> Option<u32> {
     let mut value = 0u32;
     for shift in (0..35).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;
@@ -159,7 +159,7 @@ fn number_in(bytes: &mut &[u8]) -> Option<u32> {
     None
 }
 
-fn push_number(bytes: &mut Vec<u8>, mut value: u32) {
+fn push_leb128(bytes: &mut Vec<u8>, mut value: u32) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);
         value >>= 7;
@@ -237,7 +237,7 @@ fn functions(file: &Elf<'_>) -> Vec<(u64, u64, u32)> {
 }
 
 /// A code range of an inlined function.
-struct Inlined {
+struct InlinedRange {
     start: u64,
     end: u64,
     depth: isize,
@@ -247,7 +247,7 @@ struct Inlined {
 
 /// The line information of all units.
 #[derive(Default)]
-struct Work {
+struct LineTableBuilder {
     text: Vec<u8>,
     strings: HashMap<String, u32>,
     places: Vec<[u32; 4]>,
@@ -255,16 +255,16 @@ struct Work {
     /// Address, file, line and column; line 0 for code without a line.
     rows: Vec<(u64, u32, u32, u32)>,
     names: HashMap<usize, u32>,
-    inlined: Vec<Inlined>,
+    inlined: Vec<InlinedRange>,
 }
 
-impl Work {
+impl LineTableBuilder {
     fn string(&mut self, text: &str) -> u32 {
         if let Some(&at) = self.strings.get(text) {
             return at;
         }
         let at = self.text.len() as u32;
-        push_number(&mut self.text, text.len() as u32);
+        push_leb128(&mut self.text, text.len() as u32);
         self.text.extend_from_slice(text.as_bytes());
         self.strings.insert(text.to_owned(), at);
         at
@@ -357,7 +357,7 @@ impl Work {
             let depth = entry.depth();
             let mut ranges = dwarf.die_ranges(unit, entry)?;
             while let Some(range) = ranges.next()? {
-                self.inlined.push(Inlined {
+                self.inlined.push(InlinedRange {
                     start: range.begin,
                     end: range.end,
                     depth,
@@ -368,14 +368,14 @@ impl Work {
         Ok(())
     }
 
-    fn write(mut self, functions: &[(u64, u64, u32)]) -> Lines {
+    fn write(mut self, functions: &[(u64, u64, u32)]) -> LineTable {
         // Of rows at one address the last counts, so the end of a sequence is sorted first.
         self.rows
             .sort_by_key(|&(address, _, line, _)| (address, line != 0));
         self.inlined.sort_by_key(|i| (i.start, i.depth));
         let rows = std::mem::take(&mut self.rows);
         let mut inlined = std::mem::take(&mut self.inlined).into_iter().peekable();
-        let mut around: Vec<Inlined> = Vec::new();
+        let mut around: Vec<InlinedRange> = Vec::new();
         let mut rows = rows.into_iter().peekable();
         let (mut stream, mut heads) = (Vec::new(), Vec::new());
         for &(start, size, number) in functions {
@@ -394,17 +394,17 @@ impl Work {
                 }
                 around.retain(|piece| piece.end > address);
                 let function = around.last().and_then(|i| self.names.get(&i.name));
-                let place = match line {
+                let location = match line {
                     0 => 0,
-                    _ => self.place([file, line, column, function.copied().unwrap_or(0)]) + 1,
+                    _ => self.location([file, line, column, function.copied().unwrap_or(0)]) + 1,
                 };
-                if last_place == Some(place) {
+                if last_place == Some(location) {
                     continue;
                 }
                 let offset = (address - start) as u32;
-                push_number(&mut stream, offset - last_offset);
-                push_number(&mut stream, place);
-                (last_offset, last_place) = (offset, Some(place));
+                push_leb128(&mut stream, offset - last_offset);
+                push_leb128(&mut stream, location);
+                (last_offset, last_place) = (offset, Some(location));
             }
             heads.push([number, from, stream.len() as u32]);
         }
@@ -420,12 +420,12 @@ impl Work {
         let mut bytes: Vec<u8> = words.flat_map(|w| w.to_le_bytes()).collect();
         bytes.extend_from_slice(&stream);
         bytes.extend_from_slice(&self.text);
-        Lines { bytes }
+        LineTable { bytes }
     }
 
-    fn place(&mut self, place: [u32; 4]) -> u32 {
-        *self.known.entry(place).or_insert_with(|| {
-            self.places.push(place);
+    fn location(&mut self, location: [u32; 4]) -> u32 {
+        *self.known.entry(location).or_insert_with(|| {
+            self.places.push(location);
             self.places.len() as u32 - 1
         })
     }
@@ -456,8 +456,8 @@ mod tests {
     use super::*;
 
     /// Returns rows at 0, 4 and 9 of function 3: two places and a range without a line.
-    fn table() -> Lines {
-        let mut work = Work::default();
+    fn table() -> LineTable {
+        let mut work = LineTableBuilder::default();
         work.string("");
         let file = work.string("dir/a.c");
         let inner = work.string("inner");
@@ -469,7 +469,7 @@ mod tests {
             (base + 9, 0, 0, 0),
             (base + 16, file, 30, 1),
         ];
-        work.inlined.push(Inlined {
+        work.inlined.push(InlinedRange {
             start: base + 4,
             end: base + 9,
             depth: 2,
@@ -481,43 +481,43 @@ mod tests {
     #[test]
     fn a_position_is_found_in_its_row() {
         let lines = table();
-        let first = Place {
+        let first = SourceLocation {
             file: "dir/a.c",
             line: 10,
             column: 3,
             function: "",
         };
-        assert_eq!(lines.place(3, 0), Some(first));
-        assert_eq!(lines.place(3, 3), Some(first));
-        let second = Place {
+        assert_eq!(lines.location(3, 0), Some(first));
+        assert_eq!(lines.location(3, 3), Some(first));
+        let second = SourceLocation {
             file: "dir/a.c",
             line: 20,
             column: 0,
             function: "inner",
         };
-        assert_eq!(lines.place(3, 4), Some(second));
-        assert_eq!(lines.place(3, 8), Some(second));
-        assert_eq!(lines.place(3, 9), None);
-        assert_eq!(lines.place(1, 299).map(|p| p.line), Some(30));
-        assert_eq!(lines.place(2, 0), None);
+        assert_eq!(lines.location(3, 4), Some(second));
+        assert_eq!(lines.location(3, 8), Some(second));
+        assert_eq!(lines.location(3, 9), None);
+        assert_eq!(lines.location(1, 299).map(|p| p.line), Some(30));
+        assert_eq!(lines.location(2, 0), None);
     }
 
     #[test]
     fn a_table_survives_being_kept_and_damage_is_no_more_than_a_missing_line() {
         let lines = table();
-        assert_eq!(Lines::from_bytes(lines.as_bytes().to_vec()), lines);
+        assert_eq!(LineTable::from_bytes(lines.as_bytes().to_vec()), lines);
         for keep in 0..lines.as_bytes().len() {
-            let cut = Lines::from_bytes(lines.as_bytes()[..keep].to_vec());
+            let cut = LineTable::from_bytes(lines.as_bytes()[..keep].to_vec());
             for offset in 0..12 {
-                if let Some(place) = cut.place(3, offset) {
-                    assert_eq!(Some(place), lines.place(3, offset));
+                if let Some(location) = cut.location(3, offset) {
+                    assert_eq!(Some(location), lines.location(3, offset));
                 }
             }
         }
         for at in 0..lines.as_bytes().len() {
             let mut bytes = lines.as_bytes().to_vec();
             bytes[at] = !bytes[at];
-            let _ = Lines::from_bytes(bytes).place(3, 5);
+            let _ = LineTable::from_bytes(bytes).location(3, 5);
         }
     }
 }

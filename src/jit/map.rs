@@ -3,7 +3,7 @@
 //! It is a list of all linked code of the process, which signal handlers read ([`Registry`]). Code
 //! never moves, and no look-up happens while a program runs without faults.
 
-use super::lines::{Lines, Place};
+use super::lines::{LineTable, SourceLocation};
 use cranelift_entity::EntityRef;
 use ompvm_ir::FuncId;
 use ompvm_memory::image::Image;
@@ -14,7 +14,7 @@ use std::fmt::Write;
 
 /// Linked code of one object.
 #[derive(Debug)]
-pub struct Code {
+pub struct LinkedCode {
     /// The image it belongs to, which is dropped after its code.
     pub image: *const Image,
     /// Start and length of each memory range with code.
@@ -22,17 +22,17 @@ pub struct Code {
     /// Start and id of each function, sorted.
     pub functions: Vec<(usize, FuncId)>,
     /// Source locations of the code.
-    pub lines: Lines,
+    pub lines: LineTable,
 }
 
 // SAFETY: nothing is written after construction, and `Image` is `Sync`.
-unsafe impl Send for Code {}
+unsafe impl Send for LinkedCode {}
 // SAFETY: nothing is written after construction, and `Image` is `Sync`.
-unsafe impl Sync for Code {}
+unsafe impl Sync for LinkedCode {}
 
-impl Code {
+impl LinkedCode {
     /// Returns the function and the source location of a position. Does not allocate.
-    pub fn at(&self, position: usize) -> Option<(FuncId, Option<Place<'_>>)> {
+    pub fn at(&self, position: usize) -> Option<(FuncId, Option<SourceLocation<'_>>)> {
         let inside = |&(start, len): &(usize, usize)| position.wrapping_sub(start) < len;
         if !self.ranges.iter().any(inside) {
             return None;
@@ -42,28 +42,28 @@ impl Code {
             .partition_point(|&(start, _)| start <= position);
         let (start, id) = self.functions[after.checked_sub(1)?];
         let offset = u32::try_from(position - start).ok()?;
-        Some((id, self.lines.place(id.index() as u32, offset)))
+        Some((id, self.lines.location(id.index() as u32, offset)))
     }
 }
 
 /// All linked code of the process.
-static CODE: Registry<Code> = Registry::new();
+static LINKED_CODE: Registry<LinkedCode> = Registry::new();
 
 /// Adds code to the list.
-pub fn list(code: Code) -> Registration<Code> {
+pub fn list(code: LinkedCode) -> Registration<LinkedCode> {
     signals::set_native_hook(is_compiled, describe);
-    CODE.add(code)
+    LINKED_CODE.add(code)
 }
 
 /// Returns true if a position is in compiled code. Neither allocates nor locks.
 pub fn is_compiled(position: usize) -> bool {
-    CODE.find(|code| code.at(position).map(|_| ())).is_some()
+    LINKED_CODE.find(|code| code.at(position).map(|_| ())).is_some()
 }
 
 /// Returns the image and the compiled function of a position.
 pub fn function_at(position: usize) -> Option<(*const Image, FuncId)> {
     let mut found = None;
-    CODE.find(|code| {
+    LINKED_CODE.find(|code| {
         found = Some((code.image, code.at(position)?.0));
         Some(())
     });
@@ -72,7 +72,7 @@ pub fn function_at(position: usize) -> Option<(*const Image, FuncId)> {
 
 /// Writes `file.c:14:3` and the function's name, as for interpreted code.
 fn describe(position: usize, place: &mut dyn Write, function: &mut dyn Write) {
-    CODE.find(|code| {
+    LINKED_CODE.find(|code| {
         let (id, at) = code.at(position)?;
         // SAFETY: listed code belongs to a live image, which is dropped after its code.
         let module = unsafe { &(*code.image).module };

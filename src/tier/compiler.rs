@@ -139,7 +139,7 @@ impl Compiler {
         if self.program.shelf().is_none() {
             return cached;
         }
-        let all = self.program.kept(image, early);
+        let all = self.program.cached(image, early);
         let skipped = all.iter().flat_map(|c| &c.skipped).map(|s| s.0);
         self.program.refuse(skipped);
         // An earlier run may have compiled these functions before it refused others.

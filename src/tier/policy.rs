@@ -157,7 +157,7 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, cached: &[FuncId]) 
         .keys()
         .filter(|&f| compiler.program().can_compile(f) && !cached.contains(&f))
         .collect();
-    for (&function, &why) in compiler.program().left_out() {
+    for (&function, &why) in compiler.program().excluded() {
         compiler.note(function, EventKind::Skipped(why.to_owned()));
     }
     if functions.is_empty() {

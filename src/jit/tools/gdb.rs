@@ -6,7 +6,7 @@
 //!
 //! A reader plug-in is not needed, because gdb understands DWARF in ELF.
 
-use super::{Agent, Kept, Loaded};
+use super::{Agent, AgentState, Loaded};
 use parking_lot::Mutex;
 use std::io;
 use std::ptr;
@@ -53,7 +53,7 @@ unsafe impl Send for Registered {}
 unsafe impl Sync for Registered {}
 
 impl Agent for Gdb {
-    fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<Kept>> {
+    fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<AgentState>> {
         let object = what.code.described(what.object).map_err(io::Error::other)?;
         let mut entry = Box::new(Entry {
             next: ptr::null_mut(),

@@ -6,7 +6,7 @@
 //!
 //! Unwind tables are not recorded; call chains of samples come from frame pointers or the hardware.
 
-use super::{Agent, Kept, Loaded, Named};
+use super::{Agent, AgentState, Loaded, NamedFunction};
 use ompvm_support::file_limit::NoSizeSignal;
 use parking_lot::Mutex;
 use std::fs::File;
@@ -90,7 +90,7 @@ impl JitDump {
 }
 
 /// Returns the line records of a function: address, line, column and file of each row.
-fn lines(what: &Loaded<'_>, function: &Named<'_>) -> Option<Vec<u8>> {
+fn lines(what: &Loaded<'_>, function: &NamedFunction<'_>) -> Option<Vec<u8>> {
     let (mut entries, mut count) = (Vec::new(), 0u64);
     for (offset, place) in what.lines.rows(function.number)? {
         let Some(place) = place else { continue };
@@ -108,7 +108,7 @@ fn lines(what: &Loaded<'_>, function: &Named<'_>) -> Option<Vec<u8>> {
 }
 
 impl Agent for JitDump {
-    fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<Kept>> {
+    fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<AgentState>> {
         let (path, next) = &mut *self.out.lock();
         let mut text = Vec::new();
         for function in what.functions {

@@ -11,7 +11,7 @@ mod gdb;
 mod jitdump;
 mod perf_map;
 
-use super::lines::Lines;
+use super::lines::LineTable;
 use ompvm_ir::FuncId;
 use ompvm_llvm::native::Debug;
 use ompvm_memory::image::Image;
@@ -35,7 +35,7 @@ pub enum Tool {
 
 /// A compiled function at its final address.
 #[derive(Clone, Copy, Debug)]
-pub struct Named<'a> {
+pub struct NamedFunction<'a> {
     /// Name in the program.
     pub name: &'a str,
     /// Number in the module.
@@ -54,13 +54,13 @@ pub struct Loaded<'a> {
     /// The linked sections.
     pub code: &'a link::LinkedCode,
     /// The functions.
-    pub functions: &'a [Named<'a>],
+    pub functions: &'a [NamedFunction<'a>],
     /// Source lines of the functions.
-    pub lines: &'a Lines,
+    pub lines: &'a LineTable,
 }
 
 /// State that a tool keeps as long as the code exists.
-pub type Kept = Box<dyn Any + Send + Sync>;
+pub type AgentState = Box<dyn Any + Send + Sync>;
 
 /// The agent of one tool.
 pub trait Agent: Send + Sync {
@@ -68,13 +68,13 @@ pub trait Agent: Send + Sync {
     ///
     /// # Errors
     /// Returns the system's error.
-    fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<Kept>>;
+    fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<AgentState>>;
 
     /// Reports addresses that stand for places in interpreted functions; there is no code at them.
     ///
     /// # Errors
     /// Returns the system's error.
-    fn placed(&self, _functions: &[Named<'_>]) -> io::Result<()> {
+    fn placed(&self, _functions: &[NamedFunction<'_>]) -> io::Result<()> {
         Ok(())
     }
 }
@@ -108,14 +108,14 @@ pub fn debug() -> Debug {
 }
 
 /// Returns true if any tool is enabled.
-pub fn listening() -> bool {
+pub fn any_enabled() -> bool {
     !AGENTS.read().is_empty()
 }
 
 /// State that all tools keep for one object.
 #[derive(Default)]
 pub struct Announced {
-    _kept: Vec<Kept>,
+    _states: Vec<AgentState>,
 }
 
 impl fmt::Debug for Announced {
@@ -128,27 +128,27 @@ impl fmt::Debug for Announced {
 pub fn announce(what: &Loaded<'_>) -> Announced {
     let mut kept = Vec::new();
     for agent in AGENTS.read().iter() {
-        kept.extend(complaining(agent.loaded(what)).flatten());
+        kept.extend(report_failure(agent.loaded(what)).flatten());
     }
-    Announced { _kept: kept }
+    Announced { _states: kept }
 }
 
 /// Reports to every tool which addresses stand for places in interpreted functions.
 pub fn announce_code_addresses(image: &Image) {
-    let named = |(id, address, size): (FuncId, usize, usize)| Named {
+    let named = |(id, address, size): (FuncId, usize, usize)| NamedFunction {
         name: &image.module.functions[id].name,
         number: id.as_u32(),
         address,
         size,
     };
     for agent in AGENTS.read().iter() {
-        let functions: Vec<Named<'_>> = image.code_addresses.ranges().map(named).collect();
-        complaining(agent.placed(&functions));
+        let functions: Vec<NamedFunction<'_>> = image.code_addresses.ranges().map(named).collect();
+        report_failure(agent.placed(&functions));
     }
 }
 
 /// Prints the first failure of any tool.
-fn complaining<T>(result: io::Result<T>) -> Option<T> {
+fn report_failure<T>(result: io::Result<T>) -> Option<T> {
     static FAILED: AtomicBool = AtomicBool::new(false);
     result
         .inspect_err(|why| {

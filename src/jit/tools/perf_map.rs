@@ -4,7 +4,7 @@
 //!
 //! Lines and code are not included: `perf annotate` needs a jitdump.
 
-use super::{Agent, Kept, Loaded, Named};
+use super::{Agent, AgentState, Loaded, NamedFunction};
 use ompvm_support::file_limit::NoSizeSignal;
 use parking_lot::Mutex;
 use std::fs::OpenOptions;
@@ -28,8 +28,8 @@ impl PerfMap {
 }
 
 impl PerfMap {
-    fn write(&self, functions: &[Named<'_>], mark: &str) -> io::Result<()> {
-        let line = |f: &Named<'_>| format!("{:x} {:x} {}{mark}\n", f.address, f.size, f.name);
+    fn write(&self, functions: &[NamedFunction<'_>], mark: &str) -> io::Result<()> {
+        let line = |f: &NamedFunction<'_>| format!("{:x} {:x} {}{mark}\n", f.address, f.size, f.name);
         let text: String = functions.iter().map(line).collect();
         let _no_signal = NoSizeSignal::begin();
         // A single write, so that a reader never sees half a line.
@@ -40,12 +40,12 @@ impl PerfMap {
 }
 
 impl Agent for PerfMap {
-    fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<Kept>> {
+    fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<AgentState>> {
         self.write(what.functions, "")?;
         Ok(None)
     }
 
-    fn placed(&self, functions: &[Named<'_>]) -> io::Result<()> {
+    fn placed(&self, functions: &[NamedFunction<'_>]) -> io::Result<()> {
         self.write(functions, " (interpreted)")
     }
 }
