@@ -69,7 +69,7 @@ impl Inspection {
             let Some(body) = &function.body else { continue };
             found.functions.push(FunctionInfo {
                 name: function.name.to_string(),
-                place: place_of(module, function),
+                place: location_of(module, function),
                 instructions: body.insts.len(),
             });
             for inst in &body.insts {
@@ -126,7 +126,7 @@ fn outlined(module: &Module, constant: ompvm_ir::ConstId) -> Option<FuncId> {
     }
 }
 
-fn place_of(module: &Module, function: &Function) -> Option<String> {
+fn location_of(module: &Module, function: &Function) -> Option<String> {
     if let Some(scope) = function.scope {
         let scope = &module.debug.scopes[scope];
         return Some(format!(

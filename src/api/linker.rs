@@ -81,14 +81,14 @@ impl Linker {
 }
 
 /// Returns the setting of `OMPVM_OFFLOAD` for regions of the host.
-fn offload_of_environment() -> offload::auto_offload::Mode {
+fn offload_from_env() -> offload::auto_offload::Mode {
     let text = std::env::var("OMPVM_OFFLOAD").ok();
     text.and_then(|t| offload::auto_offload::parse(&t))
         .unwrap_or_default()
 }
 
 /// Returns the device selection of the environment.
-fn devices_of_environment() -> offload::devices::DeviceSelection {
+fn devices_from_env() -> offload::devices::DeviceSelection {
     let names = ["OMPVM_DEVICE", "OMP_DEFAULT_DEVICE"];
     let mut choices = names
         .into_iter()
@@ -122,8 +122,8 @@ impl Program {
         if config.offload_report {
             offload::report::enable();
         }
-        offload::devices::select(config.devices.unwrap_or_else(devices_of_environment));
-        offload::auto_offload::set_mode(config.offload.unwrap_or_else(offload_of_environment));
+        offload::devices::select(config.devices.unwrap_or_else(devices_from_env));
+        offload::auto_offload::set_mode(config.offload.unwrap_or_else(offload_from_env));
         let linked = self.symbols(&config)?;
         // With a tool, code is compiled with other runtime entries, and is not worth caching.
         let shelf = self
@@ -131,7 +131,7 @@ impl Program {
             .clone()
             .filter(|_| config.tier != Tier::Interp && !linked.traced());
         if let Some(shelf) = &shelf {
-            self.keep(&linked, shelf);
+            self.store_module(&linked, shelf);
         }
         let mut args = config.args;
         if args.is_empty() {
@@ -176,7 +176,7 @@ impl Program {
             return Err(Error::Host("there is no cache to compile into".into()));
         };
         let linked = self.symbols(config)?;
-        self.keep(&linked, &shelf);
+        self.store_module(&linked, &shelf);
         process::compile(&linked, shelf)
     }
 
@@ -209,7 +209,7 @@ impl Program {
 
     /// Stores the module in the cache, unless it is stored already or may contain unsupported
     /// constructs.
-    fn keep(&self, linked: &Linked, shelf: &Shelf) {
+    fn store_module(&self, linked: &Linked, shelf: &Shelf) {
         if self.module.linked_before.is_none() && !self.late {
             shelf.put_module(&self.module, linked.uses.clone());
         }

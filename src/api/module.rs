@@ -31,7 +31,7 @@ pub enum FileKind {
 ///
 /// # Errors
 /// Returns [`Error::Input`] if the file cannot be read.
-pub fn kind_of(file: &PathBuf) -> Result<FileKind, Error> {
+pub fn file_kind(file: &PathBuf) -> Result<FileKind, Error> {
     let bytes = read(file).map_err(|cause| Error::Input {
         file: file.display().to_string(),
         cause,

@@ -18,13 +18,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Sampling period in microseconds of CPU time; the system may round it up.
-const INTERVAL: i64 = 1000;
+const PERIOD_US: i64 = 1000;
 /// Most samples; later ones are dropped.
-const MOST: usize = 1 << 16;
+const MAX_SAMPLES: usize = 1 << 16;
 
 /// Kind of code that a sample found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Where {
+pub enum CodeKind {
     /// The interpreter, the OpenMP runtime, or a compiler.
     Ours,
     /// Machine code of the baseline tier.
@@ -35,40 +35,40 @@ pub enum Where {
     Elsewhere,
 }
 
-impl Where {
+impl CodeKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Where; 4] = [
-        Where::Ours,
-        Where::Baseline,
-        Where::Compiled,
-        Where::Elsewhere,
+    pub const ALL: [CodeKind; 4] = [
+        CodeKind::Ours,
+        CodeKind::Baseline,
+        CodeKind::Compiled,
+        CodeKind::Elsewhere,
     ];
 
     /// Returns a description of the kind.
     pub fn name(self) -> &'static str {
         match self {
-            Where::Ours => "interpreter and runtime",
-            Where::Baseline => "baseline code",
-            Where::Compiled => "compiled code",
-            Where::Elsewhere => "libraries",
+            CodeKind::Ours => "interpreter and runtime",
+            CodeKind::Baseline => "baseline code",
+            CodeKind::Compiled => "compiled code",
+            CodeKind::Elsewhere => "libraries",
         }
     }
 }
 
 /// Samples: microseconds since the start times four, plus the kind.
-static SAMPLES: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
+static SAMPLES: [AtomicU64; MAX_SAMPLES] = [const { AtomicU64::new(0) }; MAX_SAMPLES];
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 static STARTED: OnceLock<Instant> = OnceLock::new();
 
-fn kind(pc: usize) -> Where {
+fn code_kind(pc: usize) -> CodeKind {
     if interp::baseline::bytecode_at(pc).is_some() {
-        Where::Baseline
+        CodeKind::Baseline
     } else if jit::is_compiled(pc) {
-        Where::Compiled
+        CodeKind::Compiled
     } else if walk::is_own_code(pc) {
-        Where::Ours
+        CodeKind::Ours
     } else {
-        Where::Elsewhere
+        CodeKind::Elsewhere
     }
 }
 
@@ -82,7 +82,7 @@ extern "C" fn sample(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     };
     let at = started.elapsed().as_micros() as u64;
     if let Some(place) = SAMPLES.get(TAKEN.fetch_add(1, Ordering::Relaxed)) {
-        place.store(at << 2 | kind(pc) as u64, Ordering::Relaxed);
+        place.store(at << 2 | code_kind(pc) as u64, Ordering::Relaxed);
     }
 }
 
@@ -103,7 +103,7 @@ pub fn start() {
         action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
         libc::sigaction(libc::SIGPROF, &action, std::ptr::null_mut());
     }
-    set_timer(INTERVAL);
+    set_timer(PERIOD_US);
 }
 
 /// Does nothing: positions are read on x86-64 only.
@@ -129,7 +129,7 @@ pub fn finish() -> String {
     let mut text = String::new();
     for place in SAMPLES.iter().take(TAKEN.load(Ordering::Relaxed)) {
         let sample = place.load(Ordering::Relaxed);
-        let (at, kind) = ((sample >> 2) as f64 * 1e-3, Where::ALL[sample as usize & 3]);
+        let (at, kind) = ((sample >> 2) as f64 * 1e-3, CodeKind::ALL[sample as usize & 3]);
         let _ = writeln!(text, "ompvm: {at:9.1} ms  in {}", kind.name());
     }
     text

@@ -17,7 +17,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Most arguments of a call from Rust.
-const MOST: usize = 8;
+const MAX_ARGUMENTS: usize = 8;
 
 /// An argument of a guest function: a scalar, a pointer, or a slice, of which the guest gets the
 /// address.
@@ -110,7 +110,7 @@ pub trait Arguments: sealed::Tuple {
     /// For each argument, true if a C caller sign-extends it.
     const SIGNED: &'static [bool];
     /// Returns the arguments in slot form.
-    fn slots(self) -> [u64; MOST];
+    fn slots(self) -> [u64; MAX_ARGUMENTS];
     /// Calls a C function with the arguments.
     ///
     /// # Safety
@@ -125,9 +125,9 @@ macro_rules! tuples {
             const KINDS: &'static [ValueKind] = &[$($p::KIND),*];
             const SIGNED: &'static [bool] = &[$($p::SIGNED),*];
             #[allow(non_snake_case, reason = "the tuple's fields are named as their types")]
-            fn slots(self) -> [u64; MOST] {
+            fn slots(self) -> [u64; MAX_ARGUMENTS] {
                 let ($($p,)*) = self;
-                let mut slots = [0; MOST];
+                let mut slots = [0; MAX_ARGUMENTS];
                 let given: &[u64] = &[$($p.slot()),*];
                 slots[..given.len()].copy_from_slice(given);
                 slots

@@ -6,7 +6,7 @@
 //! draws the speed-up.
 
 use super::plot::{LEFT, RIGHT, WIDTH, cut, escape, head, step, tick_text};
-use crate::api::timeline::Where;
+use crate::api::timeline::CodeKind;
 use std::fmt::Write as _;
 
 /// Most functions that get a row.
@@ -49,7 +49,7 @@ struct Event {
 #[derive(Debug, Default)]
 pub struct Timeline {
     events: Vec<Event>,
-    samples: Vec<(f64, Where)>,
+    samples: Vec<(f64, CodeKind)>,
 }
 
 impl Timeline {
@@ -65,7 +65,7 @@ impl Timeline {
                 continue;
             };
             if let Some(kind) = told.strip_prefix("in ") {
-                let kind = Where::ALL.into_iter().find(|k| k.name() == kind);
+                let kind = CodeKind::ALL.into_iter().find(|k| k.name() == kind);
                 all.samples.extend(kind.map(|kind| (at, kind)));
             } else if let Some((function, what)) =
                 told.strip_prefix('`').and_then(|t| t.split_once("` "))
@@ -152,7 +152,7 @@ impl Timeline {
     fn areas(&self, svg: &mut String, end: f64, x: &impl Fn(f64) -> f64) {
         // Each slice gets several samples, so that a share is meaningful.
         let slices = (self.samples.len() / 4).clamp(8, SLICES);
-        let mut counts = vec![[0u32; Where::ALL.len()]; slices];
+        let mut counts = vec![[0u32; CodeKind::ALL.len()]; slices];
         for &(at, kind) in &self.samples {
             let slice = ((at / end * slices as f64) as usize).min(slices - 1);
             counts[slice][kind as usize] += 1;
@@ -162,7 +162,7 @@ impl Timeline {
             let from = end * slice as f64 / slices as f64;
             let to = end * (slice + 1) as f64 / slices as f64;
             let mut y = FLOOR;
-            for (kind, &n) in Where::ALL.into_iter().zip(counts).filter(|(_, n)| **n > 0) {
+            for (kind, &n) in CodeKind::ALL.into_iter().zip(counts).filter(|(_, n)| **n > 0) {
                 let height = (FLOOR - TOP) * f64::from(n) / f64::from(all);
                 y -= height;
                 let _ = writeln!(
@@ -193,18 +193,18 @@ fn what_happened(told: &str) -> What {
     }
 }
 
-fn class(kind: Where) -> &'static str {
+fn class(kind: CodeKind) -> &'static str {
     match kind {
-        Where::Ours => "in-ours",
-        Where::Baseline => "in-baseline",
-        Where::Compiled => "in-compiled",
-        Where::Elsewhere => "in-libraries",
+        CodeKind::Ours => "in-ours",
+        CodeKind::Baseline => "in-baseline",
+        CodeKind::Compiled => "in-compiled",
+        CodeKind::Elsewhere => "in-libraries",
     }
 }
 
 fn legend(svg: &mut String) {
     let mut x = LEFT;
-    for kind in Where::ALL {
+    for kind in CodeKind::ALL {
         let _ = writeln!(
             svg,
             "<rect class=\"{}\" x=\"{x:.1}\" y=\"40\" width=\"9\" height=\"9\"/>\
@@ -310,7 +310,7 @@ ompvm:      20.0 ms  in compiled code\n";
             ("h", &What::Skipped),
         ];
         assert_eq!(what, want);
-        assert_eq!(all.samples, [(1.0, Where::Ours), (20.0, Where::Compiled)]);
+        assert_eq!(all.samples, [(1.0, CodeKind::Ours), (20.0, CodeKind::Compiled)]);
         assert_eq!(all.rows(), ["f<int>", "g", "h"]);
     }
 
