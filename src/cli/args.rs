@@ -5,7 +5,7 @@
 //! commands' modules implement the options.
 
 use super::compare::CompareOptions;
-use super::words::{self, Own};
+use super::link_options::{self, OptionMatch};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -108,7 +108,7 @@ pub enum Offload {
 
 /// Contraction of `a * b + c` to one rounding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-pub enum Contract {
+pub enum FpContract {
     /// Round twice, as a native program for any x86-64 does.
     #[default]
     Off,
@@ -118,7 +118,7 @@ pub enum Contract {
 
 /// Treatment of denormals when the program starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-pub enum Flush {
+pub enum FlushDenormals {
     /// Flush them if the bitcode was compiled with `-ffast-math`.
     #[default]
     Auto,
@@ -154,10 +154,10 @@ pub struct RunOptions {
     pub no_advice: bool,
     /// Round `a * b + c` once where the source allows it, as `clang -march=native` does
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    pub fp_contract: Contract,
+    pub fp_contract: FpContract,
     /// Flush denormals to zero, as programs linked natively with `-ffast-math` do
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    pub flush_denormals: Flush,
+    pub flush_denormals: FlushDenormals,
     /// Describe compiled code to perf
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub profile: Option<Profile>,
@@ -232,7 +232,7 @@ pub struct CompileOptions {
     pub library_paths: Vec<PathBuf>,
     /// Round `a * b + c` once where the source allows it, as for `run`
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    pub fp_contract: Contract,
+    pub fp_contract: FpContract,
     /// Print the compilations
     #[arg(long)]
     pub stats: bool,
@@ -246,12 +246,12 @@ pub struct CompileOptions {
 pub struct CacheOptions {
     /// Action
     #[arg(value_enum)]
-    pub what: CacheWhat,
+    pub action: CacheAction,
 }
 
 /// Action of `cache`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum CacheWhat {
+pub enum CacheAction {
     /// Print its folder, contents and size limit.
     Stats,
     /// Remove everything in it.
@@ -272,7 +272,7 @@ pub fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
     CommandLine::try_parse_from(arguments).map(|line| line.command)
 }
 
-/// Translates options of compilers' link lines (see [`words`]).
+/// Translates options of compilers' link lines (see [`link_options`]).
 fn without_compiler_options(mut arguments: Vec<OsString>) -> Result<Vec<OsString>, clap::Error> {
     let Some(name) = arguments.get(1).and_then(|n| n.to_str()) else {
         return Ok(arguments);
@@ -284,9 +284,9 @@ fn without_compiler_options(mut arguments: Vec<OsString>) -> Result<Vec<OsString
     let takes_value = |option: &clap::Arg| option.get_action().takes_values();
     let own = |word: &str| {
         let found = |option: Option<&clap::Arg>, joined: bool| match option {
-            Some(option) if takes_value(option) && !joined => Own::WithNext,
-            Some(option) if takes_value(option) || !joined => Own::Whole,
-            _ => Own::No,
+            Some(option) if takes_value(option) && !joined => OptionMatch::WithNext,
+            Some(option) if takes_value(option) || !joined => OptionMatch::Whole,
+            _ => OptionMatch::None,
         };
         let mut options = command.get_arguments();
         if let Some(long) = word.strip_prefix("--") {
@@ -305,7 +305,7 @@ fn without_compiler_options(mut arguments: Vec<OsString>) -> Result<Vec<OsString
     };
     let files = matches!(name, "compile" | "inspect");
     let rest = arguments.split_off(2);
-    arguments.extend(words::translate(rest, &own, files)?);
+    arguments.extend(link_options::translate(rest, &own, files)?);
     Ok(arguments)
 }
 

@@ -1,7 +1,7 @@
 //! `ompvm compile` and `ompvm cache`: fill the cache of compiled programs ahead of time, show it,
 //! and empty it.
 
-use super::args::{CacheOptions, CacheWhat, CompileOptions, Contract};
+use super::args::{CacheOptions, CacheAction, CompileOptions, FpContract};
 use super::message;
 use crate::api::{Cache, Config, Engine, Linker, Module, Stats, Tier};
 use ompvm_support::error::Error;
@@ -18,7 +18,7 @@ pub fn compile(options: CompileOptions) -> ExitCode {
 fn fill(options: CompileOptions) -> Result<(), Error> {
     let engine = Engine::default()
         .cache(Cache::of_user())
-        .contract(options.fp_contract == Contract::On);
+        .contract(options.fp_contract == FpContract::On);
     let module = Module::from_files(&engine, &options.files)?;
     let mut config = Config::new()
         .native(true)
@@ -50,8 +50,8 @@ pub fn run(options: &CacheOptions) -> ExitCode {
         let why = "there is no cache: neither XDG_CACHE_HOME nor HOME names a folder";
         return message::failed(&Error::Host(why.into()));
     };
-    match options.what {
-        CacheWhat::Stats => {
+    match options.action {
+        CacheAction::Stats => {
             let content = cache.content();
             println!("folder    {}", content.folder.display());
             println!("programs  {}", content.programs);
@@ -59,7 +59,7 @@ pub fn run(options: &CacheOptions) -> ExitCode {
             println!("bytes     {}", content.bytes);
             println!("limit     {}", content.limit);
         }
-        CacheWhat::Clear => println!("removed {} programs", cache.clear()),
+        CacheAction::Clear => println!("removed {} programs", cache.clear()),
     }
     ExitCode::SUCCESS
 }

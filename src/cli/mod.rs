@@ -13,7 +13,7 @@ mod compare;
 mod inspect;
 mod message;
 mod run;
-mod words;
+mod link_options;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

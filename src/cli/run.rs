@@ -31,7 +31,7 @@ pub fn run(options: RunOptions) -> ExitCode {
 
 fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     let mut program = options.program;
-    let command = again(std::env::args_os().collect(), program.len());
+    let command = restart_command(std::env::args_os().collect(), program.len());
     let file = std::path::absolute(&program[0]).unwrap_or_else(|_| PathBuf::from(&program[0]));
     // The first `--` between the file and the guest's arguments is an option of ours.
     if program.get(1).is_some_and(|a| a == "--") {
@@ -55,7 +55,7 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         None => true,
     });
 
-    let contract = options.fp_contract == args::Contract::On;
+    let contract = options.fp_contract == args::FpContract::On;
     let cached = (options.gdb || options.tier != args::Tier::Interp) && !options.no_cache;
     let engine = Engine::default()
         .cache(cached.then(Cache::of_user).flatten())
@@ -82,9 +82,9 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         config = config.tier(Tier::Opt);
     }
     config = match options.flush_denormals {
-        args::Flush::Auto => config,
-        args::Flush::On => config.flush_denormals(true),
-        args::Flush::Off => config.flush_denormals(false),
+        args::FlushDenormals::Auto => config,
+        args::FlushDenormals::On => config.flush_denormals(true),
+        args::FlushDenormals::Off => config.flush_denormals(false),
     };
     config = config.restart(command, file);
     config = config.offload_report(options.offload_report);
@@ -184,7 +184,7 @@ extern "C" fn print_advice() {
 
 /// Returns the command line that runs the same program from any folder: `arguments` without the
 /// last `guests` words, which are the file and the guest's arguments.
-fn again(mut arguments: Vec<OsString>, guests: usize) -> Vec<OsString> {
+fn restart_command(mut arguments: Vec<OsString>, guests: usize) -> Vec<OsString> {
     arguments.truncate(arguments.len().saturating_sub(guests));
     if arguments.get(1).is_none_or(|word| word != "run") {
         arguments.insert(1.min(arguments.len()), "run".into());
@@ -268,21 +268,21 @@ mod tests {
 
     #[test]
     fn the_command_is_repeated_without_what_is_the_guests() {
-        assert_eq!(again(words("ompvm x.bc a b"), 3), words("ompvm run"));
+        assert_eq!(restart_command(words("ompvm x.bc a b"), 3), words("ompvm run"));
         let line = "ompvm run --argv0=y --tier=opt -l m x.bc -- -v";
-        assert_eq!(again(words(line), 3), words("ompvm run --tier=opt -l m"));
+        assert_eq!(restart_command(words(line), 3), words("ompvm run --tier=opt -l m"));
     }
 
     #[test]
     fn paths_are_made_absolute() {
-        let again = again(words("ompvm --with a.bc --with=/b.bc -L c -Ld x.bc"), 1);
+        let restart_command = restart_command(words("ompvm --with a.bc --with=/b.bc -L c -Ld x.bc"), 1);
         let here = std::env::current_dir().unwrap();
         let at = |name: &str| here.join(name).into_os_string();
-        assert_eq!(again[3], at("a.bc"));
-        assert_eq!(again[4], "--with=/b.bc");
-        assert_eq!(again[6], at("c"));
+        assert_eq!(restart_command[3], at("a.bc"));
+        assert_eq!(restart_command[4], "--with=/b.bc");
+        assert_eq!(restart_command[6], at("c"));
         assert_eq!(
-            again[7].to_str().unwrap(),
+            restart_command[7].to_str().unwrap(),
             format!("-L{}", here.join("d").display())
         );
     }

@@ -13,7 +13,7 @@ mod report;
 mod timeline;
 
 use super::FAILED;
-use super::args::{Contract, Tier};
+use super::args::{FpContract, Tier};
 use clap::{Args, ValueEnum};
 use native::Native;
 use ompvm_measure::{End, Run};
@@ -65,7 +65,7 @@ pub struct CompareOptions {
     pub threads: Vec<u32>,
     /// Let our side round `a * b + c` once where the source allows it, as for `run`
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    pub fp_contract: Contract,
+    pub fp_contract: FpContract,
     /// The code cache of our side: filled by the warm-up or by `ompvm compile`, empty before every
     /// run, or none
     #[arg(long, value_enum, default_value_t = Cache::Warm)]
@@ -173,7 +173,7 @@ fn compare(options: &CompareOptions) -> Result<bool, String> {
         .tempdir()
         .map_err(|e| format!("cannot make a temporary folder: {e}"))?;
     let native = native::prepare(options, &file, dir.path())?;
-    let bench = Bench {
+    let bench = Comparison {
         options,
         file: &file,
         arguments: &program,
@@ -237,7 +237,7 @@ fn compare(options: &CompareOptions) -> Result<bool, String> {
 }
 
 /// Inputs that every run has in common.
-struct Bench<'a> {
+struct Comparison<'a> {
     options: &'a CompareOptions,
     file: &'a Path,
     arguments: &'a [OsString],
@@ -246,7 +246,7 @@ struct Bench<'a> {
     dir: &'a Path,
 }
 
-impl Bench<'_> {
+impl Comparison<'_> {
     fn series(&self, threads: Option<u32>) -> Result<Series, String> {
         if self.options.cache == Cache::Compiled {
             self.fill()?;
@@ -257,11 +257,11 @@ impl Bench<'_> {
         for round in 0..warmup + counted {
             // The first side alternates, so that neither always follows the other.
             let (ours, theirs) = if round % 2 == 0 {
-                let ours = self.ours(threads)?;
-                (ours, self.theirs(threads)?)
+                let ours = self.run_ours(threads)?;
+                (ours, self.run_native(threads)?)
             } else {
-                let theirs = self.theirs(threads)?;
-                (self.ours(threads)?, theirs)
+                let theirs = self.run_native(threads)?;
+                (self.run_ours(threads)?, theirs)
             };
             ends_agree(&ours, &theirs)?;
             outputs[0].push(ours.stdout.clone());
@@ -310,14 +310,14 @@ impl Bench<'_> {
         Ok(timeline::Timeline::read(&text).draw(&title))
     }
 
-    fn ours(&self, threads: Option<u32>) -> Result<Run, String> {
+    fn run_ours(&self, threads: Option<u32>) -> Result<Run, String> {
         let command = self.our_command()?;
         self.start(self.with_program(command), threads)
     }
 
     /// Compiles the program into the comparison's cache.
     fn fill(&self) -> Result<(), String> {
-        let mut command = self.own("compile")?;
+        let mut command = self.ompvm_command("compile")?;
         command.arg(self.file).args(&self.options.with);
         self.with_cache(&mut command)?;
         let run = ompvm_measure::run(&mut command)?;
@@ -332,7 +332,7 @@ impl Bench<'_> {
 
     /// Returns a command of ours with the options that all commands which link the program have in
     /// common.
-    fn own(&self, name: &str) -> Result<Command, String> {
+    fn ompvm_command(&self, name: &str) -> Result<Command, String> {
         let own = std::env::current_exe().map_err(|e| format!("cannot find ompvm itself: {e}"))?;
         let mut command = Command::new(own);
         command.arg(name);
@@ -362,7 +362,7 @@ impl Bench<'_> {
 
     /// Returns our side's command up to its program.
     fn our_command(&self) -> Result<Command, String> {
-        let mut command = self.own("run")?;
+        let mut command = self.ompvm_command("run")?;
         let tier = self.options.tier.to_possible_value();
         let tier = tier.as_ref().map_or("auto", |t| t.get_name());
         command.arg(format!("--tier={tier}"));
@@ -380,7 +380,7 @@ impl Bench<'_> {
         command
     }
 
-    fn theirs(&self, threads: Option<u32>) -> Result<Run, String> {
+    fn run_native(&self, threads: Option<u32>) -> Result<Run, String> {
         let mut command = Command::new(&self.native.executable);
         command.args(self.arguments);
         self.start(command, threads)

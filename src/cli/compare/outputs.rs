@@ -27,7 +27,7 @@ pub struct Rules {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// The outputs agree, apart from excused differences.
-    Agree(Passed),
+    Agree(Excused),
     /// The native program's lines differ from run to run in more than numbers.
     Unstable,
     /// The outputs differ.
@@ -36,7 +36,7 @@ pub enum Verdict {
 
 /// Excused differences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Passed {
+pub struct Excused {
     /// Numbers that the native runs do not repeat, or on a line about time.
     pub masked: usize,
     /// Numbers equal within the tolerance only.
@@ -68,8 +68,8 @@ enum Token<'a> {
 
 /// Compares our outputs of all runs with the native program's outputs of all runs.
 pub fn judge(native: &[&str], ours: &[&str], rules: &Rules) -> Verdict {
-    let mut passed = Passed::default();
-    let natives: Vec<Vec<(usize, &str)>> = native.iter().map(|t| kept(t, rules)).collect();
+    let mut passed = Excused::default();
+    let natives: Vec<Vec<(usize, &str)>> = native.iter().map(|t| compared_lines(t, rules)).collect();
     let Some(first) = natives.first() else {
         return Verdict::Agree(passed);
     };
@@ -83,7 +83,7 @@ pub fn judge(native: &[&str], ours: &[&str], rules: &Rules) -> Verdict {
         }
         return ours
             .iter()
-            .find_map(|text| exact(first, &kept(text, rules)))
+            .find_map(|text| exact(first, &compared_lines(text, rules)))
             .map_or(Verdict::Agree(passed), Verdict::Differ);
     }
     let Some(template) = Template::of(&natives) else {
@@ -91,7 +91,7 @@ pub fn judge(native: &[&str], ours: &[&str], rules: &Rules) -> Verdict {
     };
     passed.masked = template.masked();
     for text in ours {
-        let lines = kept(text, rules);
+        let lines = compared_lines(text, rules);
         match template.check(&lines, rules.tolerance) {
             Ok(close) => passed.close = passed.close.max(close),
             Err(_) if sorted(first) == sorted(&lines) => passed.unordered = true,
@@ -202,7 +202,7 @@ impl<'a> Template<'a> {
                     (Token::Word(a), Token::Word(b)) if a == b => continue,
                     (Token::Number(_), Token::Number(_)) if !counts => continue,
                     (Token::Number(a), Token::Number(b)) if a == b => continue,
-                    (Token::Number(a), Token::Number(b)) if near(a, b, tolerance) => {
+                    (Token::Number(a), Token::Number(b)) if is_close(a, b, tolerance) => {
                         close += 1;
                         continue;
                     }
@@ -246,7 +246,7 @@ fn as_sets(
     natives: &[Vec<(usize, &str)>],
     ours: &[&str],
     rules: &Rules,
-    mut passed: Passed,
+    mut passed: Excused,
 ) -> Verdict {
     let wanted = keys(&natives[0]);
     if natives.iter().any(|n| keys(n) != wanted) {
@@ -254,7 +254,7 @@ fn as_sets(
     }
     passed.unordered = true;
     for text in ours {
-        let lines = kept(text, rules);
+        let lines = compared_lines(text, rules);
         let found = keys(&lines);
         if found == wanted {
             continue;
@@ -351,7 +351,7 @@ fn number(text: &str) -> usize {
 
 /// Returns true if two numbers with a fraction or an exponent differ by at most the tolerance,
 /// relative to the larger one or to a thousandth, so that residuals near zero pass, too.
-fn near(a: &str, b: &str, tolerance: f64) -> bool {
+fn is_close(a: &str, b: &str, tolerance: f64) -> bool {
     let real = |s: &str| {
         let plain = !s.starts_with("0x") && s.contains(['.', 'e', 'E', 'd', 'D']);
         plain.then(|| s.replace(['d', 'D'], "e").parse::<f64>().ok())?
@@ -401,7 +401,7 @@ mod tests {
         tolerance: 1e-9,
     };
 
-    fn agree(native: &[&str], ours: &[&str]) -> Passed {
+    fn agree(native: &[&str], ours: &[&str]) -> Excused {
         match judge(native, ours, &RULES) {
             Verdict::Agree(passed) => passed,
             other => panic!("{other:?}"),
@@ -417,8 +417,8 @@ mod tests {
 
     #[test]
     fn the_same_agrees() {
-        assert_eq!(agree(&["a 1\n", "a 1\n"], &["a 1\n"]), Passed::default());
-        assert_eq!(agree(&[""], &[""]), Passed::default());
+        assert_eq!(agree(&["a 1\n", "a 1\n"], &["a 1\n"]), Excused::default());
+        assert_eq!(agree(&[""], &[""]), Excused::default());
     }
 
     #[test]
@@ -477,9 +477,9 @@ mod tests {
             ..RULES
         };
         let verdict = judge(&["build x\na\n"], &["build y\na\n"], &rules);
-        let expected = Passed {
+        let expected = Excused {
             ignored: 1,
-            ..Passed::default()
+            ..Excused::default()
         };
         assert_eq!(verdict, Verdict::Agree(expected));
     }

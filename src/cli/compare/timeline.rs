@@ -26,13 +26,13 @@ const START: f64 = 220.0;
 
 /// Event in the life of a function.
 #[derive(Clone, Debug, PartialEq)]
-enum What {
+enum EventKind {
     /// Found hot.
     Queued,
     /// Entered, after a compilation of this many milliseconds.
     Compiled(f64),
     /// Loaded from the cache.
-    Kept,
+    Cached,
     /// Left in the tier below.
     Skipped,
 }
@@ -41,7 +41,7 @@ enum What {
 struct Event {
     at: f64,
     function: String,
-    what: What,
+    kind: EventKind,
     told: String,
 }
 
@@ -118,7 +118,7 @@ impl Timeline {
             let mut queued = None;
             for event in self.events.iter().filter(|e| e.function == **name) {
                 mark(&mut svg, event, queued, y, &x);
-                queued = (event.what == What::Queued).then_some(event.at);
+                queued = (event.kind == EventKind::Queued).then_some(event.at);
             }
         }
         if rows.len() > shown {
@@ -137,7 +137,7 @@ impl Timeline {
     /// compiled come last.
     fn rows(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
-        let compiled = |e: &&Event| e.what != What::Skipped;
+        let compiled = |e: &&Event| e.kind != EventKind::Skipped;
         let first = self.events.iter().filter(compiled);
         let then = self.events.iter().filter(|e| !compiled(e));
         for event in first.chain(then) {
@@ -179,17 +179,17 @@ impl Timeline {
     }
 }
 
-fn what_happened(told: &str) -> What {
+fn what_happened(told: &str) -> EventKind {
     if told.starts_with("to be compiled") {
-        What::Queued
+        EventKind::Queued
     } else if told.starts_with("compiled by an earlier run") {
-        What::Kept
+        EventKind::Cached
     } else if told.starts_with("compiled for") {
         let took = told.split_once(" in ").map(|(_, t)| t);
         let took = took.and_then(|t| t.split_once(" ms")?.0.parse().ok());
-        What::Compiled(took.unwrap_or(0.0))
+        EventKind::Compiled(took.unwrap_or(0.0))
     } else {
-        What::Skipped
+        EventKind::Skipped
     }
 }
 
@@ -256,15 +256,15 @@ fn mark(svg: &mut String, event: &Event, queued: Option<f64>, y: f64, x: &impl F
             x(event.at)
         )
     };
-    let drawn = match event.what {
-        What::Queued => dot("queued"),
-        What::Kept => dot("kept"),
-        What::Skipped => format!(
+    let drawn = match event.kind {
+        EventKind::Queued => dot("queued"),
+        EventKind::Cached => dot("kept"),
+        EventKind::Skipped => format!(
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">×{title}</text>",
             x(event.at),
             y + 4.0
         ),
-        What::Compiled(took) => {
+        EventKind::Compiled(took) => {
             let from = x(event.at - took);
             let wait = queued.map_or(String::new(), |q| {
                 format!(
@@ -302,12 +302,12 @@ ompvm:      20.0 ms  in compiled code\n";
     #[test]
     fn lines_are_understood() {
         let all = Timeline::read(TEXT);
-        let what: Vec<_> = all.events.iter().map(|e| (&*e.function, &e.what)).collect();
+        let what: Vec<_> = all.events.iter().map(|e| (&*e.function, &e.kind)).collect();
         let want = [
-            ("f<int>", &What::Queued),
-            ("f<int>", &What::Compiled(8.5)),
-            ("g", &What::Kept),
-            ("h", &What::Skipped),
+            ("f<int>", &EventKind::Queued),
+            ("f<int>", &EventKind::Compiled(8.5)),
+            ("g", &EventKind::Cached),
+            ("h", &EventKind::Skipped),
         ];
         assert_eq!(what, want);
         assert_eq!(all.samples, [(1.0, CodeKind::Ours), (20.0, CodeKind::Compiled)]);

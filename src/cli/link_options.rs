@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 
 /// Options without a meaning for bitcode.
-const WITHOUT_MEANING: &[&str] = &[
+const IGNORED: &[&str] = &[
     "-pthread",
     "-pthreads",
     "-rdynamic",
@@ -56,7 +56,7 @@ const WITHOUT_MEANING: &[&str] = &[
 ];
 
 /// Prefixes of linker options that only shape the executable file.
-const OF_THE_FILE: &[&str] = &[
+const EXECUTABLE_ONLY: &[&str] = &[
     "--as-needed",
     "--no-as-needed",
     "--push-state",
@@ -117,7 +117,7 @@ const OF_THE_FILE: &[&str] = &[
 ];
 
 /// Linker options that only shape the executable file and take a value in the next word.
-const OF_THE_FILE_WITH_VALUE: &[&str] = &[
+const EXECUTABLE_ONLY_WITH_VALUE: &[&str] = &[
     "-z",
     "-m",
     "-rpath-link",
@@ -131,9 +131,9 @@ const OF_THE_FILE_WITH_VALUE: &[&str] = &[
 
 /// Relation of a word to ompvm's own options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Own {
+pub enum OptionMatch {
     /// No option of ompvm.
-    No,
+    None,
     /// An option that includes its value, if it has one.
     Whole,
     /// An option whose value is the next word.
@@ -147,7 +147,7 @@ pub enum Own {
 /// Fails for a linker option that is not supported.
 pub fn translate(
     words: Vec<OsString>,
-    own: &dyn Fn(&str) -> Own,
+    own: &dyn Fn(&str) -> OptionMatch,
     more: bool,
 ) -> Result<Vec<OsString>, clap::Error> {
     let mut out = Vec::with_capacity(words.len());
@@ -162,9 +162,9 @@ pub fn translate(
             break;
         }
         let known = own(&text);
-        if known != Own::No {
+        if known != OptionMatch::None {
             out.push(word);
-            if known == Own::WithNext {
+            if known == OptionMatch::WithNext {
                 out.extend(words.pop_front());
             }
         } else if let Some(list) = text.strip_prefix("-Wl,") {
@@ -180,7 +180,7 @@ pub fn translate(
             linker(list, &mut out)?;
         } else if text == "-stdlib=libc++" {
             out.extend(["-l", "c++"].map(OsString::from));
-        } else if !WITHOUT_MEANING.contains(&&*text) && !text.starts_with("-fopenmp=") {
+        } else if !IGNORED.contains(&&*text) && !text.starts_with("-fopenmp=") {
             out.push(word);
         }
     }
@@ -201,10 +201,10 @@ fn linker(mut list: VecDeque<String>, out: &mut Vec<OsString>) -> Result<(), cla
             out.extend(list.pop_front().map(OsString::from));
         } else if option.starts_with("-l") || option.starts_with("-L") {
             out.push(option.into());
-        } else if OF_THE_FILE_WITH_VALUE.contains(&&*option) {
+        } else if EXECUTABLE_ONLY_WITH_VALUE.contains(&&*option) {
             list.pop_front();
-        } else if !OF_THE_FILE.iter().any(|o| option.starts_with(o))
-            && !OF_THE_FILE_WITH_VALUE
+        } else if !EXECUTABLE_ONLY.iter().any(|o| option.starts_with(o))
+            && !EXECUTABLE_ONLY_WITH_VALUE
                 .iter()
                 .any(|o| option.starts_with(&format!("{o}=")))
         {
@@ -228,9 +228,9 @@ mod tests {
     fn translated(words: &[&str]) -> Result<Vec<String>, String> {
         let words = words.iter().map(OsString::from).collect();
         let own = |w: &str| match w {
-            "-l" | "-L" | "--with" => Own::WithNext,
-            _ if w.starts_with("-l") => Own::Whole,
-            _ => Own::No,
+            "-l" | "-L" | "--with" => OptionMatch::WithNext,
+            _ if w.starts_with("-l") => OptionMatch::Whole,
+            _ => OptionMatch::None,
         };
         let words = translate(words, &own, false).map_err(|e| e.to_string())?;
         Ok(words
