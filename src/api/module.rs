@@ -10,7 +10,7 @@ use ompvm_llvm::Input;
 use ompvm_llvm::cache::Shelf;
 use ompvm_llvm::native::Bitcode;
 use ompvm_support::error::{Error, Unsupported};
-use ompvm_tier::archive::{self, Archive, Elf, MemberId};
+use ompvm_tier::archive::{self, Archive, ElfKind, MemberId};
 use ompvm_tier::{link, runtime};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub fn file_kind(file: &PathBuf) -> Result<FileKind, Error> {
         });
     }
     Ok(match archive::elf(&bytes) {
-        Some(Elf::Bitcode(_)) => FileKind::ForLinkTime,
+        Some(ElfKind::Bitcode(_)) => FileKind::ForLinkTime,
         Some(_) => FileKind::Native,
         None if ompvm_llvm::has_modules(&bytes) => FileKind::ForLinkTime,
         None => FileKind::Program,
@@ -97,11 +97,11 @@ impl Module {
                 continue;
             }
             match archive::elf(&bytes) {
-                Some(Elf::Bitcode(bytes)) => inputs.push(Input { name, bytes }),
-                Some(Elf::Object) if !inputs.is_empty() => {
+                Some(ElfKind::Bitcode(bytes)) => inputs.push(Input { name, bytes }),
+                Some(ElfKind::Object) if !inputs.is_empty() => {
                     archives.push(Archive::of_object(file, bytes)?);
                 }
-                Some(Elf::Shared) if !inputs.is_empty() => {
+                Some(ElfKind::Shared) if !inputs.is_empty() => {
                     // The loader would search for a name without a slash.
                     let here = std::path::absolute(file).unwrap_or_else(|_| file.clone());
                     libraries.push(here.display().to_string());

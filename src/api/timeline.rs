@@ -129,7 +129,10 @@ pub fn finish() -> String {
     let mut text = String::new();
     for place in SAMPLES.iter().take(TAKEN.load(Ordering::Relaxed)) {
         let sample = place.load(Ordering::Relaxed);
-        let (at, kind) = ((sample >> 2) as f64 * 1e-3, CodeKind::ALL[sample as usize & 3]);
+        let (at, kind) = (
+            (sample >> 2) as f64 * 1e-3,
+            CodeKind::ALL[sample as usize & 3],
+        );
         let _ = writeln!(text, "ompvm: {at:9.1} ms  in {}", kind.name());
     }
     text

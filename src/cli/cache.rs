@@ -1,7 +1,7 @@
 //! `ompvm compile` and `ompvm cache`: fill the cache of compiled programs ahead of time, show it,
 //! and empty it.
 
-use super::args::{CacheOptions, CacheAction, CompileOptions, FpContract};
+use super::args::{CacheAction, CacheOptions, CompileOptions, FpContract};
 use super::message;
 use crate::api::{Cache, Config, Engine, Linker, Module, Stats, Tier};
 use ompvm_support::error::Error;

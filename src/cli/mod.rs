@@ -11,9 +11,9 @@ mod args;
 mod cache;
 mod compare;
 mod inspect;
+mod link_options;
 mod message;
 mod run;
-mod link_options;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -268,14 +268,21 @@ mod tests {
 
     #[test]
     fn the_command_is_repeated_without_what_is_the_guests() {
-        assert_eq!(restart_command(words("ompvm x.bc a b"), 3), words("ompvm run"));
+        assert_eq!(
+            restart_command(words("ompvm x.bc a b"), 3),
+            words("ompvm run")
+        );
         let line = "ompvm run --argv0=y --tier=opt -l m x.bc -- -v";
-        assert_eq!(restart_command(words(line), 3), words("ompvm run --tier=opt -l m"));
+        assert_eq!(
+            restart_command(words(line), 3),
+            words("ompvm run --tier=opt -l m")
+        );
     }
 
     #[test]
     fn paths_are_made_absolute() {
-        let restart_command = restart_command(words("ompvm --with a.bc --with=/b.bc -L c -Ld x.bc"), 1);
+        let restart_command =
+            restart_command(words("ompvm --with a.bc --with=/b.bc -L c -Ld x.bc"), 1);
         let here = std::env::current_dir().unwrap();
         let at = |name: &str| here.join(name).into_os_string();
         assert_eq!(restart_command[3], at("a.bc"));

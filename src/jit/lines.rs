@@ -1,10 +1,10 @@
 //! Maps compiled code to source lines.
 //!
-//! [`LineTable::read`] converts the line tables in LLVM's object file (DWARF 5, sections 3.3.8 and 6.2)
-//! into one compact table; [`LineTable::location`] looks a position up. A look-up runs in a signal
-//! handler, where nothing may be allocated, and the table is cached with the code, so neither needs
-//! to decode DWARF again. Positions are offsets from the start of a function, whose symbol contains
-//! its number (`ompvm.f7`), so the table does not depend on the link address.
+//! [`LineTable::read`] converts the line tables in LLVM's object file (DWARF 5, sections 3.3.8 and
+//! 6.2) into one compact table; [`LineTable::location`] looks a position up. A look-up runs in a
+//! signal handler, where nothing may be allocated, and the table is cached with the code, so
+//! neither needs to decode DWARF again. Positions are offsets from the start of a function, whose
+//! symbol contains its number (`ompvm.f7`), so the table does not depend on the link address.
 //!
 //! Layout of the table, in little-endian words of 32 bits: [`MAGIC`], number of functions, number
 //! of places, size of the rows in bytes; per function its number and the start and end of its rows;
@@ -102,7 +102,10 @@ impl LineTable {
     }
 
     /// Returns the rows of a function: start offset and location.
-    pub fn rows(&self, function: u32) -> Option<impl Iterator<Item = (u32, Option<SourceLocation<'_>>)>> {
+    pub fn rows(
+        &self,
+        function: u32,
+    ) -> Option<impl Iterator<Item = (u32, Option<SourceLocation<'_>>)>> {
         let [_, rows, _] = self.starts()?;
         let count = self.word(4)? as usize;
         let number = |i: usize| self.word(HEADER + i * FUNCTION).unwrap_or(u32::MAX);
@@ -124,7 +127,10 @@ impl LineTable {
         Some(std::iter::from_fn(move || {
             offset = offset.wrapping_add(take_leb128(&mut stream)?);
             let location = take_leb128(&mut stream)?;
-            Some((offset, location.checked_sub(1).and_then(|p| self.location_at(p))))
+            Some((
+                offset,
+                location.checked_sub(1).and_then(|p| self.location_at(p)),
+            ))
         }))
     }
 

@@ -57,7 +57,9 @@ pub fn list(code: LinkedCode) -> Registration<LinkedCode> {
 
 /// Returns true if a position is in compiled code. Neither allocates nor locks.
 pub fn is_compiled(position: usize) -> bool {
-    LINKED_CODE.find(|code| code.at(position).map(|_| ())).is_some()
+    LINKED_CODE
+        .find(|code| code.at(position).map(|_| ()))
+        .is_some()
 }
 
 /// Returns the image and the compiled function of a position.

@@ -1,8 +1,8 @@
 //! Computes how much shorter a run would have been with its program compiled beforehand.
 //!
-//! [`CompileTime`] adds up the processor time of compilations that delayed the program: those that ran
-//! while its team had a thread for every processor, and those that it waited for. Compilations on
-//! idle processors cost the program nothing and do not count. `saving` divides the sum by the
+//! [`CompileTime`] adds up the processor time of compilations that delayed the program: those that
+//! ran while its team had a thread for every processor, and those that it waited for. Compilations
+//! on idle processors cost the program nothing and do not count. `saving` divides the sum by the
 //! number of processors, because compilations run in parallel and the members of a team wait for
 //! each other. The result is a lower bound of the loss.
 //!

@@ -3,8 +3,8 @@
 //! With `OMPVM_CHAOS=SEED` in the environment, each function is, when its first call lowers it,
 //! compiled at once or not, with those that must switch together with it, and left at a random loop
 //! after a random number of trips or not. A seed gives the same choices in the same order of first
-//! calls, up to [`MAX_COMPILED`]. No clock is read and nothing runs beside the guest, which waits for each
-//! compilation, so a failure can be repeated.
+//! calls, up to [`MAX_COMPILED`]. No clock is read and nothing runs beside the guest, which waits
+//! for each compilation, so a failure can be repeated.
 
 use super::call_closure;
 use super::compiler::Compiler;

@@ -8,8 +8,8 @@
 //! executable, so "next" means the same as for the guest.
 //!
 //! Native libraries that query a symbol of the whole program find the guest's, too
-//! ([`super::interpose`] binds their calls to [`dlsym_for_libraries`]). All other queries go on to the C
-//! library, with the caller's address that it inspects.
+//! ([`super::interpose`] binds their calls to [`dlsym_for_libraries`]). All other queries go on to
+//! the C library, with the caller's address that it inspects.
 //!
 //! `dl_iterate_phdr` lists the guest's functions, constants and data as the executable's segments,
 //! in place of ours: garbage collectors find their roots there. As for an executable that is linked
@@ -164,7 +164,10 @@ fn find(handle: *mut c_void, name: &CStr) -> Option<usize> {
     }
     let name = name.to_str().ok()?;
     let list = programs();
-    let own = list.iter().filter(|_| !next).find_map(|p| p.own_symbol(name));
+    let own = list
+        .iter()
+        .filter(|_| !next)
+        .find_map(|p| p.own_symbol(name));
     own.or_else(|| list.iter().find_map(|p| p.replacement(name)))
 }
 
@@ -205,7 +208,10 @@ unsafe extern "C" fn asked_by_library(handle: *mut c_void, name: *const c_char) 
 /// Implements `dlsym` for native libraries. The C library inspects its return address, so it is
 /// reached by a jump.
 #[unsafe(naked)]
-pub unsafe extern "C" fn dlsym_for_libraries(handle: *mut c_void, name: *const c_char) -> *mut c_void {
+pub unsafe extern "C" fn dlsym_for_libraries(
+    handle: *mut c_void,
+    name: *const c_char,
+) -> *mut c_void {
     naked_asm!(
         "push rdi",
         "push rsi",
@@ -457,8 +463,8 @@ unsafe extern "C-unwind" fn visit(
     size: usize,
     walk: *mut c_void,
 ) -> c_int {
-    // SAFETY: `walk` points to the `ObjectWalk` in `dl_iterate_phdr` below, whose callback takes the
-    // loader's arguments.
+    // SAFETY: `walk` points to the `ObjectWalk` in `dl_iterate_phdr` below, whose callback takes
+    // the loader's arguments.
     unsafe {
         let walk = &mut *walk.cast::<ObjectWalk>();
         if std::mem::replace(&mut walk.started, true) {

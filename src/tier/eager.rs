@@ -91,7 +91,9 @@ pub fn expected_hot(module: &Module) -> Vec<ExpectedHot> {
         let Some(body) = &module.functions[f].body else {
             continue;
         };
-        let shape = bodies.entry(f).or_insert_with(|| LoopShape::of(module, body));
+        let shape = bodies
+            .entry(f)
+            .or_insert_with(|| LoopShape::of(module, body));
         let outer = around[&f];
         for &(callee, depth) in &shape.named {
             reach(callee, outer + depth, &mut around, &mut todo);
@@ -163,7 +165,8 @@ impl LoopShape {
     }
 
     fn executed(&self, around: u32) -> f64 {
-        let times = |depth: usize| f64::from(1u32 << (LOG2_TRIPS * (around + depth as u32).min(MAX_DEPTH)));
+        let times =
+            |depth: usize| f64::from(1u32 << (LOG2_TRIPS * (around + depth as u32).min(MAX_DEPTH)));
         let parts = self.insts.iter().enumerate();
         parts.map(|(depth, &n)| n as f64 * times(depth)).sum()
     }
@@ -358,7 +361,14 @@ impl PacedEager {
             return PacedEager::none();
         }
         let latency = Duration::ZERO;
-        PacedEager::of(choose(image, compiler, queue, known, latency, MAX_PACED_TIME))
+        PacedEager::of(choose(
+            image,
+            compiler,
+            queue,
+            known,
+            latency,
+            MAX_PACED_TIME,
+        ))
     }
 
     fn of(mut left: Vec<EagerCompile>) -> PacedEager {
@@ -444,11 +454,7 @@ mod tests {
             cost: Duration::from_millis(10),
         };
         let paced = PacedEager::of(vec![chosen(3, 1e6), chosen(1, 1e5), chosen(2, 1e4)]);
-        let left: Vec<_> = paced
-            .left
-            .iter()
-            .map(|c| c.hot.function.index())
-            .collect();
+        let left: Vec<_> = paced.left.iter().map(|c| c.hot.function.index()).collect();
         assert_eq!((left, paced.share), (vec![1, 3], 0.5));
         assert!(PacedEager::none().left.is_empty());
     }

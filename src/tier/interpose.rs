@@ -152,8 +152,8 @@ unsafe extern "C" fn visit(
     _size: usize,
     work: *mut c_void,
 ) -> c_int {
-    // SAFETY: `apply` passes its live `Interposition`; the loader keeps the information valid during the
-    // call.
+    // SAFETY: `apply` passes its live `Interposition`; the loader keeps the information valid
+    // during the call.
     unsafe {
         let (info, work) = (&*info, &mut *work.cast::<Interposition>());
         let name = CStr::from_ptr(info.dlpi_name).to_bytes();

@@ -19,7 +19,10 @@ const STATUS: i32 = 125;
 /// Fails if the system has no memory for the stub.
 pub fn stub_for(what: String, exit: Option<usize>) -> Result<usize, Error> {
     let run = move |_: &mut _| -> () {
-        eprintln!("ompvm: {}", Error::Unsupported(vec![at_current_position(&what)]));
+        eprintln!(
+            "ompvm: {}",
+            Error::Unsupported(vec![at_current_position(&what)])
+        );
         // SAFETY: `exit` is the address of a function of exit's type. Neither call returns to the
         // guest.
         unsafe {

@@ -5,18 +5,16 @@
 //! [`policy`] decides what is compiled and when. The tiers themselves are `interp` and `jit`.
 
 mod advice;
-mod eager;
-mod single_thread;
 pub mod archive;
 mod assembly;
 mod atomics;
 pub mod builtins;
-mod chaos;
 mod call_closure;
+mod chaos;
 mod compiler;
 mod dlfcn;
+mod eager;
 pub mod host;
-mod recompile;
 pub mod interpose;
 mod late;
 pub mod libraries;
@@ -27,13 +25,15 @@ pub mod policy;
 pub mod process;
 mod profile;
 mod queue;
-mod warm_start;
+mod recompile;
 pub mod restart;
+mod rotation;
 pub mod runtime;
 mod sample;
+mod single_thread;
 #[cfg(test)]
 mod tests;
 mod thread_exit;
-mod rotation;
 mod units;
 pub mod value;
+mod warm_start;

@@ -233,7 +233,10 @@ fn relink(
 }
 
 /// Returns the C++ library of a module that throws or catches, if it is not the process's own.
-fn foreign_cpp_library(module: &Module, environment: &mut Environment) -> Option<throws::Functions> {
+fn foreign_cpp_library(
+    module: &Module,
+    environment: &mut Environment,
+) -> Option<throws::Functions> {
     if uses_exceptions(module) {
         environment.foreign_cpp_library()
     } else {
@@ -317,11 +320,7 @@ fn sort(list: &mut Vec<Unsupported>) {
 }
 
 /// Returns every call of one of the entries, and the first use of each entry that is never called.
-fn uses_of(
-    module: &Module,
-    uses: &Uses,
-    entries: &HashMap<GlobalRef, String>,
-) -> Vec<Unsupported> {
+fn uses_of(module: &Module, uses: &Uses, entries: &HashMap<GlobalRef, String>) -> Vec<Unsupported> {
     let mut list = Vec::new();
     if entries.is_empty() {
         return list;
@@ -440,9 +439,9 @@ impl Environment {
             && let Some(cached) = archive::load_cached(shelf, &key)
         {
             wanted.retain(|name| cached.address(name).is_none());
-            let outside = cached
-                .undefined()
-                .filter(|name| exported(module, name).is_none() && self.own_definition(name).is_none());
+            let outside = cached.undefined().filter(|name| {
+                exported(module, name).is_none() && self.own_definition(name).is_none()
+            });
             wanted.extend(outside.map(str::to_owned));
             let throws = cached.address("__cxa_throw").is_none();
             self.provide_libcpp(module, &wanted, throws);
@@ -491,8 +490,9 @@ impl Environment {
         {
             let helpers = [Archive::open(&path)?];
             self.archives.extend(helpers.iter().cloned());
-            let mut elsewhere =
-                |name: &str| exported(module, name).is_some() || self.own_definition(name).is_some();
+            let mut elsewhere = |name: &str| {
+                exported(module, name).is_some() || self.own_definition(name).is_some()
+            };
             natives.choose(&helpers, missing, &mut elsewhere)?;
         }
         // The guest's own definitions come first in a link, and take precedence over weak ones.

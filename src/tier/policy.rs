@@ -9,7 +9,7 @@
 //! [`super::compiler`] compiles the units and switches the callers.
 
 use super::call_closure;
-use super::compiler::{Compiler, CachedCode, CompiledUnit, EventKind};
+use super::compiler::{CachedCode, CompiledUnit, Compiler, EventKind};
 use super::sample::{self, Sampler};
 use super::units;
 use cranelift_entity::EntityRef;

@@ -11,7 +11,6 @@
 //! If an embedded guest calls `exit` on a thread that it created itself, the process ends, because
 //! the threads of a team cannot be unwound from outside.
 
-use super::single_thread;
 use super::builtins;
 use super::dlfcn;
 use super::link::Linked;
@@ -19,6 +18,7 @@ use super::policy::{TierPolicy, Tiers};
 use super::restart::{self, Restart};
 use super::runtime;
 use super::sample;
+use super::single_thread;
 use super::thread_exit::{self, Lifetime};
 use super::value::ValueKind;
 use ompvm_interp as interp;
@@ -264,8 +264,8 @@ impl Process {
     /// Fails if the host refuses memory or a thread, or if a constructor faults.
     pub fn start(mut linked: Linked, options: ProcessOptions) -> Result<Process, Error> {
         for (key, value) in &options.env {
-            // SAFETY: `ProcessOptions::env` documents that these variables are set for the whole process.
-            // Constructors have not run, so the guest has no thread that could read them.
+            // SAFETY: `ProcessOptions::env` documents that these variables are set for the whole
+            // process. Constructors have not run, so the guest has no thread that could read them.
             unsafe { std::env::set_var(key, value) };
         }
         runtime::install_fault_handlers();
@@ -678,8 +678,8 @@ extern "C-unwind" fn embedded_exit(status: c_int) -> ! {
         // SAFETY: `exit` has no preconditions. The guest created this thread, so the process ends.
         unsafe { libc::exit(status) }
     }
-    // SAFETY: `EMBEDDED_RUN` points to the run of an outer frame on this thread, which is live and whose
-    // activation is pushed.
+    // SAFETY: `EMBEDDED_RUN` points to the run of an outer frame on this thread, which is live and
+    // whose activation is pushed.
     unsafe {
         thread_exit::run_own((*run).serial);
         run_exit_handlers(&*(*run).handlers);
@@ -694,8 +694,8 @@ extern "C-unwind" fn embedded_quick_exit(status: c_int) -> ! {
         // SAFETY: `_exit` has no preconditions.
         unsafe { libc::_exit(status) }
     }
-    // SAFETY: `EMBEDDED_RUN` points to the run of an outer frame on this thread, which is live and whose
-    // activation is pushed.
+    // SAFETY: `EMBEDDED_RUN` points to the run of an outer frame on this thread, which is live and
+    // whose activation is pushed.
     unsafe { activation::jump(&raw const (*run).act, status as usize) }
 }
 
@@ -708,7 +708,8 @@ extern "C-unwind" fn embedded_cxa_atexit(
     if current.is_null() {
         return -1;
     }
-    // SAFETY: `EMBEDDED_RUN` points to the run of an outer frame on this thread; its process outlives it.
+    // SAFETY: `EMBEDDED_RUN` points to the run of an outer frame on this thread; its process
+    // outlives it.
     let handlers = unsafe { &*(*current).handlers };
     handlers.0.lock().push(Handler {
         run,

@@ -578,7 +578,8 @@ mod tests {
 
     #[test]
     fn what_takes_much_of_a_run_is_compiled_at_any_time() {
-        let mut script = SimulatedProgram::new(2, &[(MS * 10, 300), (MS / 10, 300), (MS * 10, 300)]);
+        let mut script =
+            SimulatedProgram::new(2, &[(MS * 10, 300), (MS / 10, 300), (MS * 10, 300)]);
         script.code[2] = CodeState::Full;
         for _ in 0..5 {
             script.run();
@@ -600,7 +601,8 @@ mod tests {
 
     #[test]
     fn idle_processors_begin_sooner_and_nobody_waits() {
-        let mut script = SimulatedProgram::new(16, &[(MS * 10, 2000), (MS * 2, 300), (MS / 10, 2000)]);
+        let mut script =
+            SimulatedProgram::new(16, &[(MS * 10, 2000), (MS * 2, 300), (MS / 10, 2000)]);
         script.run();
         let (plan, _) = script.run();
         let what: Vec<_> = plan.iter().map(|s| (s.function, s.level, s.wait)).collect();
@@ -654,7 +656,11 @@ mod tests {
         };
         for _ in 0..4 {
             assert!(script.plan().is_empty());
-            assert!(script.profile.add(&run, &|_| CodeState::Quick, &|_| CodeState::Quick));
+            assert!(
+                script
+                    .profile
+                    .add(&run, &|_| CodeState::Quick, &|_| CodeState::Quick)
+            );
         }
         let plan = script.plan();
         assert_eq!((plan[0].level, plan[0].wait), (Level::Full, true));
@@ -676,7 +682,7 @@ mod tests {
         let run = |seen| RunProfile {
             wall: MS * 40,
             cpu: MS * 40,
-            seen,
+            rows: seen,
             ..RunProfile::default()
         };
         let none = |_: u32| CodeState::None;

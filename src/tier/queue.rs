@@ -1,8 +1,8 @@
 //! Holds the compile jobs of one process and runs the threads that work on them.
 //!
-//! [`Queue`] holds [`Job`]s and takes the hottest first. A recompilation ([`Job::recompilation`]) can
-//! wait: before its deadline ([`recompile`]) only low-priority threads take it, and only while a
-//! processor is idle and expected to stay so. A recompilation that is still unfinished at its
+//! [`Queue`] holds [`Job`]s and takes the hottest first. A recompilation ([`Job::recompilation`])
+//! can wait: before its deadline ([`recompile`]) only low-priority threads take it, and only while
+//! a processor is idle and expected to stay so. A recompilation that is still unfinished at its
 //! deadline is started a second time by a thread of normal priority. The queue starts a thread when
 //! a new job finds all others at work.
 //!
@@ -24,7 +24,7 @@
 
 use super::call_closure;
 use super::compiler::{Compiler, EventKind};
-use super::recompile::{self, Recompilation, IdlePeriod};
+use super::recompile::{self, IdlePeriod, Recompilation};
 use super::rotation::CpuRotation;
 use super::units::{self, SMALL};
 use cranelift_entity::EntityRef;
@@ -122,9 +122,9 @@ impl Job {
         )
     }
 
-    /// Returns true if a thread takes this job. `low_priority` tells the class of the thread, `idle` for
-    /// how long a processor is expected to stay idle, and `due` that this thread takes jobs that
-    /// cannot wait.
+    /// Returns true if a thread takes this job. `low_priority` tells the class of the thread,
+    /// `idle` for how long a processor is expected to stay idle, and `due` that this thread takes
+    /// jobs that cannot wait.
     fn is_eligible(&self, low_priority: bool, idle: Duration, due: bool, now: Instant) -> bool {
         match self.recompilation {
             Some(recompilation) if !recompilation.is_due() => {
@@ -179,9 +179,10 @@ impl QueueState {
     /// those already started in idle time. Returns how many became due.
     fn make_due(&mut self, now: Instant, processors: usize) -> usize {
         let both = self.jobs.iter().chain(&self.started_early).enumerate();
-        let (places, waiting): (Vec<usize>, Vec<Recompilation>) =
-            both.filter_map(|(i, j)| Some((i, j.recompilation?))).unzip();
-        let chosen = jointly_due(&waiting, now, processors);
+        let (places, waiting): (Vec<usize>, Vec<Recompilation>) = both
+            .filter_map(|(i, j)| Some((i, j.recompilation?)))
+            .unzip();
+        let chosen = recompile::jointly_due(&waiting, now, processors);
         let begun = self.jobs.len();
         for &i in &chosen {
             let recompilation = Some(waiting[i].with_deadline(now));
@@ -202,7 +203,8 @@ impl QueueState {
     /// Records for each recompilation whether the code that it would replace still runs.
     fn record_use(&mut self, image: &Image, now: Instant) {
         for job in self.jobs.iter_mut().chain(&mut self.started_early) {
-            let Some(recompilation) = job.recompilation.as_mut().filter(|b| !b.is_speculative()) else {
+            let Some(recompilation) = job.recompilation.as_mut().filter(|b| !b.is_speculative())
+            else {
                 continue;
             };
             let used = match job.head {
@@ -383,7 +385,13 @@ impl Queue {
     }
 
     /// Returns the recompilation of a loop in such a function.
-    pub fn loop_recompilation(&self, function: FuncId, head: BlockId, now: Instant, share: f64) -> Recompilation {
+    pub fn loop_recompilation(
+        &self,
+        function: FuncId,
+        head: BlockId,
+        now: Instant,
+        share: f64,
+    ) -> Recompilation {
         Recompilation::new(self.expected_loop(function, head, Level::Full), now, share)
     }
 
@@ -395,7 +403,11 @@ impl Queue {
     /// Returns the number of first compilations that wait.
     pub fn waiting(&self) -> usize {
         let state = self.state.lock();
-        state.jobs.iter().filter(|j| j.recompilation.is_none()).count()
+        state
+            .jobs
+            .iter()
+            .filter(|j| j.recompilation.is_none())
+            .count()
     }
 
     /// Returns the number of compile threads.
@@ -755,7 +767,9 @@ mod tests {
         let speculative = job(0, Some(recompilation.speculative()));
         let hot = job(0, None);
         let (none, long) = (Duration::ZERO, Duration::MAX);
-        assert!(hot.is_eligible(false, none, true, now) && !hot.is_eligible(true, long, false, now));
+        assert!(
+            hot.is_eligible(false, none, true, now) && !hot.is_eligible(true, long, false, now)
+        );
         for job in [&waits, &speculative] {
             assert!(!job.is_eligible(true, long, false, now));
             assert!(job.is_eligible(true, long, false, worth));
@@ -838,7 +852,10 @@ mod tests {
         assert!(state.jobs[0].is_eligible(false, Duration::ZERO, true, now));
         assert!(!state.jobs[1].is_eligible(false, Duration::ZERO, true, now));
         state.set_deadline(FuncId::new(0), recompilation);
-        assert_eq!(state.jobs[0].recompilation, Some(recompilation.with_deadline(now)));
+        assert_eq!(
+            state.jobs[0].recompilation,
+            Some(recompilation.with_deadline(now))
+        );
         // The same holds for a recompilation that has started.
         state.set_deadline(FuncId::new(2), recompilation);
         assert_eq!(state.started_early[0].recompilation, Some(recompilation));
@@ -850,7 +867,10 @@ mod tests {
         let recompilation = Recompilation::new(SECOND, now, 1.0);
         let mut state = QueueState {
             jobs: vec![job(0, None), job(1, Some(recompilation.speculative()))],
-            started_early: vec![job(2, Some(recompilation)), job(3, Some(recompilation.speculative()))],
+            started_early: vec![
+                job(2, Some(recompilation)),
+                job(3, Some(recompilation.speculative())),
+            ],
             ..QueueState::default()
         };
         let late = now + SECOND * 60;
@@ -867,7 +887,8 @@ mod tests {
         assert_eq!(state.make_due(late, 1), 1);
         let again = state.jobs.pop().expect("what was begun");
         assert!(
-            again.function == FuncId::new(2) && again.is_eligible(false, Duration::ZERO, true, late)
+            again.function == FuncId::new(2)
+                && again.is_eligible(false, Duration::ZERO, true, late)
         );
         assert_eq!(state.started_early.len(), 1);
         // The first of the two that ends drops the other.

@@ -1,8 +1,8 @@
 //! Decides when compiled code is compiled once more at the full level.
 //!
-//! A recompilation ([`Recompilation`]) takes a processor for a while and saves a part of the function's
-//! time from then on; how long the program will go on is unknown. While a processor is idle, a
-//! recompilation is worth it as soon as the function has executed for half as long as the
+//! A recompilation ([`Recompilation`]) takes a processor for a while and saves a part of the
+//! function's time from then on; how long the program will go on is unknown. While a processor is
+//! idle, a recompilation is worth it as soon as the function has executed for half as long as the
 //! compilation takes. Where a team occupies every processor, it waits until it would have earned
 //! its cost, had its code been there from the start. So it never costs more than the wait has lost
 //! (ski rental; Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy caching", 1988). Code
@@ -13,10 +13,10 @@
 //! even a thread of the lowest priority then delays a member. There a recompilation starts only
 //! after the processor was idle for as long as the recompilation will take ([`IdlePeriod`]).
 //!
-//! [`jointly_due`] exists because members of a team wait for each other: a compilation on one member's
-//! processor stops all of them, and further compilations on the processors of the waiting members
-//! cost nothing more. Several recompilations that share this cost have earned it long before each
-//! has earned its own.
+//! [`jointly_due`] exists because members of a team wait for each other: a compilation on one
+//! member's processor stops all of them, and further compilations on the processors of the waiting
+//! members cost nothing more. Several recompilations that share this cost have earned it long
+//! before each has earned its own.
 //!
 //! [`super::queue`] runs the recompilations.
 
@@ -58,7 +58,10 @@ impl Recompilation {
 
     /// Returns the same without a deadline: a speculative recompilation.
     pub fn speculative(self) -> Recompilation {
-        Recompilation { deadline: None, ..self }
+        Recompilation {
+            deadline: None,
+            ..self
+        }
     }
 
     /// Returns true for a speculative recompilation.
@@ -70,7 +73,11 @@ impl Recompilation {
     pub fn with_deadline(self, at: Instant) -> Recompilation {
         let deadline = Some(self.deadline.map_or(at, |deadline| deadline.min(at)));
         let used = self.used.max(at);
-        Recompilation { deadline, used, ..self }
+        Recompilation {
+            deadline,
+            used,
+            ..self
+        }
     }
 
     /// Records that the code to be replaced was in use at `now`.
@@ -101,7 +108,9 @@ impl Recompilation {
 
     /// Returns the part of its cost that the recompilation would have earned by `now`.
     fn earned(&self, now: Instant) -> f64 {
-        let Some(deadline) = self.deadline else { return 0.0 };
+        let Some(deadline) = self.deadline else {
+            return 0.0;
+        };
         let all = deadline.saturating_duration_since(self.from).as_secs_f64();
         now.saturating_duration_since(self.from).as_secs_f64() / all.max(1e-9)
     }
@@ -163,8 +172,14 @@ mod tests {
         let now = Instant::now();
         let recompilation = Recompilation::new(SECOND, now, 0.5);
         let deadline = SECOND.div_f64(0.5) * GAIN_PART as u32;
-        assert!(!recompilation.is_worth_idle_time(now) && recompilation.is_worth_idle_time(now + SECOND / 2));
-        let (half, all) = (used(recompilation, now + deadline / 2), used(recompilation, now + deadline));
+        assert!(
+            !recompilation.is_worth_idle_time(now)
+                && recompilation.is_worth_idle_time(now + SECOND / 2)
+        );
+        let (half, all) = (
+            used(recompilation, now + deadline / 2),
+            used(recompilation, now + deadline),
+        );
         assert!(!half.is_due() && all.is_due());
         assert!(jointly_due(&[half], now + deadline / 2, 16).is_empty());
         assert_eq!(jointly_due(&[all], now + deadline, 16), [0]);
@@ -184,7 +199,8 @@ mod tests {
         idle.record(true, now + SECOND);
         let recompilation = Recompilation::new(SECOND * 2, now, 0.5);
         assert!(
-            !recompilation.fits(idle.length(now + SECOND)) && recompilation.fits(idle.length(now + SECOND * 2))
+            !recompilation.fits(idle.length(now + SECOND))
+                && recompilation.fits(idle.length(now + SECOND * 2))
         );
         idle.record(false, now + SECOND * 2);
         idle.record(true, now + SECOND * 3);

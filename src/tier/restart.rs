@@ -186,7 +186,11 @@ unsafe fn list(start: *const *const c_char) -> Vec<*const c_char> {
 }
 
 /// Returns the command that starts the guest again, if the path means the guest.
-unsafe fn restart_command(path: *const c_char, search: bool, args: *const *const c_char) -> Option<CommandLine> {
+unsafe fn restart_command(
+    path: *const c_char,
+    search: bool,
+    args: *const *const c_char,
+) -> Option<CommandLine> {
     let known = GUEST.get()?;
     if path.is_null() {
         return None;

@@ -1,12 +1,12 @@
 //! CPU rotation: moves compile threads over the processors of a team that occupies all of them.
 //!
-//! While a team has a thread on every processor, [`CpuRotation::advance`], called by the sampling thread,
-//! moves each compile thread to the next processor every two milliseconds. A compile thread takes
-//! half of a processor from the team member there, and the team waits for its slowest member. The
-//! kernel leaves the compile thread in place, because no processor is better than another. Without
-//! rotation a static loop takes longer by the whole share that one compilation takes; with it, by
-//! that share divided by the number of processors. Shorter turns lose more to cold caches than they
-//! gain.
+//! While a team has a thread on every processor, [`CpuRotation::advance`], called by the sampling
+//! thread, moves each compile thread to the next processor every two milliseconds. A compile thread
+//! takes half of a processor from the team member there, and the team waits for its slowest member.
+//! The kernel leaves the compile thread in place, because no processor is better than another.
+//! Without rotation a static loop takes longer by the whole share that one compilation takes; with
+//! it, by that share divided by the number of processors. Shorter turns lose more to cold caches
+//! than they gain.
 //!
 //! The members stay where they are, bound or not. While processors are idle, the kernel places
 //! threads better. Low-priority compile threads only take idle time, and are not moved.

@@ -16,20 +16,21 @@
 //! depend on the tier that runs the frame.
 //!
 //! On a first run the thread begins with eager compilation ([`eager`]), on a later one with what
-//! the persisted profile has paid for ([`warm_start`]). Later the threshold is low while a processor is
-//! idle, and somewhat higher while all processors that the program leaves are compiling. Where a
-//! team occupies all processors, hot functions are gathered and compiled together.
+//! the persisted profile has paid for ([`warm_start`]). Later the threshold is low while a
+//! processor is idle, and somewhat higher while all processors that the program leaves are
+//! compiling. Where a team occupies all processors, hot functions are gathered and compiled
+//! together.
 //!
 //! Samples cover frames of the interpreter and the baseline tier only. Compiled code is taken to be
 //! as hot as it was before its compilation.
 
+use super::compiler::{CachedCode, Compiler, EventKind};
 use super::eager::{self, PacedEager};
-use super::compiler::{Compiler, CachedCode, EventKind};
-use super::recompile::{Recompilation, GAIN_PART};
 use super::osr_loops;
 use super::queue::{Job, Queue};
-use super::warm_start::{self, WarmStart};
+use super::recompile::{GAIN_PART, Recompilation};
 use super::rotation::ROTATION_SLICE;
+use super::warm_start::{self, WarmStart};
 use crate::units;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
@@ -363,7 +364,12 @@ impl SamplerState {
     }
 
     /// Continues with eager compilation, if it is time to.
-    fn continue_eager(&self, paced: &mut PacedEager, seen: &HashMap<usize, HotSample>, now: Instant) {
+    fn continue_eager(
+        &self,
+        paced: &mut PacedEager,
+        seen: &HashMap<usize, HotSample>,
+        now: Instant,
+    ) {
         if paced.is_done() || self.queue.is_busy() {
             return;
         }
@@ -375,7 +381,11 @@ impl SamplerState {
     }
 
     fn sample_until_end(&self, seen: &mut HashMap<usize, HotSample>, begun: bool) -> Duration {
-        let mut paced = if begun { PacedEager::none() } else { self.start_eager() };
+        let mut paced = if begun {
+            PacedEager::none()
+        } else {
+            self.start_eager()
+        };
         let mut tick = TICK;
         let mut last = (Instant::now(), process_time());
         let mut used = last;
@@ -480,7 +490,11 @@ impl SamplerState {
     /// While a processor is idle, each function is judged by itself. Where none is, all hot
     /// functions are compiled at once, when their samples exceed what that will take: see
     /// [`super::queue`].
-    fn choose<'a>(&self, seen: impl Iterator<Item = &'a mut HotSample>, now: Instant) -> bool {
+    fn start_watches<'a>(
+        &self,
+        seen: impl Iterator<Item = &'a mut HotSample>,
+        now: Instant,
+    ) -> bool {
         let mut candidates: Vec<_> = seen
             .filter(|s| !s.refused && s.watched.is_none())
             .map(|s| (s.score / (1 << s.waits.min(8)), s))
@@ -542,7 +556,8 @@ impl SamplerState {
             )
         };
         if called && std::mem::take(&mut s.speculative) {
-            self.queue.set_deadline(function, self.recompilation(s, now));
+            self.queue
+                .set_deadline(function, self.recompilation(s, now));
         }
         let loops_to_enter = self.osr_loops(s);
         if !loops_to_enter.is_empty() && s.loops.len() + loops_to_enter.len() <= MAX_LOOPS {
@@ -596,8 +611,10 @@ impl SamplerState {
             s.refused = true;
             return true;
         }
-        self.compiler
-            .note(function, EventKind::Queued(format!("{}; a loop runs", text())));
+        self.compiler.note(
+            function,
+            EventKind::Queued(format!("{}; a loop runs", text())),
+        );
         self.push_loop(s, head, now);
         let again = !self.is_main(function);
         if again && self.queue.idle() > 2 && !s.compiled && !self.is_compiled(function) {
@@ -622,7 +639,7 @@ impl SamplerState {
         let heads: Vec<_> = heads
             .filter_map(|(i, h)| Some((i, h.block?, h.hits.load(Ordering::Relaxed))))
             .collect();
-        let mut found = nests::start_watches(&self.image.module, function, &heads);
+        let mut found = osr_loops::select(&self.image.module, function, &heads);
         let known = |h: &OsrPoint| h.code.load(Ordering::Relaxed) != 0 || s.loops.contains(&h.at);
         if found.iter().any(|&h| known(&s.code.osr_points[h])) {
             found.clear();
@@ -780,7 +797,8 @@ mod tests {
 
     #[test]
     fn a_processor_used_in_part_is_not_free() {
-        let of = |used: u64| processors_used(Duration::from_millis(100), Duration::from_millis(used));
+        let of =
+            |used: u64| processors_used(Duration::from_millis(100), Duration::from_millis(used));
         // One thread and the sampling thread use one processor.
         assert_eq!([0, 5, 95, 100, 105].map(of), [0, 0, 1, 1, 1]);
         assert_eq!([130, 150, 200, 205, 230].map(of), [2, 2, 2, 2, 3]);

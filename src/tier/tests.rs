@@ -4,7 +4,7 @@
 use super::compiler::Compiler;
 use super::libraries::Libraries;
 use super::link::{Environment, link};
-use super::process::{self, ProcessOptions, Process};
+use super::process::{self, Process, ProcessOptions};
 use super::runtime;
 use cranelift_entity::EntityRef;
 use ompvm_interp::frame::{LoweredFunction, OsrPoint};

@@ -2,8 +2,8 @@
 //!
 //! [`split`] divides a module's functions into groups of about the same size, at most one per
 //! processor that compiles. Small functions stay with one of their callers, because a call into
-//! another unit goes through a stub. [`strongly_connected`] finds the functions that must not be in different
-//! tiers. [`super::sample`] finds the hot ones.
+//! another unit goes through a stub. [`strongly_connected`] finds the functions that must not be in
+//! different tiers. [`super::sample`] finds the hot ones.
 
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;

@@ -1,15 +1,15 @@
 //! Reads the persisted profile when a run begins, and updates it when the run ends.
 //!
-//! [`WarmStart`] reads the [`Profile`] in the program's cache entry, queues the compilations that it
-//! has paid for before any sample was taken, and adds the findings of this run at its end. It reads
-//! the profile again before it writes, because other processes may have ended meanwhile. Of two
-//! processes that end at the same moment one is lost, which costs a little time later; the file
+//! [`WarmStart`] reads the [`Profile`] in the program's cache entry, queues the compilations that
+//! it has paid for before any sample was taken, and adds the findings of this run at its end. It
+//! reads the profile again before it writes, because other processes may have ended meanwhile. Of
+//! two processes that end at the same moment one is lost, which costs a little time later; the file
 //! itself is always whole.
 //!
 //! [`super::profile`] decides which compilations are paid for.
 
-use super::compiler::{Compiler, CachedCode, EventKind};
-use super::profile::{self, CodeState, Profile, RunProfile, PlanInputs};
+use super::compiler::{CachedCode, Compiler, EventKind};
+use super::profile::{self, CodeState, PlanInputs, Profile, RunProfile};
 use super::queue::{Job, Queue};
 use super::units::{self, SMALL};
 use cranelift_entity::EntityRef;

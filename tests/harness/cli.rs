@@ -296,7 +296,7 @@ pub fn trials() -> Vec<Trial> {
                 Err(ran.summary())
             }
         }),
-        ("explain-ahead", || {
+        ("explain-eager", || {
             // The function may end before it is compiled.
             let text = "volatile int x;\n__attribute__((noinline)) void hot(void) {\n\
                 for (int i = 0; i < 100; i++) x += i; }\n\

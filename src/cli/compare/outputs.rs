@@ -69,7 +69,8 @@ enum Token<'a> {
 /// Compares our outputs of all runs with the native program's outputs of all runs.
 pub fn judge(native: &[&str], ours: &[&str], rules: &Rules) -> Verdict {
     let mut passed = Excused::default();
-    let natives: Vec<Vec<(usize, &str)>> = native.iter().map(|t| compared_lines(t, rules)).collect();
+    let natives: Vec<Vec<(usize, &str)>> =
+        native.iter().map(|t| compared_lines(t, rules)).collect();
     let Some(first) = natives.first() else {
         return Verdict::Agree(passed);
     };
@@ -102,7 +103,7 @@ pub fn judge(native: &[&str], ours: &[&str], rules: &Rules) -> Verdict {
 }
 
 /// Returns the lines that are not left out, with their numbers.
-fn kept<'a>(text: &'a str, rules: &Rules) -> Vec<(usize, &'a str)> {
+fn compared_lines<'a>(text: &'a str, rules: &Rules) -> Vec<(usize, &'a str)> {
     text.lines()
         .enumerate()
         .filter(|(_, line)| !rules.ignore.iter().any(|r| r.is_match(line)))

@@ -73,7 +73,7 @@ impl Timeline {
                 all.events.push(Event {
                     at,
                     function: function.to_owned(),
-                    what: what_happened(what),
+                    kind: what_happened(what),
                     told: what.to_owned(),
                 });
             }
@@ -162,7 +162,11 @@ impl Timeline {
             let from = end * slice as f64 / slices as f64;
             let to = end * (slice + 1) as f64 / slices as f64;
             let mut y = FLOOR;
-            for (kind, &n) in CodeKind::ALL.into_iter().zip(counts).filter(|(_, n)| **n > 0) {
+            for (kind, &n) in CodeKind::ALL
+                .into_iter()
+                .zip(counts)
+                .filter(|(_, n)| **n > 0)
+            {
                 let height = (FLOOR - TOP) * f64::from(n) / f64::from(all);
                 y -= height;
                 let _ = writeln!(
@@ -310,7 +314,10 @@ ompvm:      20.0 ms  in compiled code\n";
             ("h", &EventKind::Skipped),
         ];
         assert_eq!(what, want);
-        assert_eq!(all.samples, [(1.0, CodeKind::Ours), (20.0, CodeKind::Compiled)]);
+        assert_eq!(
+            all.samples,
+            [(1.0, CodeKind::Ours), (20.0, CodeKind::Compiled)]
+        );
         assert_eq!(all.rows(), ["f<int>", "g", "h"]);
     }
 

@@ -29,7 +29,8 @@ impl PerfMap {
 
 impl PerfMap {
     fn write(&self, functions: &[NamedFunction<'_>], mark: &str) -> io::Result<()> {
-        let line = |f: &NamedFunction<'_>| format!("{:x} {:x} {}{mark}\n", f.address, f.size, f.name);
+        let line =
+            |f: &NamedFunction<'_>| format!("{:x} {:x} {}{mark}\n", f.address, f.size, f.name);
         let text: String = functions.iter().map(line).collect();
         let _no_signal = NoSizeSignal::begin();
         // A single write, so that a reader never sees half a line.

@@ -5,7 +5,7 @@
 
 use super::cached::CachedObject;
 use super::shared::Object;
-use super::table::{SymbolLocation, Table, FixupValue, ArrayPhase};
+use super::table::{ArrayPhase, FixupValue, SymbolLocation, Table};
 use crate::loader::{self, Loaded};
 use object::elf;
 use ompvm_support::error::Error;
@@ -148,7 +148,10 @@ impl LoadedMembers {
             // SAFETY: the gap lies in the object, which is writable by this function's contract,
             // and has the bytes that its kind implies.
             unsafe {
-                if !matches!(fixup.value, FixupValue::Near(..) | FixupValue::Thread { wide: false }) {
+                if !matches!(
+                    fixup.value,
+                    FixupValue::Near(..) | FixupValue::Thread { wide: false }
+                ) {
                     pointer::<usize>(at).write_unaligned(number);
                     continue;
                 }

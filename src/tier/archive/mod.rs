@@ -21,7 +21,7 @@ mod objects;
 mod shared;
 mod table;
 
-pub use bind::{Resolve, LoadedMembers};
+pub use bind::{LoadedMembers, Resolve};
 pub use objects::NativeMembers;
 
 use hashbrown::HashMap;
@@ -302,7 +302,11 @@ fn member_kind(bytes: &[u8]) -> MemberKind {
     }
     // EI_CLASS 64, little-endian, e_machine x86-64 (System V ABI).
     let native = bytes.starts_with(b"\x7fELF\x02\x01") && bytes.get(18..20) == Some(&[62, 0]);
-    if native { MemberKind::Native } else { MemberKind::Other }
+    if native {
+        MemberKind::Native
+    } else {
+        MemberKind::Other
+    }
 }
 
 /// Returns the names that a bitcode file exports and those that it needs.

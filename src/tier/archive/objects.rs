@@ -189,7 +189,8 @@ impl NativeMembers {
 
     /// Returns the names that members need and no member defines, without weak ones.
     pub fn needed(&self) -> Vec<String> {
-        let undefined = |s: &&Symbol| s.value == Definition::Undefined && !s.weak && !s.name.is_empty();
+        let undefined =
+            |s: &&Symbol| s.value == Definition::Undefined && !s.weak && !s.name.is_empty();
         self.symbols
             .iter()
             .filter(undefined)
@@ -237,7 +238,11 @@ impl NativeMembers {
             let name = String::from_utf8_lossy(name);
             let zero = kind == elf::SHT_NOBITS;
             let class = if flags & elf::SHF_TLS.0 != 0 {
-                if zero { SectionClass::TlsZero } else { SectionClass::Tls }
+                if zero {
+                    SectionClass::TlsZero
+                } else {
+                    SectionClass::Tls
+                }
             } else if zero {
                 SectionClass::Zero
             } else if name == ".eh_frame" {

@@ -10,8 +10,11 @@
 //! Layouts are those of the System V ABI ("Object Files", "Dynamic Linking") and, for
 //! `.eh_frame_hdr`, of the Linux Standard Base, section 10.6.2.
 
-use super::objects::{SectionClass, NativeMembers, Relocation, Symbol, Definition};
-use super::table::{self, FunctionArray, IFuncChoice, Fixup, Global, UndefinedSymbol, SymbolLocation, Table, ArrayPhase};
+use super::objects::{Definition, NativeMembers, Relocation, SectionClass, Symbol};
+use super::table::{
+    self, ArrayPhase, Fixup, FunctionArray, Global, IFuncChoice, SymbolLocation, Table,
+    UndefinedSymbol,
+};
 use crate::loader::{self, HEADER, PROGRAM_HEADER, Segment, Writer, write};
 use hashbrown::HashMap;
 use object::elf;
@@ -227,7 +230,8 @@ fn make_object(
         out.0.extend_from_slice(b);
     }
     layout.jumps = out.align(16);
-    out.0.resize(layout.jumps + needs.jumps as usize * JUMP, 0xcc);
+    out.0
+        .resize(layout.jumps + needs.jumps as usize * JUMP, 0xcc);
     table.code.end = out.align(PAGE);
     table.constants.start = table.code.end;
     for i in of(SectionClass::Constant, natives) {
@@ -485,7 +489,9 @@ impl Relocator<'_> {
             let location = match symbol.value {
                 Definition::Section(..) if symbol.tls => SymbolLocation::ThreadLocal,
                 Definition::Section(..) if symbol.ifunc => SymbolLocation::At(self.jump(symbol)),
-                Definition::Section(s, at) => SymbolLocation::At(natives.sections[s as usize].at + at),
+                Definition::Section(s, at) => {
+                    SymbolLocation::At(natives.sections[s as usize].at + at)
+                }
                 Definition::Absolute(a) => SymbolLocation::Absolute(a),
                 Definition::Undefined | Definition::Gone => continue,
             };
@@ -529,7 +535,9 @@ impl Relocator<'_> {
                     _ if symbol.ifunc && symbol.value != Definition::Undefined => {
                         if let Definition::Section(s, offset) = symbol.value {
                             let resolver = natives.sections[s as usize].at + offset;
-                            self.table.ifunc_choices.push(IFuncChoice { cell: at, resolver });
+                            self.table
+                                .ifunc_choices
+                                .push(IFuncChoice { cell: at, resolver });
                         }
                     }
                     Target::Own(value) => self.relative.push((at, value)),
