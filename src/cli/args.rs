@@ -203,7 +203,7 @@ pub struct RunOptions {
 #[derive(Args, Debug)]
 pub struct InspectOptions {
     /// Print instead the PTX of the device images for a GPU architecture (`sm_90`)
-    #[arg(long, value_name = "KIND", value_parser = architecture)]
+    #[arg(long, value_name = "ARCH", value_parser = architecture)]
     pub ptx: Option<u32>,
     /// Print instead which parallel regions can run on a device without `target`, and why not; with
     /// `--ptx` their code
@@ -218,7 +218,7 @@ pub struct InspectOptions {
 fn architecture(text: &str) -> Result<u32, String> {
     let digits = text.strip_prefix("sm_").unwrap_or(text);
     let known = digits.parse().ok().filter(|n| (70..=199).contains(n));
-    known.ok_or_else(|| "a kind of GPU from sm_70 on is wanted, such as sm_90".to_owned())
+    known.ok_or_else(|| "expected a GPU architecture from sm_70 on, such as sm_90".to_owned())
 }
 
 /// Options of `compile`.

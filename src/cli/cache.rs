@@ -39,7 +39,7 @@ fn fill(options: CompileOptions) -> Result<(), Error> {
     }
     // Without a stored program the command has failed, so the note of the cache becomes an error.
     match stats.cache.note {
-        Some(why) => Err(Error::Host(format!("nothing was kept: {why}"))),
+        Some(why) => Err(Error::Host(format!("the compiled program was not stored: {why}"))),
         None => Ok(()),
     }
 }

@@ -176,7 +176,7 @@ extern "C" fn print_advice() {
         let _ = writeln!(
             out,
             "ompvm: compiling took {:.2} s of this run; `{command}` before the first run saves that \
-             (this is told once; OMPVM_ADVICE=off for never)",
+             (shown once per program; OMPVM_ADVICE=off disables it)",
             saving.as_secs_f64()
         );
     }
@@ -252,7 +252,7 @@ extern "C" fn print_explanation() {
     for function in EXPLAIN.get().into_iter().flatten() {
         let text = api::tiers(Some(function));
         if text.is_empty() {
-            eprintln!("ompvm: nothing was compiled or to be compiled of `{function}`");
+            eprintln!("ompvm: no function that matches `{function}` was compiled or queued for compilation");
         }
         eprint!("{text}");
     }

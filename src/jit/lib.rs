@@ -360,7 +360,7 @@ fn excluded(image: &Image, whole: bool) -> HashMap<FuncId, &'static str> {
     let module = &image.module;
     let labels = labels::must_interpret(module, whole).into_iter();
     let mut excluded: HashMap<FuncId, &'static str> = labels
-        .map(|f| (f, "addresses of its labels are taken"))
+        .map(|f| (f, "the addresses of its labels are taken"))
         .collect();
     let names = std::env::var("OMPVM_INTERPRET").unwrap_or_default();
     for (id, f) in &module.functions {

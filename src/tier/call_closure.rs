@@ -38,7 +38,7 @@ pub fn complete(image: &Image, program: &Program, unit: &mut Unit) -> Result<(),
             if entered.contains(&n) || !program.can_compile(callee) {
                 let name = &module.functions[callee].name;
                 return Err(format!(
-                    "it calls `{name}`, which stays interpreted and cannot be called then"
+                    "it calls `{name}`, which stays interpreted and which compiled code cannot call"
                 ));
             }
             chosen.push(n);
@@ -50,7 +50,7 @@ pub fn complete(image: &Image, program: &Program, unit: &mut Unit) -> Result<(),
 
 /// Reason why a stranded function stays in the tier below.
 pub const STRANDED: &str =
-    "it calls a function that cannot be compiled, and that compiled code cannot call then";
+    "it calls a function that stays interpreted and that compiled code cannot call";
 
 /// Returns the functions that must not be compiled because those in `refused` are not: they call
 /// one for which the interpreter cannot be entered, directly or through others of that kind.

@@ -404,12 +404,12 @@ impl Compiler {
             let what = match &event.kind {
                 EventKind::Queued(_) | EventKind::Profiled(..) if explain.is_none() => continue,
                 EventKind::Profiled(below, price) => format!(
-                    "earlier runs were in it for {:.1} ms; compiling it quickly takes {:.1}",
+                    "earlier runs spent {:.1} ms in it below compiled code; a quick compilation takes {:.1} ms",
                     below.as_secs_f64() * 1e3,
                     price.as_secs_f64() * 1e3
                 ),
-                EventKind::Queued(why) => format!("to be compiled: {why}"),
-                EventKind::WarmStarted(why) => format!("to be compiled at once: {why}"),
+                EventKind::Queued(why) => format!("queued for compilation: {why}"),
+                EventKind::WarmStarted(why) => format!("queued for compilation at startup: {why}"),
                 EventKind::Compiled {
                     took,
                     worked,
@@ -426,13 +426,13 @@ impl Compiler {
                         Level::Full => "",
                     };
                     format!(
-                        "compiled {how}for {place} in {:.1} ms ({:.1} of a processor), {unit_size} together",
+                        "compiled {how}for {place} in {:.1} ms ({:.1} ms of processor time), {unit_size} in the unit",
                         took.as_secs_f64() * 1e3,
                         worked.as_secs_f64() * 1e3
                     )
                 }
                 EventKind::Degraded(why) => plain(why),
-                EventKind::Cached => "compiled by an earlier run".to_owned(),
+                EventKind::Cached => "loaded from the cache".to_owned(),
                 EventKind::Skipped(why) => format!("stays interpreted: {why}"),
             };
             let name = demangle::source_name(name);
@@ -443,5 +443,5 @@ impl Compiler {
 }
 
 fn plain(why: &str) -> String {
-    format!("has quick code, for with all effort {why}")
+    format!("keeps quick code, because at the full level {why}")
 }

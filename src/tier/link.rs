@@ -694,7 +694,7 @@ impl archive::Resolve for Resolver<'_> {
                         .is_some_and(|m| a.members[m as usize].kind == MemberKind::Bitcode)
                 });
                 let hint = if bitcode {
-                    "; an archive has it as bitcode: name that among the program's files"
+                    "; an archive defines it as bitcode: pass the archive among the program's files"
                 } else {
                     ""
                 };

@@ -201,7 +201,7 @@ fn loaded(handle: *mut c_void, file: Option<FileId>) -> Result<Loaded, String> {
     // SAFETY: the handle is open, and the loader's structure lives as long as the handle.
     unsafe {
         if libc::dlinfo(handle, libc::RTLD_DI_LINKMAP, (&raw mut map).cast()) != 0 {
-            return Err("the loader does not say where it is".into());
+            return Err("the loader does not report its address".into());
         }
         Ok(Loaded {
             base: (*map).base,
@@ -264,7 +264,7 @@ pub(super) fn scope(libraries: &[CString], flags: c_int) -> Result<*mut c_void, 
 
 /// Passes bytes to the loader through an anonymous file in memory.
 fn open_bytes(bytes: &[u8], flags: c_int) -> Result<*mut c_void, String> {
-    let system = || format!("no file in memory: {}", std::io::Error::last_os_error());
+    let system = || format!("cannot create a file in memory: {}", std::io::Error::last_os_error());
     // SAFETY: the descriptor is created and closed here, and the buffer passed to `write` is live.
     unsafe {
         let fd = libc::memfd_create(c"archive".as_ptr(), libc::MFD_CLOEXEC);

@@ -549,9 +549,9 @@ impl SamplerState {
             return true;
         }
         let text = || {
-            let calls = if called { "" } else { " no" };
+            let calls = if called { "recent" } else { "no recent" };
             format!(
-                "in it for {:.1} ms,{calls} calls of late",
+                "sampled for {:.1} ms, {calls} calls",
                 s.all.as_secs_f64() * 1e3
             )
         };

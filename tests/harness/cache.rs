@@ -671,7 +671,7 @@ fn short_runs_add_up() -> Result<(), String> {
     let mut recalled = false;
     for _ in 0..SHORT_RUNS {
         let ran = folder.short(&guest)?;
-        if ran.stderr.contains("compiled by an earlier run") {
+        if ran.stderr.contains("loaded from the cache") {
             return match recalled {
                 true => Ok(()),
                 false => Err(format!("nothing said why: {}", ran.summary())),
@@ -679,7 +679,7 @@ fn short_runs_add_up() -> Result<(), String> {
         }
         recalled |= ran
             .stderr
-            .contains("compiled at once: earlier runs were in it for");
+            .contains("at startup: earlier runs spent");
     }
     Err("never compiled".into())
 }

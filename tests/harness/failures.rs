@@ -268,7 +268,7 @@ fn full(case: &Case, kind: &str) -> Result<(), String> {
     let kind = format!("{kind}@full");
     for fail in [Some(&*kind), None] {
         let ran = case.run(fail, &[&["--tier=opt"], &EXPLAIN[..]].concat())?;
-        has(&ran, "has quick code, for with all effort")?;
+        has(&ran, "keeps quick code, because at the full level")?;
     }
     auto(case, &kind)
 }

@@ -171,7 +171,7 @@ fn compare(options: &CompareOptions) -> Result<bool, String> {
     let dir = tempfile::Builder::new()
         .prefix("ompvm-compare-")
         .tempdir()
-        .map_err(|e| format!("cannot make a temporary folder: {e}"))?;
+        .map_err(|e| format!("cannot create a temporary folder: {e}"))?;
     let native = native::prepare(options, &file, dir.path())?;
     let bench = Comparison {
         options,
@@ -224,7 +224,7 @@ fn compare(options: &CompareOptions) -> Result<bool, String> {
         let threads = all.last().and_then(|s| s.threads);
         match bench.timeline(threads, &title)? {
             Some(timeline) => picture = plot::below(&picture, &timeline),
-            None => eprintln!("ompvm: our side told nothing for the timeline of the picture"),
+            None => eprintln!("ompvm: the picture has no timeline, because our side wrote none (did a signal end it?)"),
         }
         let picture = if path.extension().is_some_and(|x| x == "html") {
             plot::page(&title, &picture, &report::table(&all))

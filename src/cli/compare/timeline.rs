@@ -184,9 +184,9 @@ impl Timeline {
 }
 
 fn what_happened(told: &str) -> EventKind {
-    if told.starts_with("to be compiled") {
+    if told.starts_with("queued for compilation") {
         EventKind::Queued
-    } else if told.starts_with("compiled by an earlier run") {
+    } else if told.starts_with("loaded from the cache") {
         EventKind::Cached
     } else if told.starts_with("compiled for") {
         let took = told.split_once(" in ").map(|(_, t)| t);
@@ -295,9 +295,9 @@ mod tests {
 
     const TEXT: &str = "\
 ompvm: compiled 1 functions and 1 loops in 2 units (900 bytes): parse 0.1 ms, prepare 0.2\n\
-ompvm:       3.0 ms  `f<int>` to be compiled: in it for 2.0 ms, 0 calls in the last tick\n\
-ompvm:      12.5 ms  `f<int>` compiled for its loop at block 2 in 8.5 ms, 1 together\n\
-ompvm:       0.2 ms  `g` compiled by an earlier run\n\
+ompvm:       3.0 ms  `f<int>` queued for compilation: sampled for 2.0 ms, no recent calls\n\
+ompvm:      12.5 ms  `f<int>` compiled for its loop at block 2 in 8.5 ms, 1 in the unit\n\
+ompvm:       0.2 ms  `g` loaded from the cache\n\
 ompvm:       0.3 ms  `h` stays interpreted: it jumps to labels' addresses\n\
 the program's own line: 7 ms  in vain\n\
 ompvm:       1.0 ms  in interpreter and runtime\n\
@@ -341,7 +341,7 @@ ompvm:      20.0 ms  in compiled code\n";
     #[test]
     fn many_functions_are_counted() {
         let text: String = (0..30)
-            .map(|i| format!("ompvm: {i}.0 ms  `f{i}` compiled by an earlier run\n"))
+            .map(|i| format!("ompvm: {i}.0 ms  `f{i}` loaded from the cache\n"))
             .collect();
         let svg = Timeline::read(&text).draw("p.bc").unwrap();
         assert!(svg.contains("and 10 more functions"));

@@ -153,7 +153,7 @@ fn report_failure<T>(result: io::Result<T>) -> Option<T> {
     result
         .inspect_err(|why| {
             if !FAILED.swap(true, Ordering::Relaxed) {
-                eprintln!("ompvm: a tool cannot be told of the program's functions: {why}");
+                eprintln!("ompvm: cannot describe compiled code to the profiler or debugger: {why}");
             }
         })
         .ok()

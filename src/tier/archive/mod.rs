@@ -188,7 +188,7 @@ impl Archive {
             let file = ArchiveFile::parse(&*data).map_err(damaged)?;
             if file.is_thin() {
                 return Err(
-                    "a thin archive, whose members lie elsewhere; make it with `ar rc`".into(),
+                    "a thin archive does not contain its members; create it with `ar rc`".into(),
                 );
             }
             for member in file.members() {
