@@ -62,7 +62,7 @@ const FORKS: [(&str, usize); 3] = [
 
 impl Inspection {
     /// Lists the contents of a module.
-    pub fn of(module: &Module) -> Self {
+    pub fn of_module(module: &Module) -> Self {
         let mut found = Inspection::default();
         let mut entries: BTreeMap<&str, EntryInfo> = BTreeMap::new();
         for function in module.functions.values() {

@@ -161,7 +161,7 @@ impl Module {
 
     /// Lists the module's functions, parallel regions and runtime entries.
     pub fn inspect(&self) -> Inspection {
-        Inspection::of(&self.ir)
+        Inspection::of_module(&self.ir)
     }
 
     /// Returns everything in the module that this version does not support, each with its place. If

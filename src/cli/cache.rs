@@ -39,7 +39,9 @@ fn fill(options: CompileOptions) -> Result<(), Error> {
     }
     // Without a stored program the command has failed, so the note of the cache becomes an error.
     match stats.cache.note {
-        Some(why) => Err(Error::Host(format!("the compiled program was not stored: {why}"))),
+        Some(why) => Err(Error::Host(format!(
+            "the compiled program was not stored: {why}"
+        ))),
         None => Ok(()),
     }
 }

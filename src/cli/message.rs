@@ -8,7 +8,9 @@ use std::process::ExitCode;
 pub fn failed(error: &Error) -> ExitCode {
     eprintln!("ompvm: {error}");
     if matches!(error, Error::Unsupported(_)) {
-        eprintln!("`ompvm run --late` starts the program anyway and fails when it reaches one of these");
+        eprintln!(
+            "`ompvm run --late` starts the program anyway and fails when it reaches one of these"
+        );
     }
     ExitCode::from(FAILED)
 }

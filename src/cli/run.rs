@@ -252,7 +252,9 @@ extern "C" fn print_explanation() {
     for function in EXPLAIN.get().into_iter().flatten() {
         let text = api::tiers(Some(function));
         if text.is_empty() {
-            eprintln!("ompvm: no function that matches `{function}` was compiled or queued for compilation");
+            eprintln!(
+                "ompvm: no function that matches `{function}` was compiled or queued for compilation"
+            );
         }
         eprint!("{text}");
     }

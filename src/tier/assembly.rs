@@ -56,7 +56,7 @@ impl Assembly {
     ///
     /// # Errors
     /// Names an unsupported construct in the assembly.
-    pub fn of(module: &Arc<Module>) -> Result<Option<Assembly>, Error> {
+    pub fn reserve(module: &Arc<Module>) -> Result<Option<Assembly>, Error> {
         if module.assembly.is_empty() {
             return Ok(None);
         }

@@ -93,7 +93,7 @@ pub fn expected_hot(module: &Module) -> Vec<ExpectedHot> {
         };
         let shape = bodies
             .entry(f)
-            .or_insert_with(|| LoopShape::of(module, body));
+            .or_insert_with(|| LoopShape::of_body(module, body));
         let outer = around[&f];
         for &(callee, depth) in &shape.named {
             reach(callee, outer + depth, &mut around, &mut todo);
@@ -125,7 +125,7 @@ struct LoopShape {
 }
 
 impl LoopShape {
-    fn of(module: &Module, body: &Body) -> LoopShape {
+    fn of_body(module: &Module, body: &Body) -> LoopShape {
         let depths = depths(body);
         let mut shape = LoopShape {
             insts: Vec::new(),
@@ -346,7 +346,7 @@ pub struct PacedEager {
 impl PacedEager {
     /// Returns one with nothing to compile.
     pub fn none() -> PacedEager {
-        PacedEager::of(Vec::new())
+        PacedEager::from_candidates(Vec::new())
     }
 
     /// Chooses functions of a program without compiled code, if [`threads`] returns `None` for lack
@@ -361,7 +361,7 @@ impl PacedEager {
             return PacedEager::none();
         }
         let latency = Duration::ZERO;
-        PacedEager::of(choose(
+        PacedEager::from_candidates(choose(
             image,
             compiler,
             queue,
@@ -371,7 +371,7 @@ impl PacedEager {
         ))
     }
 
-    fn of(mut left: Vec<EagerCompile>) -> PacedEager {
+    fn from_candidates(mut left: Vec<EagerCompile>) -> PacedEager {
         let most = left.first().map_or(0.0, |c| c.hot.executed);
         left.retain(|c| c.hot.executed >= most / HOT_PART);
         left.reverse();
@@ -453,7 +453,8 @@ mod tests {
             level: Level::Quick,
             cost: Duration::from_millis(10),
         };
-        let paced = PacedEager::of(vec![chosen(3, 1e6), chosen(1, 1e5), chosen(2, 1e4)]);
+        let paced =
+            PacedEager::from_candidates(vec![chosen(3, 1e6), chosen(1, 1e5), chosen(2, 1e4)]);
         let left: Vec<_> = paced.left.iter().map(|c| c.hot.function.index()).collect();
         assert_eq!((left, paced.share), (vec![1, 3], 0.5));
         assert!(PacedEager::none().left.is_empty());

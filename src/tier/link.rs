@@ -132,7 +132,7 @@ fn undefined(module: &Module, symbol: GlobalRef) -> Option<(&str, SymbolKind, Li
 /// Returns [`Error::Unsupported`] with everything this version does not support, else
 /// [`Error::Unresolved`] with every symbol without a definition.
 pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked, Error> {
-    environment.assembly = Assembly::of(&module)?;
+    environment.assembly = Assembly::reserve(&module)?;
     if let Some(symbols) = &module.linked_before {
         environment.choose_members(&module, symbols)?;
     }

@@ -264,7 +264,12 @@ pub(super) fn scope(libraries: &[CString], flags: c_int) -> Result<*mut c_void, 
 
 /// Passes bytes to the loader through an anonymous file in memory.
 fn open_bytes(bytes: &[u8], flags: c_int) -> Result<*mut c_void, String> {
-    let system = || format!("cannot create a file in memory: {}", std::io::Error::last_os_error());
+    let system = || {
+        format!(
+            "cannot create a file in memory: {}",
+            std::io::Error::last_os_error()
+        )
+    };
     // SAFETY: the descriptor is created and closed here, and the buffer passed to `write` is live.
     unsafe {
         let fd = libc::memfd_create(c"archive".as_ptr(), libc::MFD_CLOEXEC);

@@ -632,9 +632,9 @@ pub fn signature(
     }
     let params = params
         .iter()
-        .map(|&t| ValueKind::of(&module.types[t]))
+        .map(|&t| ValueKind::from_type(&module.types[t]))
         .collect::<Option<Vec<_>>>()?;
-    Some((params, ValueKind::of(&module.types[ret])?))
+    Some((params, ValueKind::from_type(&module.types[ret])?))
 }
 
 fn unknown_trap() -> Trap {

@@ -24,7 +24,7 @@ pub enum ValueKind {
 
 impl ValueKind {
     /// Returns the kind of an IR type if it is a scalar that Rust can pass.
-    pub fn of(ty: &Type) -> Option<ValueKind> {
+    pub fn from_type(ty: &Type) -> Option<ValueKind> {
         Some(match ty {
             Type::Void => ValueKind::Void,
             Type::Int(bits) if *bits <= 64 => ValueKind::Int(*bits),

@@ -128,7 +128,9 @@ impl WarmStart {
         for start in &starts {
             let ms = start.cost.as_secs_f64() * 1e3;
             let text = match self.code[start.function as usize] {
-                CodeState::Quick => format!("recompilation would have saved earlier runs {ms:.1} ms"),
+                CodeState::Quick => {
+                    format!("recompilation would have saved earlier runs {ms:.1} ms")
+                }
                 _ => format!("earlier runs spent {ms:.1} ms in it"),
             };
             compiler.note(id(start.function), EventKind::WarmStarted(text));

@@ -677,9 +677,7 @@ fn short_runs_add_up() -> Result<(), String> {
                 false => Err(format!("nothing said why: {}", ran.summary())),
             };
         }
-        recalled |= ran
-            .stderr
-            .contains("at startup: earlier runs spent");
+        recalled |= ran.stderr.contains("at startup: earlier runs spent");
     }
     Err("never compiled".into())
 }

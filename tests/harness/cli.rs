@@ -289,7 +289,11 @@ pub fn trials() -> Vec<Trial> {
             let mut command = Command::new(ompvm());
             command.args(["run", "--tier=auto", "--explain", "main"]);
             let ran = run(command.arg(&bitcode), "", LIMIT)?;
-            let told = ["queued for compilation", "a loop runs", "compiled for its loop"];
+            let told = [
+                "queued for compilation",
+                "a loop runs",
+                "compiled for its loop",
+            ];
             if ran.end == End::Exit(0) && told.iter().all(|t| ran.stderr.contains(t)) {
                 Ok(())
             } else {

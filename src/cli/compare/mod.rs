@@ -224,7 +224,9 @@ fn compare(options: &CompareOptions) -> Result<bool, String> {
         let threads = all.last().and_then(|s| s.threads);
         match bench.timeline(threads, &title)? {
             Some(timeline) => picture = plot::below(&picture, &timeline),
-            None => eprintln!("ompvm: the picture has no timeline, because our side wrote none (did a signal end it?)"),
+            None => eprintln!(
+                "ompvm: the picture has no timeline, because our side wrote none (did a signal end it?)"
+            ),
         }
         let picture = if path.extension().is_some_and(|x| x == "html") {
             plot::page(&title, &picture, &report::table(&all))

@@ -87,7 +87,7 @@ pub fn judge(native: &[&str], ours: &[&str], rules: &Rules) -> Verdict {
             .find_map(|text| exact(first, &compared_lines(text, rules)))
             .map_or(Verdict::Agree(passed), Verdict::Differ);
     }
-    let Some(template) = Template::of(&natives) else {
+    let Some(template) = Template::from_runs(&natives) else {
         return as_sets(&natives, ours, rules, passed);
     };
     passed.masked = template.masked();
@@ -142,7 +142,7 @@ type Tokens<'a> = Vec<(Token<'a>, bool)>;
 
 impl<'a> Template<'a> {
     /// Returns `None` if the native runs differ in more than numbers.
-    fn of(natives: &'a [Vec<(usize, &'a str)>]) -> Option<Template<'a>> {
+    fn from_runs(natives: &'a [Vec<(usize, &'a str)>]) -> Option<Template<'a>> {
         let first = natives.first()?;
         if natives.iter().any(|n| n.len() != first.len()) {
             return None;

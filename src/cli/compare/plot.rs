@@ -44,7 +44,7 @@ pub fn check_name(path: &Path) -> Result<(), String> {
 /// Returns the picture. Both sides' speed-ups are relative to the native program's median with the
 /// fewest threads, so that their heights compare.
 pub fn speedup(title: &str, peer: &str, all: &[Series]) -> String {
-    let mut points: Vec<Point> = all.iter().filter_map(Point::of).collect();
+    let mut points: Vec<Point> = all.iter().filter_map(Point::from_series).collect();
     points.sort_by_key(|p| p.threads);
     let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) else {
         return empty(title);
@@ -140,7 +140,7 @@ struct Point {
 }
 
 impl Point {
-    fn of(series: &Series) -> Option<Point> {
+    fn from_series(series: &Series) -> Option<Point> {
         if series.pairs.is_empty() {
             return None;
         }

@@ -153,7 +153,9 @@ fn report_failure<T>(result: io::Result<T>) -> Option<T> {
     result
         .inspect_err(|why| {
             if !FAILED.swap(true, Ordering::Relaxed) {
-                eprintln!("ompvm: cannot describe compiled code to the profiler or debugger: {why}");
+                eprintln!(
+                    "ompvm: cannot describe compiled code to the profiler or debugger: {why}"
+                );
             }
         })
         .ok()

@@ -49,7 +49,7 @@ struct Identity {
 }
 
 impl Identity {
-    fn of(path: &Path) -> Option<Identity> {
+    fn of_file(path: &Path) -> Option<Identity> {
         let meta = std::fs::metadata(path).ok()?;
         Some(Identity {
             path: std::path::absolute(path).ok()?,
@@ -60,7 +60,7 @@ impl Identity {
     }
 
     fn is_current(&self) -> bool {
-        Identity::of(&self.path).is_some_and(|now| now == *self)
+        Identity::of_file(&self.path).is_some_and(|now| now == *self)
     }
 }
 
@@ -92,7 +92,10 @@ fn checksum(file: &mut File) -> Option<[u8; 32]> {
 
 /// Stores an object made of members of these archives.
 pub(super) fn put(shelf: &Shelf, key: &[u8; 32], archives: &[Arc<Archive>], object: &mut Object) {
-    let identities: Option<Vec<_>> = archives.iter().map(|a| Identity::of(&a.path)).collect();
+    let identities: Option<Vec<_>> = archives
+        .iter()
+        .map(|a| Identity::of_file(&a.path))
+        .collect();
     let Some(archives) = identities else {
         return;
     };
