@@ -86,23 +86,23 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 fn compile_shim() {
     const SOURCES: [&str; 16] = [
         "shim.cpp",
-        "carried.cpp",
+        "keep_in_memory.cpp",
         "contain.cpp",
-        "entry.cpp",
-        "speculate.cpp",
-        "lines.cpp",
-        "loads.cpp",
+        "osr_entry.cpp",
+        "version_aliases.cpp",
+        "cluster_stores.cpp",
+        "hoist_indices.cpp",
         "lto.cpp",
-        "narrow.cpp",
-        "pairs.cpp",
-        "passes.cpp",
-        "split.cpp",
-        "tile.cpp",
+        "narrow_indices.cpp",
+        "repack_vectors.cpp",
+        "run_passes.cpp",
+        "split_vectors.cpp",
+        "tile_loops.cpp",
         "thread_locals.cpp",
-        "unroll.cpp",
-        "written.cpp",
+        "mark_unroll.cpp",
+        "definite_init.cpp",
     ];
-    const HEADERS: [&str; 4] = ["analyses.h", "interleaved.h", "places.h", "versions.h"];
+    const HEADERS: [&str; 4] = ["analyses.h", "interleaved.h", "locations.h", "loop_versions.h"];
     for file in SOURCES.iter().chain(&HEADERS) {
         println!("cargo::rerun-if-changed={file}");
     }

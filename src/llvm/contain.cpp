@@ -18,10 +18,10 @@ using namespace llvm;
 extern "C" void ompvm_out_of_memory();
 
 /// Returns the innermost entry of LLVM's list. Async-signal-safe.
-extern "C" const void *ompvm_doing() { return SavePrettyStackState(); }
+extern "C" const void *ompvm_running_passes() { return SavePrettyStackState(); }
 
 /// Describes the entries between two, innermost first, one line each.
-extern "C" char *ompvm_describe_doing(const void *from, const void *to) {
+extern "C" char *ompvm_describe_passes(const void *from, const void *to) {
   constexpr unsigned MOST = 12;
   std::string text;
   raw_string_ostream out(text);
@@ -32,7 +32,7 @@ extern "C" char *ompvm_describe_doing(const void *from, const void *to) {
 }
 
 /// Unwinds the list past the entries of an abandoned coroutine.
-extern "C" void ompvm_restore_doing(const void *to) { RestorePrettyStackState(to); }
+extern "C" void ompvm_restore_passes(const void *to) { RestorePrettyStackState(to); }
 
 /// Makes LLVM call `ompvm_out_of_memory` when an allocation of the C library fails.
 extern "C" void ompvm_handle_bad_alloc() {

@@ -48,15 +48,15 @@ pub(super) struct Failure {
     /// One sentence without a full stop.
     pub why: String,
     /// LLVM's running passes with their functions, innermost first. May be empty.
-    pub doing: String,
+    pub passes: String,
     /// True if another attempt may succeed, because memory was short.
     pub transient: bool,
 }
 
 unsafe extern "C" {
-    fn ompvm_doing() -> *const c_void;
-    fn ompvm_describe_doing(from: *const c_void, to: *const c_void) -> *mut c_char;
-    fn ompvm_restore_doing(to: *const c_void);
+    fn ompvm_running_passes() -> *const c_void;
+    fn ompvm_describe_passes(from: *const c_void, to: *const c_void) -> *mut c_char;
+    fn ompvm_restore_passes(to: *const c_void);
     fn ompvm_handle_bad_alloc();
 }
 
@@ -118,7 +118,7 @@ struct Contained {
     /// LLVM's message.
     reason: RefCell<String>,
     /// LLVM's list of running passes.
-    doing: Cell<*const c_void>,
+    passes: Cell<*const c_void>,
 }
 
 thread_local! {
@@ -135,7 +135,7 @@ fn leave(current: &Contained, cause: c_int) -> ! {
     CURRENT.set(null());
     current.cause.set(cause);
     // SAFETY: the function only reads a variable of this thread.
-    current.doing.set(unsafe { ompvm_doing() });
+    current.passes.set(unsafe { ompvm_running_passes() });
     // SAFETY: `run` set the pointer when the coroutine began on this very thread, and the coroutine
     // has not finished.
     unsafe { (*current.yielder.get()).suspend(()) };
@@ -342,7 +342,7 @@ fn run_behind<T>(
     let Some(area) = area else {
         return Err(Failure {
             why: "there is no memory for a stack".into(),
-            doing: String::new(),
+            passes: String::new(),
             transient: true,
         });
     };
@@ -350,11 +350,11 @@ fn run_behind<T>(
         yielder: Cell::new(null()),
         cause: Cell::new(0),
         reason: RefCell::default(),
-        doing: Cell::new(null()),
+        passes: Cell::new(null()),
     };
     let started = thread_time();
     // SAFETY: the function only reads a variable of this thread.
-    let before = unsafe { ompvm_doing() };
+    let before = unsafe { ompvm_running_passes() };
     let mut result: Option<std::thread::Result<T>> = None;
     let outer = CURRENT.get();
     // SAFETY: the values that the coroutine borrows live in this function and outlive the
@@ -387,7 +387,7 @@ fn run_behind<T>(
         // Its frames are never unwound.
         CoroutineResult::Yield(()) => std::mem::forget(coroutine),
     }
-    let doing = describe(contained.doing.get(), before);
+    let passes = describe(contained.passes.get(), before);
     let took = thread_time().saturating_sub(started);
     let cause = contained.cause.get();
     let why = match cause {
@@ -398,7 +398,7 @@ fn run_behind<T>(
     };
     Err(Failure {
         why,
-        doing,
+        passes,
         transient: cause == MEMORY,
     })
 }
@@ -414,12 +414,12 @@ fn describe(from: *const c_void, to: *const c_void) -> String {
     // Contained, too, because a crash may have corrupted the entries. SAFETY: the entries lie on an
     // abandoned stack, which stays mapped and unchanged.
     let text = run(Duration::from_secs(1), || unsafe {
-        take_message(ompvm_describe_doing(from, to))
+        take_message(ompvm_describe_passes(from, to))
     });
     DESCRIBING.set(false);
     // SAFETY: `to` was the head of this thread's list before the abandoned coroutine began, and is
     // live.
-    unsafe { ompvm_restore_doing(to) };
+    unsafe { ompvm_restore_passes(to) };
     text.unwrap_or_default()
 }
 

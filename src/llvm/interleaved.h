@@ -17,7 +17,7 @@ inline unsigned length(llvm::Value *vector) {
 }
 
 /// Mask that interleaves two vectors of `length` elements.
-inline llvm::SmallVector<int, 16> mixed(unsigned length) {
+inline llvm::SmallVector<int, 16> interleaving_mask(unsigned length) {
   llvm::SmallVector<int, 16> mask;
   for (unsigned i = 0; i < length; i++)
     mask.append({int(i), int(length + i)});
@@ -25,7 +25,7 @@ inline llvm::SmallVector<int, 16> mixed(unsigned length) {
 }
 
 /// Mask that concatenates two vectors of `length` elements.
-inline llvm::SmallVector<int, 16> in_a_row(unsigned length) {
+inline llvm::SmallVector<int, 16> concatenating_mask(unsigned length) {
   llvm::SmallVector<int, 16> mask;
   for (unsigned i = 0; i < 2 * length; i++)
     mask.push_back(i);
@@ -33,39 +33,39 @@ inline llvm::SmallVector<int, 16> in_a_row(unsigned length) {
 }
 
 /// Returns true if two shuffles have the same two operands, each as long as the result.
-inline bool of_the_same(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
+inline bool same_operands(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
   return a->getOperand(0) == b->getOperand(0) && a->getOperand(1) == b->getOperand(1) &&
          a->getType() == a->getOperand(0)->getType() && b->getType() == a->getType();
 }
 
 /// Returns true if a shuffle interleaves two vectors into one of twice the length.
-inline bool mixes(llvm::ShuffleVectorInst *shuffle) {
+inline bool interleaves(llvm::ShuffleVectorInst *shuffle) {
   return length(shuffle) == 2 * length(shuffle->getOperand(0)) &&
-         shuffle->getShuffleMask() == llvm::ArrayRef<int>(mixed(length(shuffle->getOperand(0))));
+         shuffle->getShuffleMask() == llvm::ArrayRef<int>(interleaving_mask(length(shuffle->getOperand(0))));
 }
 
 /// Returns true if two shuffles interleave two vectors, `a` their first halves and `b` their
 /// second.
-inline bool mix(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
-  if (!of_the_same(a, b))
+inline bool interleave_halves(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
+  if (!same_operands(a, b))
     return false;
-  auto all = mixed(length(a));
+  auto all = interleaving_mask(length(a));
   llvm::ArrayRef<int> order(all);
   return a->getShuffleMask() == order.take_front(length(a)) &&
          b->getShuffleMask() == order.drop_front(length(a));
 }
 
 /// Returns true if two shuffles have one operand of twice their length.
-inline bool of_one(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
+inline bool same_operand(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
   return a->getOperand(0) == b->getOperand(0) && a->getType() == b->getType() &&
          length(a->getOperand(0)) == 2 * length(a);
 }
 
 /// Returns true if two shuffles are the first and second half of a vector.
 inline bool halves(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
-  auto all = in_a_row(length(a));
+  auto all = concatenating_mask(length(a));
   llvm::ArrayRef<int> order(all);
-  return of_one(a, b) && a->getShuffleMask() == order.take_front(length(a)) &&
+  return same_operand(a, b) && a->getShuffleMask() == order.take_front(length(a)) &&
          b->getShuffleMask() == order.drop_front(length(a));
 }
 
@@ -82,7 +82,7 @@ inline std::optional<unsigned> part(llvm::ShuffleVectorInst *shuffle) {
 }
 
 /// Returns pairs made of the parts `first` and `second` of other pairs.
-inline llvm::Value *taken(llvm::IRBuilder<> &build, llvm::Value *pairs, unsigned first,
+inline llvm::Value *select_parts(llvm::IRBuilder<> &build, llvm::Value *pairs, unsigned first,
                           unsigned second) {
   if (first == 0 && second == 1)
     return pairs;
@@ -93,7 +93,7 @@ inline llvm::Value *taken(llvm::IRBuilder<> &build, llvm::Value *pairs, unsigned
 }
 
 /// Returns pairs with the first parts of one vector and the second parts of the other.
-inline llvm::Value *blended(llvm::IRBuilder<> &build, llvm::Value *firsts, llvm::Value *seconds) {
+inline llvm::Value *blend(llvm::IRBuilder<> &build, llvm::Value *firsts, llvm::Value *seconds) {
   llvm::SmallVector<int, 16> mask;
   for (unsigned i = 0; i < length(firsts); i++)
     mask.push_back(i % 2 ? length(firsts) + i : i);
@@ -101,7 +101,7 @@ inline llvm::Value *blended(llvm::IRBuilder<> &build, llvm::Value *firsts, llvm:
 }
 
 /// Returns pairs with the sign of one part flipped.
-inline llvm::Value *signs(llvm::IRBuilder<> &build, llvm::Value *pairs, unsigned part) {
+inline llvm::Value *flip_sign(llvm::IRBuilder<> &build, llvm::Value *pairs, unsigned part) {
   auto *type = llvm::cast<llvm::VectorType>(pairs->getType());
   auto *integer = llvm::cast<llvm::VectorType>(llvm::VectorType::getInteger(type));
   llvm::Type *element = integer->getElementType();

@@ -128,7 +128,7 @@ pub(super) fn parse_for(inputs: &[Input], arch: &str) -> Result<Parsed, Error> {
 pub(super) fn open(bytes: &[u8], types: bool) -> Result<Parsed, String> {
     configure();
     let mut parsed = Parsed::new();
-    parsed.module = super::shim::open(parsed.context, bytes, types)?;
+    parsed.module = super::shim::open_lazily(parsed.context, bytes, types)?;
     Ok(parsed)
 }
 

@@ -33,7 +33,7 @@ static char *message(const Twine &text) { return LLVMCreateMessage(text.str().c_
 /// Opens bitcode without reading any function. The bytes must outlive the module. Without `types`,
 /// debug information is read as for a function that another module imports: on demand, and without
 /// the members of structures.
-extern "C" LLVMModuleRef ompvm_open(LLVMContextRef context, const char *bytes, size_t size,
+extern "C" LLVMModuleRef ompvm_open_lazily(LLVMContextRef context, const char *bytes, size_t size,
                                     int types, char **error) {
   MemoryBufferRef buffer(StringRef(bytes, size), "input");
   auto module = getLazyBitcodeModule(buffer, *unwrap(context), /*ShouldLazyLoadMetadata=*/true,
@@ -83,7 +83,7 @@ extern "C" int ompvm_read_function(LLVMValueRef function, char **error) {
 }
 
 /// Reads the named functions of an opened module; the others become declarations.
-extern "C" int ompvm_select(LLVMModuleRef wrapped, const char *const *names, const size_t *lengths,
+extern "C" int ompvm_read_selected(LLVMModuleRef wrapped, const char *const *names, const size_t *lengths,
                             size_t count, int debug, char **error) {
   Module &module = *unwrap(wrapped);
   StringSet<> wanted;
@@ -140,7 +140,7 @@ extern "C" int ompvm_link_needed(LLVMModuleRef module, LLVMModuleRef library) {
 }
 
 /// Removes a module's flags.
-extern "C" void ompvm_forget_flags(LLVMModuleRef module) {
+extern "C" void ompvm_drop_module_flags(LLVMModuleRef module) {
   if (NamedMDNode *flags = unwrap(module)->getModuleFlagsMetadata())
     flags->eraseFromParent();
 }
@@ -164,7 +164,7 @@ extern "C" void ompvm_resolve_aliases(LLVMModuleRef module) {
 }
 
 /// Turns a definition into a declaration.
-extern "C" void ompvm_forget_body(LLVMValueRef function) {
+extern "C" void ompvm_drop_body(LLVMValueRef function) {
   Function *f = unwrap<Function>(function);
   f->deleteBody();
   f->setComdat(nullptr);
@@ -182,7 +182,7 @@ extern "C" LLVMValueRef ompvm_constant_offset(LLVMModuleRef module, LLVMValueRef
 }
 
 /// Replaces a variable by `instead`, which dominates all uses, within one function.
-extern "C" void ompvm_replace_in(LLVMValueRef function, LLVMValueRef variable,
+extern "C" void ompvm_replace_in_function(LLVMValueRef function, LLVMValueRef variable,
                                  LLVMValueRef instead) {
   Function *f = unwrap<Function>(function);
   Constant *constant = unwrap<Constant>(variable);
@@ -204,7 +204,7 @@ extern "C" void ompvm_replace_function(LLVMValueRef function, LLVMValueRef inste
 }
 
 /// Removes a function's personality. Nothing in the function may catch an exception.
-extern "C" void ompvm_forget_personality(LLVMValueRef function) {
+extern "C" void ompvm_drop_personality(LLVMValueRef function) {
   Function *f = unwrap<Function>(function);
   if (f->hasPersonalityFn())
     f->setPersonalityFn(nullptr);
@@ -213,7 +213,7 @@ extern "C" void ompvm_forget_personality(LLVMValueRef function) {
 /// Copies ABI attributes of parameters from a callee's declaration to its direct calls. flang's
 /// calls of internal procedures lack `nest`, and the symbol that replaces the callee in compiled
 /// code has no attributes.
-extern "C" void ompvm_say_how_to_pass(LLVMModuleRef module) {
+extern "C" void ompvm_copy_abi_attributes(LLVMModuleRef module) {
   constexpr Attribute::AttrKind HOW[] = {
       Attribute::Nest,      Attribute::InReg,      Attribute::ZExt,
       Attribute::SExt,      Attribute::StructRet,  Attribute::ByVal,
@@ -239,13 +239,13 @@ extern "C" void ompvm_say_how_to_pass(LLVMModuleRef module) {
 }
 
 /// Removes all attributes of a parameter.
-extern "C" void ompvm_forget_parameter(LLVMValueRef function, unsigned index) {
+extern "C" void ompvm_drop_parameter_attributes(LLVMValueRef function, unsigned index) {
   Function *f = unwrap<Function>(function);
   f->setAttributes(f->getAttributes().removeParamAttributes(f->getContext(), index));
 }
 
 /// Copies a function.
-extern "C" LLVMValueRef ompvm_clone(LLVMValueRef function) {
+extern "C" LLVMValueRef ompvm_clone_function(LLVMValueRef function) {
   ValueToValueMapTy map;
   return wrap(CloneFunction(unwrap<Function>(function), map));
 }
@@ -257,7 +257,7 @@ extern "C" LLVMBasicBlockRef ompvm_split_before(LLVMValueRef instruction) {
 }
 
 /// Creates a block through which the blocks `from` reach their common successor `to`.
-extern "C" LLVMBasicBlockRef ompvm_gather(LLVMBasicBlockRef to, const LLVMBasicBlockRef *from,
+extern "C" LLVMBasicBlockRef ompvm_merge_predecessors(LLVMBasicBlockRef to, const LLVMBasicBlockRef *from,
                                           size_t count) {
   SmallVector<BasicBlock *, 8> blocks;
   for (size_t i = 0; i < count; i++)
@@ -267,7 +267,7 @@ extern "C" LLVMBasicBlockRef ompvm_gather(LLVMBasicBlockRef to, const LLVMBasicB
 
 /// Outlines single-entry blocks, of which the first is the entry, into a function. Returns null if
 /// that is impossible.
-extern "C" LLVMValueRef ompvm_extract(const LLVMBasicBlockRef *list, size_t count) {
+extern "C" LLVMValueRef ompvm_outline_blocks(const LLVMBasicBlockRef *list, size_t count) {
   SmallVector<BasicBlock *, 16> blocks;
   for (size_t i = 0; i < count; i++)
     blocks.push_back(unwrap(list[i]));
@@ -279,14 +279,14 @@ extern "C" LLVMValueRef ompvm_extract(const LLVMBasicBlockRef *list, size_t coun
 }
 
 /// Inlines a call. Returns true on success.
-extern "C" LLVMBool ompvm_inline(LLVMValueRef call) {
+extern "C" LLVMBool ompvm_inline_call(LLVMValueRef call) {
   InlineFunctionInfo info;
   return InlineFunction(*unwrap<CallBase>(call), info).isSuccess();
 }
 
 /// Disables unrolling of innermost loops that carry a floating-point number between iterations and
 /// convert floating-point numbers to integers.
-extern "C" void ompvm_keep_rolled(LLVMModuleRef module) {
+extern "C" void ompvm_disable_unrolling(LLVMModuleRef module) {
   auto carries = [](const Loop &loop) {
     return any_of(loop.getHeader()->phis(),
                   [](const PHINode &phi) { return phi.getType()->isFloatingPointTy(); });

@@ -35,7 +35,7 @@ pub enum PlaceKind {
 }
 
 unsafe extern "C" {
-    fn ompvm_open(
+    fn ompvm_open_lazily(
         context: LLVMContextRef,
         bytes: *const c_char,
         size: usize,
@@ -53,7 +53,7 @@ unsafe extern "C" {
     fn ompvm_read_metadata(module: LLVMModuleRef, error: *mut *mut c_char) -> c_int;
     fn ompvm_read_all(module: LLVMModuleRef, error: *mut *mut c_char) -> c_int;
     fn ompvm_read_function(function: LLVMValueRef, error: *mut *mut c_char) -> c_int;
-    fn ompvm_select(
+    fn ompvm_read_selected(
         module: LLVMModuleRef,
         names: *const *const c_char,
         lengths: *const usize,
@@ -61,7 +61,7 @@ unsafe extern "C" {
         debug: c_int,
         error: *mut *mut c_char,
     ) -> c_int;
-    fn ompvm_loop_entry(
+    fn ompvm_osr_entry(
         function: LLVMValueRef,
         block: u32,
         name: *const c_char,
@@ -72,59 +72,59 @@ unsafe extern "C" {
         yields: bool,
         error: *mut *mut c_char,
     ) -> LLVMValueRef;
-    fn ompvm_written_first(
+    fn ompvm_check_initialized(
         address: LLVMValueRef,
         size: u64,
         outside: c_int,
-        odd: *mut LLVMValueRef,
+        culprit: *mut LLVMValueRef,
     ) -> c_int;
-    fn ompvm_trips(block: LLVMBasicBlockRef) -> u64;
-    fn ompvm_forget_body(function: LLVMValueRef);
+    fn ompvm_max_trips(block: LLVMBasicBlockRef) -> u64;
+    fn ompvm_drop_body(function: LLVMValueRef);
     fn ompvm_resolve_aliases(module: LLVMModuleRef);
     fn ompvm_link_needed(module: LLVMModuleRef, library: LLVMModuleRef) -> c_int;
-    fn ompvm_forget_flags(module: LLVMModuleRef);
+    fn ompvm_drop_module_flags(module: LLVMModuleRef);
     fn ompvm_constant_offset(
         module: LLVMModuleRef,
         pointer: LLVMValueRef,
         offset: *mut i64,
     ) -> LLVMValueRef;
-    fn ompvm_replace_in(function: LLVMValueRef, variable: LLVMValueRef, instead: LLVMValueRef);
+    fn ompvm_replace_in_function(function: LLVMValueRef, variable: LLVMValueRef, instead: LLVMValueRef);
     fn ompvm_replace_function(function: LLVMValueRef, instead: LLVMValueRef);
-    fn ompvm_forget_personality(function: LLVMValueRef);
-    fn ompvm_forget_parameter(function: LLVMValueRef, index: u32);
-    fn ompvm_speculate(module: LLVMModuleRef) -> c_int;
+    fn ompvm_drop_personality(function: LLVMValueRef);
+    fn ompvm_drop_parameter_attributes(function: LLVMValueRef, index: u32);
+    fn ompvm_version_aliases(module: LLVMModuleRef) -> c_int;
     fn ompvm_expand_thread_locals(module: LLVMModuleRef);
     fn ompvm_has_types(module: LLVMModuleRef) -> c_int;
     fn ompvm_write_with_line_tables(module: LLVMModuleRef) -> LLVMMemoryBufferRef;
-    fn ompvm_ask_for_thread_locals(module: LLVMModuleRef);
-    fn ompvm_say_how_to_pass(module: LLVMModuleRef);
-    fn ompvm_clone(function: LLVMValueRef) -> LLVMValueRef;
+    fn ompvm_materialize_thread_locals(module: LLVMModuleRef);
+    fn ompvm_copy_abi_attributes(module: LLVMModuleRef);
+    fn ompvm_clone_function(function: LLVMValueRef) -> LLVMValueRef;
     fn ompvm_split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef;
-    fn ompvm_gather(
+    fn ompvm_merge_predecessors(
         to: LLVMBasicBlockRef,
         from: *const LLVMBasicBlockRef,
         count: usize,
     ) -> LLVMBasicBlockRef;
-    fn ompvm_extract(blocks: *const LLVMBasicBlockRef, count: usize) -> LLVMValueRef;
-    fn ompvm_inline(call: LLVMValueRef) -> c_int;
-    fn ompvm_keep_rolled(module: LLVMModuleRef);
+    fn ompvm_outline_blocks(blocks: *const LLVMBasicBlockRef, count: usize) -> LLVMValueRef;
+    fn ompvm_inline_call(call: LLVMValueRef) -> c_int;
+    fn ompvm_disable_unrolling(module: LLVMModuleRef);
     fn ompvm_keep_in_memory(module: LLVMModuleRef) -> c_int;
-    fn ompvm_release(module: LLVMModuleRef);
-    fn ompvm_lines(module: LLVMModuleRef);
-    fn ompvm_loads(module: LLVMModuleRef);
-    fn ompvm_split(module: LLVMModuleRef);
-    fn ompvm_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
-    fn ompvm_narrow(module: LLVMModuleRef);
-    fn ompvm_tile(module: LLVMModuleRef);
-    fn ompvm_pairs(module: LLVMModuleRef, machine: LLVMTargetMachineRef);
-    fn ompvm_growth(module: LLVMModuleRef) -> *mut c_void;
-    fn ompvm_dispose_growth(growth: *mut c_void);
-    fn ompvm_grown(
+    fn ompvm_release_arrays(module: LLVMModuleRef);
+    fn ompvm_cluster_stores(module: LLVMModuleRef);
+    fn ompvm_hoist_indices(module: LLVMModuleRef);
+    fn ompvm_split_vectors(module: LLVMModuleRef);
+    fn ompvm_mark_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
+    fn ompvm_narrow_indices(module: LLVMModuleRef);
+    fn ompvm_tile_loops(module: LLVMModuleRef);
+    fn ompvm_repack_vectors(module: LLVMModuleRef, machine: LLVMTargetMachineRef);
+    fn ompvm_record_sizes(module: LLVMModuleRef) -> *mut c_void;
+    fn ompvm_dispose_sizes(growth: *mut c_void);
+    fn ompvm_exceeded_growth(
         growth: *mut c_void,
         module: LLVMModuleRef,
         culprit: *mut *mut c_char,
     ) -> *mut c_char;
-    fn ompvm_passes(
+    fn ompvm_run_passes(
         module: LLVMModuleRef,
         passes: *const c_char,
         machine: LLVMTargetMachineRef,
@@ -134,7 +134,7 @@ unsafe extern "C" {
 }
 
 /// Opens bitcode without reading its functions. The bytes must outlive the module.
-pub(super) fn open(
+pub(super) fn open_lazily(
     context: LLVMContextRef,
     bytes: &[u8],
     types: bool,
@@ -142,7 +142,7 @@ pub(super) fn open(
     let mut error = null_mut();
     let (start, size) = (bytes.as_ptr().cast(), bytes.len());
     // SAFETY: the context is live; pointer and size describe `bytes`.
-    let module = unsafe { ompvm_open(context, start, size, types.into(), &raw mut error) };
+    let module = unsafe { ompvm_open_lazily(context, start, size, types.into(), &raw mut error) };
     if module.is_null() {
         return Err(take_message(error));
     }
@@ -218,13 +218,13 @@ pub(super) fn read_function(function: LLVMValueRef) -> Result<(), String> {
 }
 
 /// Reads the named functions of an opened module; the others become declarations.
-pub(super) fn select(module: LLVMModuleRef, names: &[&str], debug: bool) -> Result<(), String> {
+pub(super) fn read_selected(module: LLVMModuleRef, names: &[&str], debug: bool) -> Result<(), String> {
     let starts: Vec<*const c_char> = names.iter().map(|n| n.as_ptr().cast()).collect();
     let lengths: Vec<usize> = names.iter().map(|n| n.len()).collect();
     let mut error = null_mut();
     // SAFETY: the module is live; both lists have `names.len()` elements.
     let failed = unsafe {
-        ompvm_select(
+        ompvm_read_selected(
             module,
             starts.as_ptr(),
             lengths.as_ptr(),
@@ -240,8 +240,8 @@ pub(super) fn select(module: LLVMModuleRef, names: &[&str], debug: bool) -> Resu
 }
 
 /// Creates a function that continues at the head of another function's loop (OSR entry). With
-/// `yields` it leaves at that head once better code exists. See `entry.cpp`.
-pub(super) fn loop_entry(
+/// `yields` it leaves at that head once better code exists. See `osr_entry.cpp`.
+pub(super) fn osr_entry(
     function: LLVMValueRef,
     block: u32,
     name: &str,
@@ -253,7 +253,7 @@ pub(super) fn loop_entry(
     // SAFETY: the function is live and unchanged since it was read; `name` and `places` are passed
     // with their lengths.
     let fresh = unsafe {
-        ompvm_loop_entry(
+        ompvm_osr_entry(
             function,
             block,
             name.as_ptr().cast(),
@@ -272,9 +272,9 @@ pub(super) fn loop_entry(
 }
 
 /// Turns a definition into a declaration.
-pub(super) fn forget_body(function: LLVMValueRef) {
+pub(super) fn drop_body(function: LLVMValueRef) {
     // SAFETY: the function is live.
-    unsafe { ompvm_forget_body(function) }
+    unsafe { ompvm_drop_body(function) }
 }
 
 /// Replaces aliases by their aliasees, and ifuncs by declarations.
@@ -289,17 +289,17 @@ pub(super) fn link_needed(module: LLVMModuleRef, library: LLVMModuleRef) -> bool
     unsafe { ompvm_link_needed(module, library) == 0 }
 }
 
-/// Versions loops under the assumption that their arrays do not overlap, see `speculate.cpp`.
+/// Versions loops under the assumption that their arrays do not overlap, see `version_aliases.cpp`.
 /// Returns true if there was such a loop.
-pub(super) fn speculate(module: LLVMModuleRef) -> bool {
+pub(super) fn version_aliases(module: LLVMModuleRef) -> bool {
     // SAFETY: the module is live, and nobody holds an analysis of it.
-    unsafe { ompvm_speculate(module) != 0 }
+    unsafe { ompvm_version_aliases(module) != 0 }
 }
 
 /// Removes a module's flags, the compiler's settings for passes and linker.
-pub(super) fn forget_flags(module: LLVMModuleRef) {
+pub(super) fn drop_module_flags(module: LLVMModuleRef) {
     // SAFETY: the module is live.
-    unsafe { ompvm_forget_flags(module) }
+    unsafe { ompvm_drop_module_flags(module) }
 }
 
 /// Returns the base that a pointer is derived from by constant offsets, and their sum.
@@ -314,42 +314,42 @@ pub(super) fn constant_offset(module: LLVMModuleRef, pointer: LLVMValueRef) -> (
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Misuse {
     /// The variable may be read before it is written.
-    Stale,
+    ReadBeforeWrite,
     /// The variable's address escapes.
-    Kept,
+    Escapes,
 }
 
 /// Returns `Ok` if the variable at `address` (an instruction's result), of `size` bytes, is written
 /// before it is read; otherwise the reason and the offending instruction. With `outside`, no read
 /// counts as preceded by a write.
-pub(super) fn written_first(
+pub(super) fn check_initialized(
     address: LLVMValueRef,
     size: u64,
     outside: bool,
 ) -> Result<(), (Misuse, Option<LLVMValueRef>)> {
-    let mut odd = null_mut();
+    let mut culprit = null_mut();
     // SAFETY: a live instruction of a function with a body.
-    let found = unsafe { ompvm_written_first(address, size, outside.into(), &raw mut odd) };
-    let odd = (!odd.is_null()).then_some(odd);
+    let found = unsafe { ompvm_check_initialized(address, size, outside.into(), &raw mut culprit) };
+    let culprit = (!culprit.is_null()).then_some(culprit);
     match found {
         0 => Ok(()),
-        1 => Err((Misuse::Stale, odd)),
-        _ => Err((Misuse::Kept, odd)),
+        1 => Err((Misuse::ReadBeforeWrite, culprit)),
+        _ => Err((Misuse::Escapes, culprit)),
     }
 }
 
 /// Returns an upper bound of how often a block runs, as the product of the trip counts of the loops
 /// around it, up to a loop in which functions of the module are called. `None` if unknown.
-pub(super) fn trips(block: LLVMBasicBlockRef) -> Option<u64> {
+pub(super) fn max_trips(block: LLVMBasicBlockRef) -> Option<u64> {
     // SAFETY: the block is live and in a function.
-    let trips = unsafe { ompvm_trips(block) };
+    let trips = unsafe { ompvm_max_trips(block) };
     (trips > 0).then_some(trips)
 }
 
 /// Replaces a variable by `instead`, which dominates all uses, within one function.
-pub(super) fn replace_in(function: LLVMValueRef, variable: LLVMValueRef, instead: LLVMValueRef) {
+pub(super) fn replace_in_function(function: LLVMValueRef, variable: LLVMValueRef, instead: LLVMValueRef) {
     // SAFETY: a live function, a variable of its module, and a value of the function.
-    unsafe { ompvm_replace_in(function, variable, instead) }
+    unsafe { ompvm_replace_in_function(function, variable, instead) }
 }
 
 /// Replaces all uses of a function by another function, except in block addresses.
@@ -367,21 +367,21 @@ pub(super) fn expand_thread_locals(module: LLVMModuleRef) {
 
 /// Makes every instruction that uses a thread-local variable fetch its address first; see
 /// `thread_locals.cpp`.
-pub(super) fn ask_for_thread_locals(module: LLVMModuleRef) {
+pub(super) fn materialize_thread_locals(module: LLVMModuleRef) {
     // SAFETY: the module is live, and nobody holds an instruction of it.
-    unsafe { ompvm_ask_for_thread_locals(module) }
+    unsafe { ompvm_materialize_thread_locals(module) }
 }
 
 /// Copies ABI attributes of parameters from a callee's declaration to its direct calls.
-pub(super) fn say_how_to_pass(module: LLVMModuleRef) {
+pub(super) fn copy_abi_attributes(module: LLVMModuleRef) {
     // SAFETY: the module is live.
-    unsafe { ompvm_say_how_to_pass(module) }
+    unsafe { ompvm_copy_abi_attributes(module) }
 }
 
 /// Copies a function.
-pub(super) fn clone(function: LLVMValueRef) -> LLVMValueRef {
+pub(super) fn clone_function(function: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: a live function with a body.
-    unsafe { ompvm_clone(function) }
+    unsafe { ompvm_clone_function(function) }
 }
 
 /// Splits a block so that a new one begins with the instruction.
@@ -391,68 +391,68 @@ pub(super) fn split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef {
 }
 
 /// Creates a block through which the blocks `from` reach their common successor `to`.
-pub(super) fn gather(to: LLVMBasicBlockRef, from: &[LLVMBasicBlockRef]) -> LLVMBasicBlockRef {
+pub(super) fn merge_predecessors(to: LLVMBasicBlockRef, from: &[LLVMBasicBlockRef]) -> LLVMBasicBlockRef {
     // SAFETY: live blocks of one function; the list has the given length.
-    unsafe { ompvm_gather(to, from.as_ptr(), from.len()) }
+    unsafe { ompvm_merge_predecessors(to, from.as_ptr(), from.len()) }
 }
 
 /// Outlines single-entry blocks, of which the first is the entry, into a function.
-pub(super) fn extract(blocks: &[LLVMBasicBlockRef]) -> Option<LLVMValueRef> {
+pub(super) fn outline_blocks(blocks: &[LLVMBasicBlockRef]) -> Option<LLVMValueRef> {
     // SAFETY: live blocks of one function; the list has the given length.
-    let made = unsafe { ompvm_extract(blocks.as_ptr(), blocks.len()) };
+    let made = unsafe { ompvm_outline_blocks(blocks.as_ptr(), blocks.len()) };
     (!made.is_null()).then_some(made)
 }
 
 /// Inlines a call. Returns true on success.
-pub(super) fn inline(call: LLVMValueRef) -> bool {
+pub(super) fn inline_call(call: LLVMValueRef) -> bool {
     // SAFETY: a live call of a function with a body.
-    unsafe { ompvm_inline(call) != 0 }
+    unsafe { ompvm_inline_call(call) != 0 }
 }
 
 /// Disables unrolling of loops that gain nothing by it and take NVIDIA's assembler long; see
 /// `shim.cpp`.
-pub(super) fn keep_rolled(module: LLVMModuleRef) {
+pub(super) fn disable_unrolling(module: LLVMModuleRef) {
     // SAFETY: the module is live.
-    unsafe { ompvm_keep_rolled(module) }
+    unsafe { ompvm_disable_unrolling(module) }
 }
 
-/// Assigns iterations of loops over the grid to blocks as tiles where that helps; see `tile.cpp`.
-pub(super) fn tile(module: LLVMModuleRef) {
+/// Assigns iterations of loops over the grid to blocks as tiles where that helps; see `tile_loops.cpp`.
+pub(super) fn tile_loops(module: LLVMModuleRef) {
     // SAFETY: the caller's own module, which nothing else uses now.
-    unsafe { ompvm_tile(module) }
+    unsafe { ompvm_tile_loops(module) }
 }
 
-/// Versions loops that divide their induction variable with 32-bit indices; see `narrow.cpp`.
-pub(super) fn narrow(module: LLVMModuleRef) {
+/// Versions loops that divide their induction variable with 32-bit indices; see `narrow_indices.cpp`.
+pub(super) fn narrow_indices(module: LLVMModuleRef) {
     // SAFETY: the module is live, and nobody holds an analysis of it.
-    unsafe { ompvm_narrow(module) }
+    unsafe { ompvm_narrow_indices(module) }
 }
 
 /// Removes a function's personality. Nothing in the function may catch an exception.
-pub(super) fn forget_personality(function: LLVMValueRef) {
+pub(super) fn drop_personality(function: LLVMValueRef) {
     // SAFETY: the function is live.
-    unsafe { ompvm_forget_personality(function) }
+    unsafe { ompvm_drop_personality(function) }
 }
 
 /// Removes all attributes of a parameter.
-pub(super) fn forget_parameter(function: LLVMValueRef, index: u32) {
+pub(super) fn drop_parameter_attributes(function: LLVMValueRef, index: u32) {
     // SAFETY: the function is live and has the parameter.
-    unsafe { ompvm_forget_parameter(function, index) }
+    unsafe { ompvm_drop_parameter_attributes(function, index) }
 }
 
-/// Hoists the index loads of loops over gathered values; see `loads.cpp`.
-pub(super) fn loads(module: LLVMModuleRef) {
+/// Hoists the index loads of loops over gathered values; see `hoist_indices.cpp`.
+pub(super) fn hoist_indices(module: LLVMModuleRef) {
     // SAFETY: the module is live.
-    unsafe { ompvm_loads(module) }
+    unsafe { ompvm_hoist_indices(module) }
 }
 
-/// Splits vectors that span two registers; see `split.cpp`.
-pub(super) fn split(module: LLVMModuleRef) {
+/// Splits vectors that span two registers; see `split_vectors.cpp`.
+pub(super) fn split_vectors(module: LLVMModuleRef) {
     // SAFETY: the module is live.
-    unsafe { ompvm_split(module) }
+    unsafe { ompvm_split_vectors(module) }
 }
 
-/// Result of [`unroll`].
+/// Result of [`mark_unroll`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unroll {
     /// True if there are loop nests over small matrices.
@@ -461,10 +461,10 @@ pub(super) struct Unroll {
     pub vectors: bool,
 }
 
-/// Marks loops to be unrolled; see `unroll.cpp`.
-pub(super) fn unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> Unroll {
+/// Marks loops to be unrolled; see `mark_unroll.cpp`.
+pub(super) fn mark_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> Unroll {
     // SAFETY: module and machine are live.
-    let found = unsafe { ompvm_unroll(module, machine) };
+    let found = unsafe { ompvm_mark_unroll(module, machine) };
     Unroll {
         nests: found & 1 != 0,
         vectors: found & 2 != 0,
@@ -472,73 +472,73 @@ pub(super) fn unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> Un
 }
 
 /// Keeps arrays in memory whose elements a loop would carry in more registers than there are; see
-/// `carried.cpp`. Returns true if there was one; then [`release`] must follow.
+/// `keep_in_memory.cpp`. Returns true if there was one; then [`release_arrays`] must follow.
 pub(super) fn keep_in_memory(module: LLVMModuleRef) -> bool {
     // SAFETY: the module is live, and nobody holds an analysis of it.
     unsafe { ompvm_keep_in_memory(module) != 0 }
 }
 
 /// Erases the markers that [`keep_in_memory`] added.
-pub(super) fn release(module: LLVMModuleRef) {
+pub(super) fn release_arrays(module: LLVMModuleRef) {
     // SAFETY: the module is live, and nobody holds an analysis of it.
-    unsafe { ompvm_release(module) }
+    unsafe { ompvm_release_arrays(module) }
 }
 
-/// Clusters stores to one cache line; see `lines.cpp`.
-pub(super) fn lines(module: LLVMModuleRef) {
+/// Clusters stores to one cache line; see `cluster_stores.cpp`.
+pub(super) fn cluster_stores(module: LLVMModuleRef) {
     // SAFETY: the module is live, and nobody holds an analysis of it.
-    unsafe { ompvm_lines(module) }
+    unsafe { ompvm_cluster_stores(module) }
 }
 
 /// Packs pairs of vectors into wider ones where the machine has registers for them; see
-/// `pairs.cpp`.
-pub(super) fn pairs(module: LLVMModuleRef, machine: LLVMTargetMachineRef) {
+/// `repack_vectors.cpp`.
+pub(super) fn repack_vectors(module: LLVMModuleRef, machine: LLVMTargetMachineRef) {
     // SAFETY: module and machine are live, and nobody holds an analysis of the module.
-    unsafe { ompvm_pairs(module, machine) }
+    unsafe { ompvm_repack_vectors(module, machine) }
 }
 
-/// Sizes of a module's functions before passes run, to bound their growth; see `passes.cpp`.
-pub(super) struct Growth {
+/// Sizes of a module's functions before passes run, to bound their growth; see `run_passes.cpp`.
+pub(super) struct GrowthGuard {
     handle: *mut c_void,
     module: LLVMModuleRef,
 }
 
-/// Reason of [`Growth::check`] for giving up on the passes.
+/// Reason of [`GrowthGuard::check`] for giving up on the passes.
 #[derive(Debug)]
-pub(super) struct Grown {
+pub(super) struct GrowthExceeded {
     /// The function's symbol; empty if several functions are to blame.
     pub culprit: String,
     /// One sentence.
     pub what: String,
 }
 
-impl Growth {
+impl GrowthGuard {
     /// Records the current sizes of a module's functions.
-    pub(super) fn of(module: LLVMModuleRef) -> Growth {
+    pub(super) fn of(module: LLVMModuleRef) -> GrowthGuard {
         // SAFETY: the module is live.
-        let handle = unsafe { ompvm_growth(module) };
-        Growth { handle, module }
+        let handle = unsafe { ompvm_record_sizes(module) };
+        GrowthGuard { handle, module }
     }
 
     /// Fails if a function has grown out of proportion.
-    pub(super) fn check(&self) -> Result<(), Grown> {
+    pub(super) fn check(&self) -> Result<(), GrowthExceeded> {
         let mut culprit = null_mut();
         // SAFETY: handle and module are live.
-        let what = unsafe { ompvm_grown(self.handle, self.module, &raw mut culprit) };
+        let what = unsafe { ompvm_exceeded_growth(self.handle, self.module, &raw mut culprit) };
         if what.is_null() {
             return Ok(());
         }
-        Err(Grown {
+        Err(GrowthExceeded {
             culprit: take_message(culprit),
             what: take_message(what),
         })
     }
 }
 
-impl Drop for Growth {
+impl Drop for GrowthGuard {
     fn drop(&mut self) {
         // SAFETY: `of` made the handle, and nothing uses it after this.
-        unsafe { ompvm_dispose_growth(self.handle) };
+        unsafe { ompvm_dispose_sizes(self.handle) };
     }
 }
 
@@ -546,17 +546,17 @@ impl Drop for Growth {
 ///
 /// # Errors
 /// Returns LLVM's message for an unknown pass.
-pub(super) fn passes(
+pub(super) fn run_passes(
     module: LLVMModuleRef,
     passes: &CStr,
     machine: LLVMTargetMachineRef,
-    growth: Option<&Growth>,
+    growth: Option<&GrowthGuard>,
 ) -> Result<(), String> {
     let growth = growth.map_or(null_mut(), |g| g.handle);
     let mut error = null_mut();
     // SAFETY: module, machine and growth are live, and nobody holds an analysis of the module.
     let failed =
-        unsafe { ompvm_passes(module, passes.as_ptr(), machine, growth, &raw mut error) } != 0;
+        unsafe { ompvm_run_passes(module, passes.as_ptr(), machine, growth, &raw mut error) } != 0;
     if failed {
         return Err(take_message(error));
     }

@@ -117,7 +117,7 @@ extern "C" void ompvm_expand_thread_locals(LLVMModuleRef wrapped) {
 }
 
 /// Runs the second step.
-extern "C" void ompvm_ask_for_thread_locals(LLVMModuleRef wrapped) {
+extern "C" void ompvm_materialize_thread_locals(LLVMModuleRef wrapped) {
   Module &module = *unwrap(wrapped);
   DenseMap<std::pair<Function *, GlobalVariable *>, Instruction *> asked;
   for (GlobalVariable &variable : module.globals()) {

@@ -4,7 +4,7 @@
 //! The guest's calls of the C library's allocation functions and of C++'s operators pass through
 //! wrappers here. The wrappers record the start of each larger block that the program's main thread
 //! allocates; [`distinct`] returns true if pointers are starts of different blocks. Compiled loops
-//! call it at their head (`speculate.cpp`) and have a version for either answer, so an unrecorded
+//! call it at their head (`version_aliases.cpp`) and have a version for either answer, so an unrecorded
 //! block costs speed and nothing else. Hence the table is small: a line holds eight starts, and a
 //! block whose line is full is not recorded.
 //!

@@ -331,7 +331,7 @@ fn refuse(
     for kernel in &refused {
         kernels.retain(|k| *k != kernel.name);
         if let Some(function) = super::nvptx::function(module, &kernel.name) {
-            super::shim::forget_body(function);
+            super::shim::drop_body(function);
         }
     }
     Ok(refused)

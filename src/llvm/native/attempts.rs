@@ -66,10 +66,10 @@ impl Session<'_> {
         let done = contain::run(self.bitcode.limit(), || self.attempt(unit));
         done.unwrap_or_else(|failure| {
             pipeline::forget_machines();
-            let mut symbols = symbols(&failure.doing);
+            let mut symbols = symbols(&failure.passes);
             let culprit = symbols.next();
-            let doing = failure.doing.lines().next().unwrap_or_default();
-            let pass = doing
+            let passes = failure.passes.lines().next().unwrap_or_default();
+            let pass = passes
                 .split(['"', '\''])
                 .nth(1)
                 .map(|p| format!(" in the pass `{p}`"));
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_function_is_found_in_what_llvm_was_doing() {
+    fn culprit_is_found_in_running_passes() {
         let text = "Running pass \"slp-vectorizer\" on function \"ompvm.f12\"\n\
             Running pass \"function(slp-vectorizer)\" on module \"input\"";
         assert_eq!(symbols(text).collect::<Vec<_>>(), ["ompvm.f12"]);

@@ -163,8 +163,8 @@ impl From<String> for Trouble {
     }
 }
 
-impl From<super::shim::Grown> for Trouble {
-    fn from(grown: super::shim::Grown) -> Trouble {
+impl From<super::shim::GrowthExceeded> for Trouble {
+    fn from(grown: super::shim::GrowthExceeded) -> Trouble {
         Trouble::Part {
             why: grown.what,
             culprit: Some(grown.culprit).filter(|c| !c.is_empty()),
@@ -261,7 +261,7 @@ impl<'r> Session<'r> {
             Some(list) => list.iter().copied().chain(entries).collect(),
         };
         let wanted: Vec<&str> = wanted.iter().map(|&n| &*names[n]).collect();
-        super::shim::select(parsed.module, &wanted, true)?;
+        super::shim::read_selected(parsed.module, &wanted, true)?;
         super::shim::expand_thread_locals(parsed.module);
         super::shim::lower_checked_loads(parsed.module);
         if self.request.contracted {
@@ -277,7 +277,7 @@ impl<'r> Session<'r> {
                 return Err("the files changed since they were read".into());
             };
             let name = format!("ompvm.o{}.{}", entry.function, entry.block);
-            match super::shim::loop_entry(
+            match super::shim::osr_entry(
                 function,
                 entry.block,
                 &name,
@@ -299,7 +299,7 @@ impl<'r> Session<'r> {
         if let Some(list) = &unit.functions {
             for entry in &unit.entries {
                 if !list.contains(&entry.function) {
-                    super::shim::forget_body(all[entry.function]);
+                    super::shim::drop_body(all[entry.function]);
                 }
             }
         }

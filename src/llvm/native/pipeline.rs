@@ -5,11 +5,11 @@
 //! and above all vectorizes straight-line code and loops again with this processor's registers.
 //! [`Level::Quick`] only inlines and applies the passes that cost next to nothing.
 //!
-//! Both levels unroll nests over small matrices (`unroll.cpp`), pack again (`pairs.cpp`) what clang
-//! vectorized for 128-bit registers (`split.cpp`), and order loads for code generation
-//! (`loads.cpp`). `Full` also unrolls what clang vectorized for 128-bit registers, versions loops
-//! for arrays that do not overlap (`speculate.cpp`), keeps arrays in memory that would not fit in
-//! registers (`carried.cpp`), and orders stores by cache line (`lines.cpp`). Packing and unrolling
+//! Both levels unroll nests over small matrices (`mark_unroll.cpp`), pack again (`repack_vectors.cpp`) what clang
+//! vectorized for 128-bit registers (`split_vectors.cpp`), and order loads for code generation
+//! (`hoist_indices.cpp`). `Full` also unrolls what clang vectorized for 128-bit registers, versions loops
+//! for arrays that do not overlap (`version_aliases.cpp`), keeps arrays in memory that would not fit in
+//! registers (`keep_in_memory.cpp`), and orders stores by cache line (`cluster_stores.cpp`). Packing and unrolling
 //! are part of quick code because packing saves as much code generation time as it takes, and the
 //! unrolled nests run faster.
 //!
@@ -46,7 +46,7 @@ pub(crate) const OPTIONS: [&CStr; 1] = [c"-disable-lsr"];
 const FIRST: &CStr =
     c"ipsccp,cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>)";
 
-/// Fully unrolls nests over small matrices (`unroll.cpp`): the outer loops, which makes the trip
+/// Fully unrolls nests over small matrices (`mark_unroll.cpp`): the outer loops, which makes the trip
 /// counts of the inner loops constants, then the inner loops.
 const NESTS: &CStr = c"function(loop(indvars,loop-unroll-full),sccp,simplifycfg,\
     instcombine<no-verify-fixpoint>,loop(indvars,loop-unroll-full),sccp,simplifycfg,\
@@ -55,7 +55,7 @@ const NESTS: &CStr = c"function(loop(indvars,loop-unroll-full),sccp,simplifycfg,
 /// Promotes the arrays of unrolled nests to values; runs after [`NESTS`].
 const VALUES: &CStr = c"function(sroa,early-cse<memssa>)";
 
-/// Unrolls by two the loops that `unroll.cpp` marked.
+/// Unrolls by two the loops that `mark_unroll.cpp` marked.
 const VECTORS: &CStr =
     c"function(loop-unroll<O3;no-partial;no-peeling;no-runtime;no-upperbound;no-profile-peeling>,\
     instcombine<no-verify-fixpoint>)";
@@ -104,13 +104,13 @@ pub(super) fn run(
         machine.run(module, c"always-inline")?;
     }
     if !unit.wide {
-        shim::split(module);
+        shim::split_vectors(module);
     }
     // Quick code replaces code that grew, and is at most inlined, so it is not checked.
-    let growth = (level == Level::Full).then(|| shim::Growth::of(module));
-    let check = || growth.as_ref().map_or(Ok(()), shim::Growth::check);
+    let growth = (level == Level::Full).then(|| shim::GrowthGuard::of(module));
+    let check = || growth.as_ref().map_or(Ok(()), shim::GrowthGuard::check);
     let run = |passes| -> Result<(), Trouble> {
-        shim::passes(module, passes, machine.0.0, growth.as_ref())?;
+        shim::run_passes(module, passes, machine.0.0, growth.as_ref())?;
         Ok(check()?)
     };
     match level {
@@ -118,7 +118,7 @@ pub(super) fn run(
         Level::Quick => {}
         Level::Full => run(FIRST)?,
     }
-    let unroll = shim::unroll(module, machine.0.0);
+    let unroll = shim::mark_unroll(module, machine.0.0);
     let mut kept = false;
     if unroll.nests {
         run(NESTS)?;
@@ -126,26 +126,26 @@ pub(super) fn run(
         run(VALUES)?;
     }
     match level {
-        Level::Quick => shim::pairs(module, machine.0.0),
+        Level::Quick => shim::repack_vectors(module, machine.0.0),
         Level::Full => {
-            shim::speculate(module);
+            shim::version_aliases(module);
             if unroll.vectors {
                 run(VECTORS)?;
                 kept |= shim::keep_in_memory(module);
-                shim::pairs(module, machine.0.0);
+                shim::repack_vectors(module, machine.0.0);
             }
             run(LOOPS)?;
             kept |= shim::keep_in_memory(module);
             run(STRAIGHT)?;
-            shim::pairs(module, machine.0.0);
-            shim::lines(module);
+            shim::repack_vectors(module, machine.0.0);
+            shim::cluster_stores(module);
             run(LAST)?;
         }
     }
     if kept {
-        shim::release(module);
+        shim::release_arrays(module);
     }
-    shim::loads(module);
+    shim::hoist_indices(module);
     Ok(check()?)
 }
 
@@ -227,7 +227,7 @@ impl Machine {
 
     /// Runs passes, named as for `opt -passes=`.
     pub(crate) fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
-        shim::passes(module, passes, self.0.0, None)
+        shim::run_passes(module, passes, self.0.0, None)
     }
 
     /// Generates an object file for the module.

@@ -154,7 +154,7 @@ pub(super) fn disarm(module: LLVMModuleRef, request: &Request) {
         name.len()
     ));
     for function in refused {
-        shim::forget_body(function);
+        shim::drop_body(function);
         let entry = llvm!(core::LLVMAppendBasicBlockInContext(
             context,
             function,

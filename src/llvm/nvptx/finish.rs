@@ -15,7 +15,7 @@ use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
 pub(super) fn remove(module: LLVMModuleRef, kernels: &[Kernel]) -> Result<(), String> {
     for kernel in kernels.iter().filter(|k| k.refused.is_some()) {
         if let Some(function) = super::function(module, &kernel.name) {
-            shim::forget_body(function);
+            shim::drop_body(function);
         }
     }
     llvm!(debuginfo::LLVMStripModuleDebugInfo(module));

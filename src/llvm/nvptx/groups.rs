@@ -61,7 +61,7 @@ pub(super) fn specialise(
             .collect();
         for kernel in kernels.iter().filter(|k| !members.contains(&*k.name)) {
             if let Some(function) = super::function(copy, &kernel.name) {
-                crate::shim::forget_body(function);
+                crate::shim::drop_body(function);
             }
         }
         if let Some(key) = of {

@@ -6,10 +6,10 @@
 //!
 //! - The execution mode of the kernels becomes a constant of the runtime ([`groups`]).
 //! - A combined loop over teams and threads becomes one loop over the grid ([`grid`]), whose
-//!   iterations go to blocks as tiles of the indices if the body gains by that (`tile.cpp`).
+//!   iterations go to blocks as tiles of the indices if the body gains by that (`tile_loops.cpp`).
 //! - Shared variables that only one thread uses become registers ([`promote`]).
 //! - Redundant barriers are removed ([`finish`]).
-//! - Divisions of a collapsed loop have 32 bits if that suffices (`narrow.cpp`).
+//! - Divisions of a collapsed loop have 32 bits if that suffices (`narrow_indices.cpp`).
 //!
 //! LLVM's passes do the rest, since the runtime is inlined.
 //!
@@ -139,7 +139,7 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     machine.adopt(module);
     // LLVM's own OpenMP pass would change execution modes after other decisions depend on them; it
     // runs only if this flag is set.
-    super::shim::forget_flags(module);
+    super::shim::drop_module_flags(module);
     groups::specialise(&parsed, &machine, &kernels, &own)?;
     for kernel in &mut kernels {
         kernel.refused = check::kernel(module, &kernel.name, request);
@@ -152,8 +152,8 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     finish::unread(module);
     promote::leading_barriers(module, &kernels);
     machine.widen_counters(module)?;
-    super::shim::tile(module);
-    super::shim::narrow(module);
+    super::shim::tile_loops(module);
+    super::shim::narrow_indices(module);
     machine.run(
         module,
         c"function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
@@ -163,7 +163,7 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     early::loads(module);
     // Unrolling does not shorten a chain of such operations, and the assembler takes up to 20 s on
     // it.
-    super::shim::keep_rolled(module);
+    super::shim::disable_unrolling(module);
     let ptx = machine.assembly(module)?;
     Ok(Lowered { ptx, kernels })
 }

@@ -244,7 +244,7 @@ fn tells_threads(region: LLVMValueRef) -> bool {
 }
 
 /// Marks the loop of a kernel that may have any grid if its threads are interchangeable: the order
-/// of its iterations is then free (`tile.cpp`).
+/// of its iterations is then free (`tile_loops.cpp`).
 ///
 /// A kernel of several loops keeps its order, since an explicit `dist_schedule` cannot be told from
 /// none and promises that a team gets the same iterations of each. So does a kernel that queries

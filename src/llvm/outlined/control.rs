@@ -355,7 +355,7 @@ impl Writing {
         let Some(&first) = looks.first() else {
             return Ok(());
         };
-        match shim::trips(block).map(|n| n.saturating_mul(looks.len() as u64)) {
+        match shim::max_trips(block).map(|n| n.saturating_mul(looks.len() as u64)) {
             Some(count) if count <= IDLE => Ok(()),
             _ => Err(refuse(
                 "a sequential loop around its loops uses memory",

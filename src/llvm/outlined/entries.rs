@@ -79,7 +79,7 @@ pub(super) fn rewrite(
         several: false,
     };
     for index in 0..2 {
-        shim::forget_parameter(function, index);
+        shim::drop_parameter_attributes(function, index);
     }
     // Reductions come first, because they make code dead.
     for instruction in instructions(function).collect::<Vec<_>>() {
@@ -113,7 +113,7 @@ pub(super) fn rewrite(
     for index in 0..2 {
         it.number(llvm!(core::LLVMGetParam(function, index)))?;
     }
-    shim::forget_personality(function);
+    shim::drop_personality(function);
     for reduction in &it.reductions {
         check_combine(reduction.combine)?;
     }

@@ -131,7 +131,7 @@ pub(super) fn flatten(module: LLVMModuleRef, candidates: &[Candidate]) -> Result
         }
         let region = regions.get(&function);
         if region.is_none() && !kept.contains(&function) {
-            crate::shim::forget_body(function);
+            crate::shim::drop_body(function);
             continue;
         }
         for name in [

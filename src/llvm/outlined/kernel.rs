@@ -104,7 +104,7 @@ pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Unit,
         place_globals(module, kernel);
     }
     hide(module, &kernels);
-    shim::forget_flags(module);
+    shim::drop_module_flags(module);
     super::flatten::run(
         module,
         c"globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)",
@@ -481,7 +481,7 @@ fn place_globals(module: LLVMModuleRef, kernel: &str) {
         let variable = llvm!(core::LLVMGetOperand(mark, 0));
         let instead = llvm!(core::LLVMGetOperand(mark, 1));
         llvm!(core::LLVMInstructionEraseFromParent(mark));
-        shim::replace_in(kernel, variable, instead);
+        shim::replace_in_function(kernel, variable, instead);
     }
 }
 

@@ -196,7 +196,7 @@ fn outline_here(files: &[Input]) -> Result<Outlined, String> {
             plan
         });
         if candidate.refused.is_some() {
-            shim::forget_body(candidate.function);
+            shim::drop_body(candidate.function);
         }
         regions.push(Region {
             function: candidate.name.clone(),
@@ -234,14 +234,14 @@ fn plan(
     function: LLVMValueRef,
     index: usize,
 ) -> Result<(Plan, Vec<Kernel>), Refusal> {
-    let copy = shim::clone(function);
+    let copy = shim::clone_function(function);
     if let Ok(made) = whole(module, function, index) {
-        shim::forget_body(copy);
+        shim::drop_body(copy);
         return Ok(made);
     }
-    shim::forget_body(function);
+    shim::drop_body(function);
     // Its reason is the more specific one, since it accepts more.
-    walked(module, copy, index).inspect_err(|_| shim::forget_body(copy))
+    walked(module, copy, index).inspect_err(|_| shim::drop_body(copy))
 }
 
 fn kernel_name(index: usize, phase: usize) -> String {

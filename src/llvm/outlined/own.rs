@@ -152,11 +152,11 @@ impl Own {
 
     /// Follows the uses of a copy's address.
     fn check(&mut self, address: LLVMValueRef, outside: bool) {
-        if let Err((misuse, at)) = shim::written_first(address, self.size, outside) {
+        if let Err((misuse, at)) = shim::check_initialized(address, self.size, outside) {
             let why = match misuse {
-                Misuse::Stale if outside => "which is read where no region writes it before",
-                Misuse::Stale => "which is read before all of it is written",
-                Misuse::Kept => "whose address is kept",
+                Misuse::ReadBeforeWrite if outside => "which is read where no region writes it before",
+                Misuse::ReadBeforeWrite => "which is read before all of it is written",
+                Misuse::Escapes => "whose address is kept",
             };
             self.refused = Some(self.refusal(why, at));
         }

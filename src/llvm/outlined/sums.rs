@@ -740,7 +740,7 @@ impl Placing<'_> {
             }
             self.before(first);
             let call = self.call(adds, &[sum.array, copy]);
-            shim::inline(call);
+            shim::inline_call(call);
             return;
         }
         let here = llvm!(core::LLVMGetInstructionParent(begin));
@@ -753,7 +753,7 @@ impl Placing<'_> {
         llvm!(core::LLVMPositionBuilderAtEnd(self.builder, result));
         let call = self.call(adds, &[sum.array, copy]);
         llvm!(core::LLVMBuildBr(self.builder, rest));
-        shim::inline(call);
+        shim::inline_call(call);
     }
 }
 

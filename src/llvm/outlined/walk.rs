@@ -93,7 +93,7 @@ pub(super) fn apart(
     for section in &sections {
         let mut list: Vec<LLVMBasicBlockRef> = vec![section.entry];
         list.extend(section.blocks.iter().filter(|&&b| b != section.entry));
-        let inner = shim::extract(&list)
+        let inner = shim::outline_blocks(&list)
             .ok_or_else(|| refuse("its loop cannot be made a function", None))?;
         let phase = parts.len() as u32;
         let (part, launch) = part(module, function, inner, phase, reductions, &shared)?;
@@ -112,10 +112,10 @@ pub(super) fn apart(
         let used = called(launch.call);
         llvm!(core::LLVMInstructionEraseFromParent(launch.call));
         if let Some(inner) = used {
-            shim::forget_body(inner);
+            shim::drop_body(inner);
         }
     }
-    shim::forget_body(function);
+    shim::drop_body(function);
     Ok((parts, script))
 }
 
@@ -205,7 +205,7 @@ fn section(
         .copied()
         .filter(|&b| successors(b).contains(&after))
         .collect();
-    let after = shim::gather(after, &leaving);
+    let after = shim::merge_predecessors(after, &leaving);
     let mut at = llvm!(core::LLVMGetFirstBasicBlock(function));
     while !at.is_null() {
         // The loop is neither entered elsewhere nor nested in itself.
@@ -748,7 +748,7 @@ impl Making<'_> {
         ));
         llvm!(core::LLVMBuildRetVoid(builder));
         llvm!(core::LLVMDisposeBuilder(builder));
-        if !shim::inline(call) {
+        if !shim::inline_call(call) {
             return Err(refuse("its loop cannot be made a function", None));
         }
         super::flatten::simplify(made)?;

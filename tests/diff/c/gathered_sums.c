@@ -1,4 +1,4 @@
-/* Sums over gathered values: loops whose loads are reordered (llvm/loads.cpp), and loops that must keep their order. */
+/* Sums over gathered values: loops whose loads are reordered (llvm/hoist_indices.cpp), and loops that must keep their order. */
 #include <stdio.h>
 
 enum { ROWS = 300, WIDTH = 11 };

@@ -1,5 +1,5 @@
 // Arrays of complex numbers: clang separates their parts and mixes the results; the packing of pairs
-// (llvm/pairs.cpp) keeps them together. Also loops that must stay separate.
+// (llvm/repack_vectors.cpp) keeps them together. Also loops that must stay separate.
 #include <cstdint>
 #include <cstdio>
 

@@ -14,7 +14,7 @@ fn packed(lines: &str) -> String {
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "pairs");
     let module = context.create_module_from_ir(buffer).unwrap();
     let machine = Machine::host(module.as_mut_ptr(), true).unwrap();
-    shim::pairs(module.as_mut_ptr(), machine.0.0);
+    shim::repack_vectors(module.as_mut_ptr(), machine.0.0);
     module.verify().unwrap();
     module.print_to_string().to_string()
 }
@@ -265,7 +265,7 @@ out:
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "lines");
     let module = context.create_module_from_ir(buffer).unwrap();
-    shim::lines(module.as_mut_ptr());
+    shim::cluster_stores(module.as_mut_ptr());
     module.verify().unwrap();
     let text = module.print_to_string().to_string();
     let stores = text.lines().filter(|l| l.trim().starts_with("store"));
@@ -531,7 +531,7 @@ declare void @g(ptr)
     machine.run(module.as_mut_ptr(), STRAIGHT).unwrap();
     machine.run(module.as_mut_ptr(), LAST).unwrap();
     if kept {
-        shim::release(module.as_mut_ptr());
+        shim::release_arrays(module.as_mut_ptr());
     }
     module.verify().unwrap();
     (kept, module.print_to_string().to_string())

@@ -27,11 +27,11 @@ constexpr unsigned FEW = 2, MOST = 8;
 constexpr unsigned LONGEST = 64;
 
 /// A block that is a loop.
-class Loads {
+class IndexHoisting {
   BasicBlock &block;
   /// Values computed from loads of this iteration.
   SmallPtrSet<Value *, 16> behind;
-  /// Loads whose addresses are known at the start of the iteration.
+  /// IndexHoisting whose addresses are known at the start of the iteration.
   SmallVector<LoadInst *, 8> known;
   /// Known loads that gathers compute their addresses from.
   SmallPtrSet<Value *, 8> indices;
@@ -40,7 +40,7 @@ class Loads {
   Instruction *to = nullptr;
 
 public:
-  Loads(BasicBlock &block) : block(block) {}
+  IndexHoisting(BasicBlock &block) : block(block) {}
 
   void order() {
     if (!qualifies())
@@ -51,10 +51,10 @@ public:
       to = to ? some.front() : &*block.getFirstNonPHIIt();
       for (LoadInst *load : some)
         if (indices.contains(load))
-          raise(load);
+          hoist(load);
       for (LoadInst *load : some)
         if (!indices.contains(load))
-          raise(load);
+          hoist(load);
     }
   }
 
@@ -103,10 +103,10 @@ private:
 
   /// Moves an instruction, preceded by the instructions that it is computed from, after those moved
   /// before.
-  void raise(Instruction *i) {
+  void hoist(Instruction *i) {
     for (Value *v : i->operands())
       if (computed(v) && !moved.contains(v) && !cast<Instruction>(v)->comesBefore(to))
-        raise(cast<Instruction>(v));
+        hoist(cast<Instruction>(v));
     moved.insert(i);
     if (i == to)
       to = i->getNextNode();
@@ -118,9 +118,9 @@ private:
 } // namespace
 
 /// Reorders loads in a module's loops.
-extern "C" void ompvm_loads(LLVMModuleRef wrapped) {
+extern "C" void ompvm_hoist_indices(LLVMModuleRef wrapped) {
   for (Function &f : *unwrap(wrapped))
     for (BasicBlock &block : f)
       if (is_contained(successors(&block), &block))
-        Loads(block).order();
+        IndexHoisting(block).order();
 }

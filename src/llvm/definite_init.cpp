@@ -30,7 +30,7 @@ namespace {
 constexpr unsigned DEEPEST = 16;
 
 /// Classification of a use; as in `shim.rs`.
-enum Finding : int { FINE = 0, STALE = 1, KEPT = 2 };
+enum Finding : int { FINE = 0, UNINITIALIZED = 1, ESCAPES = 2 };
 
 struct Analyses {
   TargetLibraryInfoImpl names;
@@ -80,7 +80,7 @@ public:
   Variable(Function &f, Value *root, uint64_t size) : function(f), root(root), size(size), of(f) {}
 
   /// Returns the first finding other than FINE.
-  Finding look(bool outside, unsigned depth, Instruction *&odd);
+  Finding look(bool outside, unsigned depth, Instruction *&culprit);
 
 private:
   Function &function;
@@ -93,7 +93,7 @@ private:
   SmallVector<Step, 16> steps;
   SmallVector<Strided, 16> strided;
 
-  Finding collect(unsigned depth, Instruction *&odd);
+  Finding collect(unsigned depth, Instruction *&culprit);
   bool returns(Value *value);
   void write(Instruction *at, Value *address, uint64_t bytes);
   void follow(Step next);
@@ -276,17 +276,17 @@ bool Variable::covered(const Read &read) {
 }
 
 /// Classifies the uses of an argument in the callee.
-Finding argument(CallBase &call, unsigned index, uint64_t size, unsigned depth, Instruction *&odd) {
+Finding argument(CallBase &call, unsigned index, uint64_t size, unsigned depth, Instruction *&culprit) {
   Function *callee = call.getCalledFunction();
   if (!callee || callee->isDeclaration() || callee->isVarArg() || depth >= DEEPEST ||
       index >= callee->arg_size() || callee->isInterposable()) {
-    odd = &call;
-    return KEPT;
+    culprit = &call;
+    return ESCAPES;
   }
-  return Variable(*callee, callee->getArg(index), size).look(true, depth + 1, odd);
+  return Variable(*callee, callee->getArg(index), size).look(true, depth + 1, culprit);
 }
 
-Finding Variable::collect(unsigned depth, Instruction *&odd) {
+Finding Variable::collect(unsigned depth, Instruction *&culprit) {
   const DataLayout &layout = function.getParent()->getDataLayout();
   auto bytes = [&](Type *type) { return layout.getTypeStoreSize(type).getKnownMinValue(); };
   SmallVector<Value *, 16> open{root};
@@ -298,7 +298,7 @@ Finding Variable::collect(unsigned depth, Instruction *&odd) {
     for (Use &use : pointer->uses()) {
       auto *at = dyn_cast<Instruction>(use.getUser());
       if (!at)
-        return KEPT;
+        return ESCAPES;
       if (!of.tree.isReachableFromEntry(at->getParent()))
         continue;
       if (isa<GetElementPtrInst, PHINode, FreezeInst>(at) ||
@@ -309,26 +309,26 @@ Finding Variable::collect(unsigned depth, Instruction *&odd) {
     }
   }
   for (auto [use, at] : uses) {
-    odd = at;
+    culprit = at;
     Value *pointer = use->get();
     if (auto *load = dyn_cast<LoadInst>(at)) {
       if (load->isVolatile())
-        return KEPT;
+        return ESCAPES;
       if (!returns(load))
         reads.push_back({at, pointer, bytes(load->getType())});
     } else if (auto *store = dyn_cast<StoreInst>(at)) {
       if (store->isVolatile() || use->getOperandNo() != StoreInst::getPointerOperandIndex())
-        return KEPT;
+        return ESCAPES;
       write(at, pointer, bytes(store->getValueOperand()->getType()));
     } else if (auto *update = dyn_cast<AtomicRMWInst>(at)) {
       if (update->isVolatile() || use->getOperandNo() != AtomicRMWInst::getPointerOperandIndex())
-        return KEPT;
+        return ESCAPES;
       if (!returns(update))
         reads.push_back({at, pointer, bytes(update->getType())});
     } else if (auto *fill = dyn_cast<MemIntrinsic>(at)) {
       auto *count = dyn_cast<ConstantInt>(fill->getLength());
       if (fill->isVolatile())
-        return KEPT;
+        return ESCAPES;
       if (use->getOperandNo() != 0)
         reads.push_back({at, pointer, count ? count->getZExtValue() : 0});
       else if (count)
@@ -338,47 +338,47 @@ Finding Variable::collect(unsigned depth, Instruction *&odd) {
       if (intrinsic && (intrinsic->isLifetimeStartOrEnd() || intrinsic->isAssumeLikeIntrinsic()))
         continue;
       if (!call->isArgOperand(use))
-        return KEPT;
-      if (Finding found = argument(*call, call->getArgOperandNo(use), size, depth, odd))
+        return ESCAPES;
+      if (Finding found = argument(*call, call->getArgOperandNo(use), size, depth, culprit))
         return found;
     } else {
-      return KEPT;
+      return ESCAPES;
     }
   }
   return FINE;
 }
 
-Finding Variable::look(bool outside, unsigned depth, Instruction *&odd) {
-  if (Finding found = collect(depth, odd))
+Finding Variable::look(bool outside, unsigned depth, Instruction *&culprit) {
+  if (Finding found = collect(depth, culprit))
     return found;
   join();
   for (const Read &read : reads)
     // Elsewhere, a region may run between the write and the read.
     if (outside || !covered(read)) {
-      odd = read.at;
-      return STALE;
+      culprit = read.at;
+      return UNINITIALIZED;
     }
-  odd = nullptr;
+  culprit = nullptr;
   return FINE;
 }
 
 } // namespace
 
 /// Classifies the uses of a variable of `size` bytes, whose address is an instruction's result, and
-/// gives the offending instruction: STALE if it is read before it is written, KEPT if its address
+/// gives the offending instruction: UNINITIALIZED if it is read before it is written, ESCAPES if its address
 /// escapes. With `outside`, no read counts as preceded by a write.
-extern "C" int ompvm_written_first(LLVMValueRef address, uint64_t size, int outside,
-                                   LLVMValueRef *odd) {
+extern "C" int ompvm_check_initialized(LLVMValueRef address, uint64_t size, int outside,
+                                   LLVMValueRef *culprit) {
   auto *root = unwrap<Instruction>(address);
   Instruction *at = nullptr;
   Finding found = Variable(*root->getFunction(), root, size).look(outside != 0, 0, at);
-  *odd = wrap(at);
+  *culprit = wrap(at);
   return found;
 }
 
 /// Returns an upper bound of how often a block runs, as the product of the trip counts of the loops
 /// around it, up to a loop in which functions of the module are called; 0 if unknown.
-extern "C" uint64_t ompvm_trips(LLVMBasicBlockRef wrapped) {
+extern "C" uint64_t ompvm_max_trips(LLVMBasicBlockRef wrapped) {
   BasicBlock *block = unwrap(wrapped);
   Analyses of(*block->getParent());
   uint64_t trips = 1;

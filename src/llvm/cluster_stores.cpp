@@ -4,7 +4,7 @@
 // level, a store to another line than the previous one waits for that line, and the next store,
 // back to the first line, waits again: loops that alternately write half a line to each of two
 // arrays are slower on Intel's processors than loops that write whole lines. Loops whose iterations
-// write too little for that are unrolled before (`unroll.cpp`).
+// write too little for that are unrolled before (`mark_unroll.cpp`).
 //
 // In loops of one block, vector stores to adjacent locations sink to the last store of their line
 // if no instruction in between can observe it.
@@ -13,7 +13,7 @@
 // (`native/prepare.rs`).
 
 #include "analyses.h"
-#include "places.h"
+#include "locations.h"
 
 #include <llvm-c/Core.h>
 #include <llvm/Analysis/AliasAnalysis.h>
@@ -51,7 +51,7 @@ bool sinks(StoreInst *store, StoreInst *to, AAResults &aliases) {
 
 /// Sinks the stores of a line to the last of them. Later stores go first, so that none has to pass
 /// another one.
-void gather(MutableArrayRef<Part> line, AAResults &aliases) {
+void sink_line(MutableArrayRef<Part> line, AAResults &aliases) {
   sort(line, [](auto &a, auto &b) { return b.store->comesBefore(a.store); });
   StoreInst *to = line.front().store;
   for (Part &part : line.drop_front()) {
@@ -64,14 +64,14 @@ void gather(MutableArrayRef<Part> line, AAResults &aliases) {
   }
 }
 
-void stores(BasicBlock &block, AAResults &aliases) {
+void cluster(BasicBlock &block, AAResults &aliases) {
   const DataLayout &layout = block.getDataLayout();
   using From = std::tuple<Value *, Value *, int64_t>;
   MapVector<From, SmallVector<Part, 8>> streams;
   for (Instruction &i : block)
     if (auto *store = dyn_cast<StoreInst>(&i); store && store->isSimple()) {
       int64_t size = layout.getTypeStoreSize(store->getValueOperand()->getType());
-      Place at = place(layout, store->getPointerOperand());
+      Location at = location(layout, store->getPointerOperand());
       if (store->getValueOperand()->getType()->isVectorTy() && size >= LEAST)
         streams[{at.base, at.index, at.scale}].push_back({at.offset, size, store});
     }
@@ -87,17 +87,17 @@ void stores(BasicBlock &block, AAResults &aliases) {
            end++)
         bytes += parts[end].size;
       if (bytes == LINE)
-        gather(MutableArrayRef(parts).slice(first, end - first), aliases);
+        sink_line(MutableArrayRef(parts).slice(first, end - first), aliases);
     }
   }
 }
 
 } // namespace
 
-extern "C" void ompvm_lines(LLVMModuleRef wrapped) {
+extern "C" void ompvm_cluster_stores(LLVMModuleRef wrapped) {
   ompvm::Analyses analyses;
   for (Function &f : *unwrap(wrapped))
     for (BasicBlock &block : f)
       if (is_contained(successors(&block), &block) && block.size() <= LONGEST)
-        stores(block, analyses.of_functions().getResult<AAManager>(f));
+        cluster(block, analyses.of_functions().getResult<AAManager>(f));
 }

@@ -27,7 +27,7 @@
 //
 // Loops with more than three indices, several exits or convergent calls are not handled.
 
-#include "versions.h"
+#include "loop_versions.h"
 
 #include <llvm-c/Core.h>
 #include <llvm/ADT/MapVector.h>
@@ -147,7 +147,7 @@ public:
     for (Loop *loop : loops.getLoopsInPreorder()) {
       simplifyLoop(loop, &tree, &loops, nullptr, nullptr, nullptr, /*PreserveLCSSA=*/false);
       Shape shape;
-      if (recognised(loop, shape) && tile(loop, shape))
+      if (recognized(loop, shape) && tile(loop, shape))
         return true;
     }
     return false;
@@ -167,7 +167,7 @@ private:
     return size <= LARGEST;
   }
 
-  bool recognised(Loop *loop, Shape &shape) {
+  bool recognized(Loop *loop, Shape &shape) {
     BasicBlock *before = loop->getLoopPreheader(), *latch = loop->getLoopLatch();
     auto *end = latch ? dyn_cast<BranchInst>(latch->getTerminator()) : nullptr;
     auto *test = end && end->isConditional() ? dyn_cast<ICmpInst>(end->getCondition()) : nullptr;
@@ -435,13 +435,13 @@ private:
   }
 
   /// Properties of the body that call for another order.
-  struct Wish {
+  struct Preferences {
     bool outer_first = false; // addresses are consecutive in y
     bool neighbours = false, diverges = false;
   };
 
-  Wish wish(Loop *loop, const Shape &shape) {
-    Wish wish;
+  Preferences preferences(Loop *loop, const Shape &shape) {
+    Preferences wanted;
     unsigned along_x = 0, along_y = 0;
     MapVector<const Value *, unsigned> loads;
     for (BasicBlock *block : loop->blocks())
@@ -456,8 +456,8 @@ private:
             y.kind != Change::UNKNOWN)
           loads[getUnderlyingObject(pointer)]++;
       }
-    wish.outer_first = along_y > along_x;
-    wish.neighbours = any_of(loads, [](auto &entry) { return entry.second >= NEIGHBOURS; });
+    wanted.outer_first = along_y > along_x;
+    wanted.neighbours = any_of(loads, [](auto &entry) { return entry.second >= NEIGHBOURS; });
     for (Loop *inner : loop->getLoopsInPreorder()) {
       SmallVector<BasicBlock *, 4> leaving;
       if (inner == loop)
@@ -466,23 +466,23 @@ private:
       for (BasicBlock *block : leaving)
         if (auto *branch = dyn_cast<BranchInst>(block->getTerminator());
             branch && branch->isConditional())
-          wish.diverges |= asks_data(branch->getCondition());
+          wanted.diverges |= compares_floats(branch->getCondition());
     }
-    return wish;
+    return wanted;
   }
 
   /// Returns true if a condition compares floating-point numbers.
-  static bool asks_data(Value *condition, unsigned depth = 0) {
+  static bool compares_floats(Value *condition, unsigned depth = 0) {
     if (isa<FCmpInst>(condition))
       return true;
     auto *i = dyn_cast<Instruction>(condition);
     return i && depth < 4 && i->getType()->isIntegerTy(1) && !isa<PHINode>(i) &&
-           any_of(i->operands(), [&](Value *part) { return asks_data(part, depth + 1); });
+           any_of(i->operands(), [&](Value *part) { return compares_floats(part, depth + 1); });
   }
 
   /// Returns the branch that skips the loop for threads without an iteration; null if the thread
   /// number has a use other than that branch and the loop.
-  BranchInst *skipping(const Loop *loop, const Shape &shape) {
+  BranchInst *skip_branch(const Loop *loop, const Shape &shape) {
     auto *part = cast<Instruction>(stripped(shape.first));
     SmallVector<Instruction *, 4> open{part};
     ICmpInst *asks = nullptr;
@@ -518,10 +518,10 @@ private:
   Value *special(IRBuilder<> &build, Intrinsic::ID id) { return build.CreateIntrinsic(id, {}); }
 
   bool tile(Loop *loop, Shape &shape) {
-    Wish asked = wish(loop, shape);
+    Preferences asked = preferences(loop, shape);
     if (!asked.outer_first && !asked.neighbours && !asked.diverges)
       return false;
-    BranchInst *skip = skipping(loop, shape);
+    BranchInst *skip = skip_branch(loop, shape);
     if (!skip)
       return false;
     formLCSSARecursively(*loop, tree, &loops, nullptr);
@@ -734,7 +734,7 @@ private:
     Value *quotient, *remainder;
   };
 
-  /// Divides by multiplying with the reciprocal, as `narrow.cpp` does.
+  /// Divides by multiplying with the reciprocal, as `narrow_indices.cpp` does.
   static Divided divide(IRBuilder<> &build, Value *number, Value *divisor, Value *reciprocal) {
     Value *quotient = build.CreateIntrinsic(Intrinsic::nvvm_mulhi_ui, {number, reciprocal});
     Value *rest = build.CreateSub(number, build.CreateMul(quotient, divisor));
@@ -768,7 +768,7 @@ private:
 } // namespace
 
 /// Tiles the loops over the grid that gain by it, and inlines the grid numbers of the others.
-extern "C" void ompvm_tile(LLVMModuleRef module) {
+extern "C" void ompvm_tile_loops(LLVMModuleRef module) {
   SmallVector<CallInst *, 8> numbers;
   for (Function &f : *unwrap(module))
     if (!f.isDeclaration())

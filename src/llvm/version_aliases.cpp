@@ -16,7 +16,7 @@
 // that are entered often for a short time, whose guard would cost more than it gains.
 
 #include "analyses.h"
-#include "versions.h"
+#include "loop_versions.h"
 
 #include <llvm-c/Core.h>
 #include <llvm/Analysis/AliasAnalysis.h>
@@ -82,12 +82,12 @@ Value *base(const Value *address, LoopInfo &loops) {
   return objects.size() == 1 ? const_cast<Value *>(objects[0]) : nullptr;
 }
 
-class Speculation {
+class AliasVersioning {
   Function &f;
   FunctionAnalysisManager &analyses;
 
 public:
-  Speculation(Function &f, FunctionAnalysisManager &analyses) : f(f), analyses(analyses) {}
+  AliasVersioning(Function &f, FunctionAnalysisManager &analyses) : f(f), analyses(analyses) {}
 
   /// Versions the loops that qualify. Returns true if there were any.
   bool run() {
@@ -119,7 +119,7 @@ private:
         if (!plain(i))
           continue;
         Value *on = base(getLoadStorePointerOperand(&i), loops);
-        bool known = on && loop->isLoopInvariant(on) && (variable(on) || worth(on, loop));
+        bool known = on && loop->isLoopInvariant(on) && (variable(on) || available(on, loop));
         if (known)
           add(found.known[on], on, &i);
         else
@@ -156,7 +156,7 @@ private:
   }
 
   /// Returns true for pointers that are available at the nest's head and can be looked up.
-  bool worth(const Value *on, const Loop *loop) {
+  bool available(const Value *on, const Loop *loop) {
     auto *made = dyn_cast<Instruction>(on);
     return !isa<Constant>(on) && on->getType()->isPointerTy() &&
            on->getType()->getPointerAddressSpace() == 0 &&
@@ -184,7 +184,7 @@ private:
     if (found.heap.empty() || found.heap.size() + found.places.size() > MOST ||
         found.known.size() < 2 || (found.others * 3 > known && !loop->isInnermost()))
       return false;
-    return longEnough(loop) && gains(loop, found);
+    return longEnough(loop) && may_gain(loop, found);
   }
 
   static bool plainEnd(const Instruction *end) {
@@ -218,10 +218,10 @@ private:
 
   /// Returns true if an innermost loop that is not vectorized has a store and another access that
   /// only the guard can separate.
-  bool gains(Loop *loop, const Bases &found) {
+  bool may_gain(Loop *loop, const Bases &found) {
     if (!loop->isInnermost()) {
       for (Loop *inner : *loop)
-        if (gains(inner, found))
+        if (may_gain(inner, found))
           return true;
       return false;
     }
@@ -277,14 +277,14 @@ private:
     Bases found = bases(loop);
     if (found.heap.empty())
       return;
-    Value *guard = ask(loop, check, found, evolution, tree, loops);
-    mark(found, ompvm::version(loop, guard, ".apart", tree, loops).chosen);
+    Value *guard = emit_guard(loop, check, found, evolution, tree, loops);
+    add_scopes(found, ompvm::version(loop, guard, ".apart", tree, loops).chosen);
     PreservedAnalyses none = PreservedAnalyses::none();
     analyses.invalidate(f, none);
   }
 
   /// Emits the guard at the nest's head.
-  Value *ask(Loop *loop, BasicBlock *check, const Bases &found, ScalarEvolution &evolution,
+  Value *emit_guard(Loop *loop, BasicBlock *check, const Bases &found, ScalarEvolution &evolution,
              DominatorTree &tree, LoopInfo &loops) {
     DomTreeUpdater updater(tree, DomTreeUpdater::UpdateStrategy::Eager);
     Module &module = *f.getParent();
@@ -341,7 +341,7 @@ private:
   }
 
   /// Adds alias scopes and noalias metadata to each access.
-  void mark(const Bases &found, BasicBlock *before) {
+  void add_scopes(const Bases &found, BasicBlock *before) {
     LLVMContext &context = f.getContext();
     MDBuilder make(context);
     MDNode *domain = make.createAnonymousAliasScopeDomain("apart");
@@ -378,12 +378,12 @@ private:
 } // namespace
 
 /// Versions a module's loops. Returns 1 if it versioned any.
-extern "C" int ompvm_speculate(LLVMModuleRef wrapped) {
+extern "C" int ompvm_version_aliases(LLVMModuleRef wrapped) {
   Module &module = *unwrap(wrapped);
   ompvm::Analyses analyses;
   int changed = 0;
   for (Function &f : module)
     if (!f.isDeclaration())
-      changed |= Speculation(f, analyses.of_functions()).run();
+      changed |= AliasVersioning(f, analyses.of_functions()).run();
   return changed;
 }

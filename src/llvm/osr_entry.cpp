@@ -30,14 +30,14 @@ using namespace llvm;
 namespace {
 
 /// Ways to recover a value from an interpreter frame; as `PlaceKind` in `shim.rs`.
-enum Kind : uint32_t {
+enum LocationKind : uint32_t {
   Nowhere = 0, // the value lives within one block
   Slot = 1, // its slot form is at `offset`
   Derived = 2, // it is recomputed from its operands
   Address = 3, // it is the address `offset` of the frame
 };
 
-struct Place {
+struct ValueLocation {
   uint32_t kind;
   uint32_t offset;
 };
@@ -74,7 +74,7 @@ class Entry {
   Function *fresh = nullptr;
   BasicBlock *head = nullptr;
   BasicBlock *entry = nullptr;
-  ArrayRef<Place> places;
+  ArrayRef<ValueLocation> locations;
   /// True if the entry leaves for better code.
   bool yields;
   DenseMap<Value *, unsigned> number;
@@ -83,8 +83,8 @@ class Entry {
   std::string failure;
 
 public:
-  Entry(Function &old, ArrayRef<Place> places, bool yields)
-      : old(old), places(places), yields(yields) {}
+  Entry(Function &old, ArrayRef<ValueLocation> locations, bool yields)
+      : old(old), locations(locations), yields(yields) {}
 
   Value *address(IRBuilder<> &b, uint32_t offset) {
     return b.CreateConstGEP1_64(b.getInt8Ty(), fresh->getArg(0), offset);
@@ -97,9 +97,9 @@ public:
   }
 
   /// Loads a value from the frame, in the entry block.
-  Value *load(IRBuilder<> &b, Type *type, Place place) {
-    Value *at = address(b, place.offset);
-    if (place.kind == Address)
+  Value *load(IRBuilder<> &b, Type *type, ValueLocation location) {
+    Value *at = address(b, location.offset);
+    if (location.kind == Address)
       return at;
     Type *memory = memoryType(type);
     if (!memory)
@@ -119,9 +119,9 @@ public:
     return true;
   }
 
-  Place placeOf(Instruction *i) {
+  ValueLocation locationOf(Instruction *i) {
     auto n = number.find(i);
-    return n == number.end() ? Place{Nowhere, 0} : places[n->second];
+    return n == number.end() ? ValueLocation{Nowhere, 0} : locations[n->second];
   }
 
   /// Returns the value that an instruction had before the loop was entered.
@@ -129,13 +129,13 @@ public:
     auto known = values.find(i);
     if (known != values.end())
       return known->second;
-    Place place = placeOf(i);
+    ValueLocation location = locationOf(i);
     IRBuilder<> b(entry->getTerminator());
     Value *v = nullptr;
-    switch (place.kind) {
+    switch (location.kind) {
     case Slot:
     case Address:
-      v = load(b, i->getType(), place);
+      v = load(b, i->getType(), location);
       break;
     case Derived: {
       if (isa<PHINode>(i) || i->mayHaveSideEffects() || i->mayReadFromMemory())
@@ -211,7 +211,7 @@ public:
         }
     for (BasicBlock *b : inside)
       for (Instruction &i : *b)
-        if (placeOf(&i).kind == Slot) {
+        if (locationOf(&i).kind == Slot) {
           Blocks live = wantedIn(&i, inside);
           for (auto &[exit, values] : wanted)
             if (live.contains(exit))
@@ -221,11 +221,11 @@ public:
       BasicBlock *end = BasicBlock::Create(fresh->getContext(), "", fresh);
       IRBuilder<> b(end);
       for (Instruction *i : wanted[to])
-        if (!store(b, i, address(b, placeOf(i).offset)))
+        if (!store(b, i, address(b, locationOf(i).offset)))
           return false;
       for (PHINode &phi : to->phis())
-        if (Place place = placeOf(&phi); place.kind == Slot)
-          if (!store(b, phi.getIncomingValueForBlock(from), address(b, place.offset)))
+        if (ValueLocation location = locationOf(&phi); location.kind == Slot)
+          if (!store(b, phi.getIncomingValueForBlock(from), address(b, location.offset)))
             return false;
       b.CreateRet(b.getInt32(blockNumber[to]));
       from->getTerminator()->replaceSuccessorWith(to, end);
@@ -250,8 +250,8 @@ public:
       b.CreateCondBr(b.CreateICmpNE(flag, b.getInt32(0)), end, head, seldom);
       b.SetInsertPoint(end);
       for (PHINode &phi : head->phis()) {
-        if (Place place = placeOf(&phi); place.kind == Slot)
-          if (!store(b, phi.getIncomingValueForBlock(from), address(b, place.offset)))
+        if (ValueLocation location = locationOf(&phi); location.kind == Slot)
+          if (!store(b, phi.getIncomingValueForBlock(from), address(b, location.offset)))
             return false;
         phi.replaceIncomingBlockWith(from, again);
       }
@@ -276,7 +276,7 @@ public:
     for (unsigned n = 0; n < read.size(); n++)
       for (Use &use : read[n]->uses()) {
         auto *user = cast<Instruction>(use.getUser());
-        if (placeOf(user).kind == Derived)
+        if (locationOf(user).kind == Derived)
           read.insert(user);
         else if (auto *phi = dyn_cast<PHINode>(user))
           reach(phi->getIncomingBlock(use));
@@ -299,9 +299,9 @@ public:
     ValueToValueMapTy map;
     unsigned n = 0;
     for (Argument &a : old.args()) {
-      Place place = places[n++];
+      ValueLocation location = locations[n++];
       Value *v =
-          place.kind == Nowhere ? PoisonValue::get(a.getType()) : load(b, a.getType(), place);
+          location.kind == Nowhere ? PoisonValue::get(a.getType()) : load(b, a.getType(), location);
       if (!v)
         return;
       map[&a] = v;
@@ -349,7 +349,7 @@ public:
 
   void repair() {
     for (PHINode &phi : head->phis()) {
-      Value *v = places[number[&phi]].kind == Slot ? before(&phi)
+      Value *v = locations[number[&phi]].kind == Slot ? before(&phi)
                                                    : PoisonValue::get(phi.getType());
       if (!v)
         return;
@@ -366,8 +366,8 @@ public:
       for (Use &u : i->uses()) {
         auto *user = cast<Instruction>(u.getUser());
         auto *phi = dyn_cast<PHINode>(user);
-        BasicBlock *place = phi ? phi->getIncomingBlock(u) : user->getParent();
-        if (tree.isReachableFromEntry(place) && !(here && tree.dominates(i, u)))
+        BasicBlock *location = phi ? phi->getIncomingBlock(u) : user->getParent();
+        if (tree.isReachableFromEntry(location) && !(here && tree.dominates(i, u)))
           lost.push_back(&u);
       }
       if (lost.empty())
@@ -420,7 +420,7 @@ public:
           break;
         }
     }
-    if (count != places.size() || block >= blocks)
+    if (count != locations.size() || block >= blocks)
       return fail("the files changed since they were read") != nullptr;
     return true;
   }
@@ -446,9 +446,9 @@ public:
 /// to continue at, with that block's live values in the frame, or -1 if the function has returned,
 /// with the result's slot form at `out`. With `yields`, it leaves at the head if the flag, an i32,
 /// is set.
-extern "C" LLVMValueRef ompvm_loop_entry(LLVMValueRef function, uint32_t block, const char *name,
-                                         size_t length, uint32_t words, const Place *places,
+extern "C" LLVMValueRef ompvm_osr_entry(LLVMValueRef function, uint32_t block, const char *name,
+                                         size_t length, uint32_t words, const ValueLocation *locations,
                                          size_t count, bool yields, char **error) {
-  Entry entry(*unwrap<Function>(function), ArrayRef<Place>(places, count), yields);
+  Entry entry(*unwrap<Function>(function), ArrayRef<ValueLocation>(locations, count), yields);
   return wrap(entry.make(block, StringRef(name, length), words, error));
 }

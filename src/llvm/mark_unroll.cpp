@@ -7,9 +7,9 @@
 //    loop for a hundred instructions, with the matrix in memory. Unrolled from the outside in, each
 //    trip count is a constant, and the matrix fits in registers.
 // 2. Loops that clang vectorized for 128-bit registers, with one vector per iteration and unrolling
-//    disabled. Two iterations have the adjacent accesses that `pairs.cpp` packs. The same holds for
+//    disabled. Two iterations have the adjacent accesses that `repack_vectors.cpp` packs. The same holds for
 //    loops with two vectors per iteration that write several arrays: two iterations fill a cache
-//    line of each (`lines.cpp`).
+//    line of each (`cluster_stores.cpp`).
 //
 // This pass only marks. LLVM's passes unroll as for `#pragma unroll`; they and the passes that must
 // follow are `NESTS` and `VECTORS` in `native/pipeline.rs`.
@@ -91,7 +91,7 @@ uint64_t unrolled(const Loop *loop, uint64_t trips, ScalarEvolution &evolution) 
 }
 
 /// Marks a nest that qualifies. Returns true if it did.
-bool nest(Loop *loop, ScalarEvolution &evolution) {
+bool mark_nest(Loop *loop, ScalarEvolution &evolution) {
   unsigned trips = evolution.getSmallConstantTripCount(loop);
   if (trips < 2 || trips > LONGEST || hasUnrollTransformation(loop) != TM_Unspecified ||
       size(loop) * trips > LARGEST)
@@ -117,7 +117,7 @@ bool nest(Loop *loop, ScalarEvolution &evolution) {
 }
 
 /// A loop that clang vectorized.
-class Vectors {
+class VectorLoop {
   Loop *loop;
   ScalarEvolution &evolution;
   const DataLayout &layout;
@@ -125,7 +125,7 @@ class Vectors {
   uint64_t step = 0;
 
 public:
-  Vectors(Loop *loop, ScalarEvolution &evolution)
+  VectorLoop(Loop *loop, ScalarEvolution &evolution)
       : loop(loop), evolution(evolution), layout(loop->getHeader()->getDataLayout()) {}
 
   /// Marks the loop if it qualifies. Returns true if it did.
@@ -173,7 +173,7 @@ private:
   bool too_wide(Instruction &i) {
     auto *shuffle = dyn_cast<ShuffleVectorInst>(&i);
     return i.getType()->isVectorTy() && layout.getTypeSizeInBits(i.getType()) > NARROW &&
-           !(shuffle && isa<FixedVectorType>(i.getType()) && ompvm::mixes(shuffle));
+           !(shuffle && isa<FixedVectorType>(i.getType()) && ompvm::interleaves(shuffle));
   }
 
   bool qualifies() {
@@ -205,7 +205,7 @@ private:
 } // namespace
 
 /// Marks a module's loops. Returns 1 if there was a nest, plus 2 if there was a loop over vectors.
-extern "C" int ompvm_unroll(LLVMModuleRef wrapped, LLVMTargetMachineRef machine) {
+extern "C" int ompvm_mark_unroll(LLVMModuleRef wrapped, LLVMTargetMachineRef machine) {
   ompvm::Analyses analyses;
   FunctionAnalysisManager &of = analyses.of_functions();
   int found = 0;
@@ -224,9 +224,9 @@ extern "C" int ompvm_unroll(LLVMModuleRef wrapped, LLVMTargetMachineRef machine)
         return of.getResult<ScalarEvolutionAnalysis>(f);
       };
       if (!loop->isInnermost())
-        found |= nest(loop, evolution()) ? 1 : 0;
+        found |= mark_nest(loop, evolution()) ? 1 : 0;
       else if (wide && findStringMetadataForLoop(loop, "llvm.loop.isvectorized"))
-        found |= Vectors(loop, evolution()).mark() ? 2 : 0;
+        found |= VectorLoop(loop, evolution()).mark() ? 2 : 0;
     }
   }
   return found;

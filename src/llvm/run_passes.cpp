@@ -3,7 +3,7 @@
 // A pass that copies code (unrolling, loop versioning, inlining) may do so again and again in a
 // nest, and later passes take time for each copy. So functions are measured after each pass that
 // changed them. Once a function has grown out of proportion, or the passes have taken far longer
-// than usual, the optional passes are skipped, and the caller is told (`Growth` in
+// than usual, the optional passes are skipped, and the caller is told (`GrowthGuard` in
 // `native/pipeline.rs`). The reaction is the caller's.
 
 #include <llvm-c/Core.h>
@@ -41,7 +41,7 @@ int64_t own_time() {
   return time.tv_sec * 1'000'000 + time.tv_nsec / 1000;
 }
 
-class Growth {
+class GrowthGuard {
   DenseMap<const Function *, uint64_t> sizes;
   uint64_t total = 0;
   Clock::time_point start = Clock::now();
@@ -51,7 +51,7 @@ public:
   /// Name of the function that grew, if known, and a description.
   std::string culprit, what;
 
-  explicit Growth(const Module &module) {
+  explicit GrowthGuard(const Module &module) {
     for (const Function &f : module) {
       if (f.isDeclaration())
         continue;
@@ -63,27 +63,27 @@ public:
 
   bool exceeded() const { return !what.empty(); }
 
-  void look(const Function &f) {
+  void measure(const Function &f) {
     if (exceeded() || f.isDeclaration())
       return;
     uint64_t before = sizes.lookup(&f), now = f.getInstructionCount();
     if (now > FACTOR * before + ROOM) {
       culprit = f.getName().str();
-      grew(now, before);
+      report(now, before);
     }
   }
 
-  void look(const Module &module) {
+  void measure(const Module &module) {
     uint64_t now = 0;
     for (const Function &f : module) {
-      look(f);
+      measure(f);
       now += f.getInstructionCount();
     }
     if (!exceeded() && now > FACTOR_OF_ALL * total + ROOM_OF_ALL)
-      grew(now, total);
+      report(now, total);
   }
 
-  void look_at_clock() {
+  void check_time() {
     int64_t most = TIME + TIME_PER_INSTRUCTION * int64_t(total);
     if (exceeded() || Clock::now() - start < std::chrono::microseconds(most))
       return;
@@ -94,21 +94,21 @@ public:
   }
 
   /// Measures the unit of a pass: a function, several functions, or a loop after an unrolling pass.
-  void look(StringRef pass, Any &unit) {
+  void measure(StringRef pass, Any &unit) {
     if (auto *f = any_cast<const Function *>(&unit))
-      look(**f);
+      measure(**f);
     else if (auto *loop = any_cast<const Loop *>(&unit)) {
       if (pass.contains("Unroll"))
-        look(*(*loop)->getHeader()->getParent());
+        measure(*(*loop)->getHeader()->getParent());
     } else if (auto *group = any_cast<const LazyCallGraph::SCC *>(&unit)) {
       for (LazyCallGraph::Node &node : **group)
-        look(node.getFunction());
+        measure(node.getFunction());
     } else if (auto *module = any_cast<const Module *>(&unit))
-      look(**module);
+      measure(**module);
   }
 
 private:
-  void grew(uint64_t now, uint64_t before) {
+  void report(uint64_t now, uint64_t before) {
     what = "its passes made " + std::to_string(now) + " instructions of " + std::to_string(before);
   }
 };
@@ -116,13 +116,13 @@ private:
 } // namespace
 
 /// Records the current sizes of a module's functions.
-extern "C" Growth *ompvm_growth(LLVMModuleRef module) { return new Growth(*unwrap(module)); }
+extern "C" GrowthGuard *ompvm_record_sizes(LLVMModuleRef module) { return new GrowthGuard(*unwrap(module)); }
 
-extern "C" void ompvm_dispose_growth(Growth *growth) { delete growth; }
+extern "C" void ompvm_dispose_sizes(GrowthGuard *growth) { delete growth; }
 
 /// Describes what grew out of proportion; null if nothing did. The caller disposes of the messages.
-extern "C" char *ompvm_grown(Growth *growth, LLVMModuleRef module, char **culprit) {
-  growth->look(*unwrap(module));
+extern "C" char *ompvm_exceeded_growth(GrowthGuard *growth, LLVMModuleRef module, char **culprit) {
+  growth->measure(*unwrap(module));
   if (!growth->exceeded())
     return nullptr;
   *culprit = LLVMCreateMessage(growth->culprit.c_str());
@@ -130,8 +130,8 @@ extern "C" char *ompvm_grown(Growth *growth, LLVMModuleRef module, char **culpri
 }
 
 /// Runs passes, named as for `opt -passes=`; `growth` may be null.
-extern "C" int ompvm_passes(LLVMModuleRef wrapped, const char *passes, LLVMTargetMachineRef machine,
-                            Growth *growth, char **error) {
+extern "C" int ompvm_run_passes(LLVMModuleRef wrapped, const char *passes, LLVMTargetMachineRef machine,
+                            GrowthGuard *growth, char **error) {
   Module &module = *unwrap(wrapped);
   PassInstrumentationCallbacks callbacks;
   PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), PipelineTuningOptions(),
@@ -150,13 +150,13 @@ extern "C" int ompvm_passes(LLVMModuleRef wrapped, const char *passes, LLVMTarge
   standard.registerCallbacks(callbacks, &of_modules);
   if (growth) {
     callbacks.registerShouldRunOptionalPassCallback([growth](StringRef, Any) {
-      growth->look_at_clock();
+      growth->check_time();
       return !growth->exceeded();
     });
     callbacks.registerAfterPassCallback(
         [growth](StringRef pass, Any unit, const PreservedAnalyses &kept) {
           if (!kept.areAllPreserved() && !growth->exceeded())
-            growth->look(pass, unit);
+            growth->measure(pass, unit);
         });
   }
   ModulePassManager pipeline;

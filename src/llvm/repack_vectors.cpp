@@ -23,7 +23,7 @@
 
 #include "analyses.h"
 #include "interleaved.h"
-#include "places.h"
+#include "locations.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
@@ -91,9 +91,9 @@ struct Node {
 using Pair = std::pair<Value *, Value *>;
 
 /// The pairs of a block.
-class Pairs {
+class Repacker {
 public:
-  Pairs(BasicBlock &block, AAResults &aliases, unsigned bits)
+  Repacker(BasicBlock &block, AAResults &aliases, unsigned bits)
       : block(block), layout(block.getDataLayout()), aliases(aliases), bits(bits) {}
 
   bool run() {
@@ -104,7 +104,7 @@ public:
     for (Instruction &i : block)
       if (auto *store = dyn_cast<StoreInst>(&i);
           store && store->isSimple() && fits(store->getValueOperand()->getType())) {
-        Place at = place(layout, store->getPointerOperand());
+        Location at = location(layout, store->getPointerOperand());
         stores[{at.base, at.index, at.scale}].push_back({at.offset, store});
       }
     SmallVector<std::pair<StoreInst *, StoreInst *>, 16> roots;
@@ -182,16 +182,16 @@ private:
 
   /// Returns true if a load of both vectors, executed at `before`, would wait for smaller stores.
   bool just_stored(LoadInst *first, Instruction *before) {
-    Place at = place(layout, first->getPointerOperand());
+    Location at = location(layout, first->getPointerOperand());
     int64_t whole = size(first) * 2;
     unsigned steps = 0;
     for (Instruction *i = before->getPrevNode(); i && ++steps <= RECENT; i = i->getPrevNode()) {
       auto *store = dyn_cast<StoreInst>(i);
       if (!store || store == roots[0] || store == roots[1])
         continue;
-      Place other = place(layout, store->getPointerOperand());
+      Location other = location(layout, store->getPointerOperand());
       int64_t length = size(store->getValueOperand());
-      if (other.from_where(at) && other.offset < at.offset + whole &&
+      if (other.same_base(at) && other.offset < at.offset + whole &&
           at.offset < other.offset + length)
         return length < whole;
     }
@@ -199,12 +199,12 @@ private:
   }
 
   bool adjacent(LoadInst *a, LoadInst *b) {
-    Place low = place(layout, a->getPointerOperand()), high = place(layout, b->getPointerOperand());
-    return low.from_where(high) && high.offset - low.offset == size(a);
+    Location low = location(layout, a->getPointerOperand()), high = location(layout, b->getPointerOperand());
+    return low.same_base(high) && high.offset - low.offset == size(a);
   }
 
   /// Rates how well a pair of operands would pack.
-  int promise(Value *a, Value *b, bool mix) {
+  int affinity(Value *a, Value *b, bool mix) {
     if (a == b || (isa<Constant>(a) && isa<Constant>(b)))
       return 2;
     auto *one = dyn_cast<Instruction>(a), *other = dyn_cast<Instruction>(b);
@@ -279,23 +279,23 @@ private:
   /// Classifies a pair of shuffles. Returns false if they do not match.
   bool shuffles(unsigned me, ShuffleVectorInst *a, ShuffleVectorInst *b, unsigned depth) {
     if (nodes[me].mix) {
-      if (!part(a) || !part(b) || !(of_one(a, b) || of_the_same(a, b)))
+      if (!part(a) || !part(b) || !(same_operand(a, b) || same_operands(a, b)))
         return false;
       nodes[me].kind = Kind::Parted;
       nodes[me].parts[0] = *part(a);
       nodes[me].parts[1] = *part(b);
       nodes[me].gone = {a, b};
-      if (!of_one(a, b)) {
+      if (!same_operand(a, b)) {
         unsigned inner = node(a->getOperand(0), a->getOperand(1), depth + 1);
         nodes[me].operands = {inner};
       }
       return true;
     }
-    auto *mixing = mix(a, b) ? a : nullptr;
+    auto *mixing = interleave_halves(a, b) ? a : nullptr;
     if (halves(a, b)) {
       nodes[me].kind = Kind::Halves;
       mixing = dyn_cast<ShuffleVectorInst>(a->getOperand(0));
-      if (!mixing || mixing->getParent() != &block || !mixes(mixing))
+      if (!mixing || mixing->getParent() != &block || !interleaves(mixing))
         return true;
     }
     if (!mixing)
@@ -418,8 +418,8 @@ private:
     if ((free[0] || free[1]) && operands.size() >= 2 && !isa<CmpInst>(one)) {
       auto &[a0, b0] = operands[0];
       auto &[a1, b1] = operands[1];
-      if (promise(a0, b1, mix) + promise(a1, b0, mix) >
-          promise(a0, b0, mix) + promise(a1, b1, mix)) {
+      if (affinity(a0, b1, mix) + affinity(a1, b0, mix) >
+          affinity(a0, b0, mix) + affinity(a1, b1, mix)) {
         if (free[1])
           std::swap(b0, b1);
         else
@@ -572,7 +572,7 @@ private:
   }
 
   Value *joined(IRBuilder<> &build, Value *a, Value *b, bool mix) {
-    auto mask = mix ? mixed(length(a)) : in_a_row(length(a));
+    auto mask = mix ? interleaving_mask(length(a)) : concatenating_mask(length(a));
     if (a == b)
       for (int &i : mask)
         i %= length(a);
@@ -590,9 +590,9 @@ private:
       return made;
     };
     if (a->getOpcode() == Instruction::FAdd)
-      return flags(build.CreateFAdd(x, signs(build, y, 1)));
+      return flags(build.CreateFAdd(x, flip_sign(build, y, 1)));
     Value *difference = flags(build.CreateFSub(x, y));
-    return blended(build, difference, flags(build.CreateFAdd(x, y)));
+    return blend(build, difference, flags(build.CreateFAdd(x, y)));
   }
 
   Value *pointer(IRBuilder<> &build, Instruction *low, Instruction *high, bool reachable) {
@@ -617,7 +617,7 @@ private:
       Value *from = operands.empty() ? cast<Instruction>(n.first)->getOperand(0) : operands[0];
       IRBuilder<> build(&block, behind(from, from));
       return n.wide =
-                 n.sign ? signs(build, from, *n.sign) : taken(build, from, n.parts[0], n.parts[1]);
+                 n.sign ? flip_sign(build, from, *n.sign) : select_parts(build, from, n.parts[0], n.parts[1]);
     }
     if (!whole(n)) {
       IRBuilder<> build(&block, behind(n.first, n.second));
@@ -632,7 +632,7 @@ private:
       return n.wide = alternating(build, a, b, operands[0], operands[1]);
     if (n.sign) {
       Value *&factor = operands[signed_factor(n)];
-      factor = signs(build, factor, *n.sign);
+      factor = flip_sign(build, factor, *n.sign);
     }
     Value *made;
     if (auto *load = dyn_cast<LoadInst>(a)) {
@@ -742,7 +742,7 @@ private:
 } // namespace
 
 /// Packs pairs of a module's vectors as far as the machine's registers have room.
-extern "C" void ompvm_pairs(LLVMModuleRef wrapped, LLVMTargetMachineRef machine) {
+extern "C" void ompvm_repack_vectors(LLVMModuleRef wrapped, LLVMTargetMachineRef machine) {
   Module &module = *unwrap(wrapped);
   ompvm::Analyses analyses;
   for (Function &f : module) {
@@ -754,6 +754,6 @@ extern "C" void ompvm_pairs(LLVMModuleRef wrapped, LLVMTargetMachineRef machine)
     if (bits < 256)
       continue;
     for (BasicBlock &block : f)
-      Pairs(block, analyses.of_functions().getResult<AAManager>(f), bits).run();
+      Repacker(block, analyses.of_functions().getResult<AAManager>(f), bits).run();
   }
 }

@@ -11,20 +11,20 @@
 namespace ompvm {
 
 /// Location of an access: a byte offset from a base pointer, or from an element of the base.
-struct Place {
+struct Location {
   llvm::Value *base, *index = nullptr;
   int64_t scale = 0, offset = 0;
 
-  bool from_where(const Place &other) const {
+  bool same_base(const Location &other) const {
     return base == other.base && index == other.index && scale == other.scale;
   }
 };
 
-inline Place place(const llvm::DataLayout &layout, llvm::Value *pointer) {
+inline Location location(const llvm::DataLayout &layout, llvm::Value *pointer) {
   using namespace llvm;
   unsigned width = layout.getIndexTypeSizeInBits(pointer->getType());
   APInt offset(width, 0);
-  Place at;
+  Location at;
   at.base = pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
   auto *element = dyn_cast<GEPOperator>(at.base);
   SmallMapVector<Value *, APInt, 4> indices;

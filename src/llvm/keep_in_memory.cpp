@@ -8,7 +8,7 @@
 // an iteration nothing.
 //
 // A call of a function without a body takes the array's address, so that SROA does not split it.
-// The accesses in loops are volatile, so that LICM does not hoist elements. `ompvm_release` removes
+// The accesses in loops are volatile, so that LICM does not hoist elements. `ompvm_release_arrays` removes
 // both before code generation.
 //
 // Left to LLVM are arrays whose address escapes, which stay in memory anyway, elements that each
@@ -43,7 +43,7 @@ constexpr unsigned ELEMENTS = 1024, ACCESSES = 4096;
 const char *const HOLDER = "ompvm.in_memory";
 
 /// The elements of a function's arrays that LLVM could promote to values.
-class Carried {
+class CarriedArrays {
   Function &function;
   LoopInfo &loops;
   DominatorTree &dominators;
@@ -62,7 +62,7 @@ class Carried {
   DenseMap<BasicBlock *, SmallVector<Access, 8>> accesses;
 
 public:
-  Carried(Function &function, FunctionAnalysisManager &of)
+  CarriedArrays(Function &function, FunctionAnalysisManager &of)
       : function(function), loops(of.getResult<LoopAnalysis>(function)),
         dominators(of.getResult<DominatorTreeAnalysis>(function)),
         layout(function.getDataLayout()) {}
@@ -265,7 +265,7 @@ private:
 
 } // namespace
 
-/// Keeps such arrays of a module in memory until `ompvm_release`. Returns 1 if there was one.
+/// Keeps such arrays of a module in memory until `ompvm_release_arrays`. Returns 1 if there was one.
 extern "C" int ompvm_keep_in_memory(LLVMModuleRef wrapped) {
   Module &module = *unwrap(wrapped);
   std::optional<ompvm::Analyses> analyses; // not needed for most modules
@@ -281,7 +281,7 @@ extern "C" int ompvm_keep_in_memory(LLVMModuleRef wrapped) {
     FunctionAnalysisManager &of = analyses->of_functions();
     if (of.getResult<LoopAnalysis>(f).empty())
       continue;
-    Carried carried(f, of);
+    CarriedArrays carried(f, of);
     for (AllocaInst *array : carried.find()) {
       carried.make_volatile(array);
       FunctionCallee holder = module.getOrInsertFunction(
@@ -295,7 +295,7 @@ extern "C" int ompvm_keep_in_memory(LLVMModuleRef wrapped) {
 }
 
 /// Removes the calls and volatile flags that kept arrays in memory.
-extern "C" void ompvm_release(LLVMModuleRef wrapped) {
+extern "C" void ompvm_release_arrays(LLVMModuleRef wrapped) {
   Function *holder = unwrap(wrapped)->getFunction(HOLDER);
   if (!holder)
     return;

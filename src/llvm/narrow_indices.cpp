@@ -19,7 +19,7 @@
 // Large loops, loops with convergent calls, and induction variables that start below zero are left
 // alone.
 
-#include "versions.h"
+#include "loop_versions.h"
 
 #include <llvm-c/Core.h>
 #include <llvm/Analysis/AssumptionCache.h>
@@ -160,7 +160,7 @@ SmallVector<Instruction *, 8> parts(const Loop *loop, const Counting &counting) 
   return found;
 }
 
-class Narrowing {
+class IndexNarrowing {
   Function &f;
   DominatorTree tree;
   LoopInfo loops;
@@ -170,7 +170,7 @@ class Narrowing {
   ScalarEvolution evolution;
 
 public:
-  explicit Narrowing(Function &f)
+  explicit IndexNarrowing(Function &f)
       : f(f), tree(f), loops(tree), assumptions(f), names(f.getParent()->getTargetTriple()),
         library(names), evolution(f, library, assumptions, tree, loops) {}
 
@@ -383,8 +383,8 @@ private:
 } // namespace
 
 /// Versions a module's loops that divide their induction variable.
-extern "C" void ompvm_narrow(LLVMModuleRef module) {
+extern "C" void ompvm_narrow_indices(LLVMModuleRef module) {
   for (Function &f : *unwrap(module))
     if (!f.isDeclaration())
-      Narrowing(f).run();
+      IndexNarrowing(f).run();
 }

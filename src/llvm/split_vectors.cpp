@@ -2,7 +2,7 @@
 //
 // A compiler that targets 128-bit registers may create 256-bit vectors, each two registers, between
 // whose halves moves are free. With 256-bit registers each move across the halves is an
-// instruction. After splitting, `pairs.cpp` packs again what gains by it.
+// instruction. After splitting, `repack_vectors.cpp` packs again what gains by it.
 //
 // The work is done by LLVM's scalarizer with fragments of 128 bits. Functions without such
 // floating-point vectors are skipped, and so are functions with a block that ends in a call that
@@ -36,7 +36,7 @@ bool qualifies(Function &f) {
 } // namespace
 
 /// Splits wide vectors in a module's functions.
-extern "C" void ompvm_split(LLVMModuleRef wrapped) {
+extern "C" void ompvm_split_vectors(LLVMModuleRef wrapped) {
   SmallVector<Function *, 4> some;
   for (Function &f : *unwrap(wrapped))
     if (!f.isDeclaration() && qualifies(f))
