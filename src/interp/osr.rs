@@ -20,7 +20,7 @@ use super::exec::{self, Handler, HandlerResult, dispatch, suspend};
 use super::frame::{self, LoweredFunction, OsrPoint};
 use super::{entry, fork, lower};
 use ompvm_ir::BlockId;
-use ompvm_llvm::native::Place;
+use ompvm_llvm::native::ValueLocation;
 use ompvm_memory::thread::{self, ThreadState};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -138,7 +138,7 @@ pub fn replace_handler(code: &LoweredFunction, point: &OsrPoint, handler: usize)
 
 /// Returns the frame locations of a function's parameters and instructions, and the number of its
 /// result words; `None` if its loops cannot be entered.
-pub fn value_locations(code: &LoweredFunction) -> Option<(Arc<[Place]>, u32)> {
+pub fn value_locations(code: &LoweredFunction) -> Option<(Arc<[ValueLocation]>, u32)> {
     let fits = usize::from(code.ret_words) <= MAX_RESULT && !code.osr_points.is_empty();
     fits.then(|| (lower::value_locations(code), u32::from(code.ret_words)))
 }

@@ -18,7 +18,7 @@ use ompvm_ir::{FuncId, GlobalId, GlobalRef, IFuncId, Module};
 use ompvm_llvm::cache::{self, Shelf};
 use ompvm_llvm::native::symbol::Symbol;
 use ompvm_llvm::native::{Bitcode, Function, Object, Request, Session, Variable};
-pub use ompvm_llvm::native::{CANNOT, Level, LoopEntry, Place, PlaceKind, Unit};
+pub use ompvm_llvm::native::{CANNOT, Level, LocationKind, OsrEntry, Unit, ValueLocation};
 use ompvm_memory::heap;
 use ompvm_memory::image::Image;
 use ompvm_memory::link::{LinkedCode, NEAR};
@@ -212,7 +212,7 @@ impl Program {
     fn link(
         &self,
         image: &Image,
-        loops: &[LoopEntry],
+        loops: &[OsrEntry],
         object: Object,
         lines: LineTable,
     ) -> Result<Compiled, String> {

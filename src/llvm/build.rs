@@ -102,7 +102,12 @@ fn compile_shim() {
         "mark_unroll.cpp",
         "definite_init.cpp",
     ];
-    const HEADERS: [&str; 4] = ["analyses.h", "interleaved.h", "locations.h", "loop_versions.h"];
+    const HEADERS: [&str; 4] = [
+        "analyses.h",
+        "interleaved.h",
+        "locations.h",
+        "loop_versions.h",
+    ];
     for file in SOURCES.iter().chain(&HEADERS) {
         println!("cargo::rerun-if-changed={file}");
     }

@@ -29,7 +29,7 @@ using namespace llvm;
 
 namespace {
 
-/// Ways to recover a value from an interpreter frame; as `PlaceKind` in `shim.rs`.
+/// Ways to recover a value from an interpreter frame; as `LocationKind` in `shim.rs`.
 enum LocationKind : uint32_t {
   Nowhere = 0, // the value lives within one block
   Slot = 1, // its slot form is at `offset`

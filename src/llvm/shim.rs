@@ -13,9 +13,9 @@ use std::ptr::null_mut;
 /// Location of a function's value in an interpreter frame.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ValueLocation {
     /// Method of recovery.
-    pub kind: PlaceKind,
+    pub kind: LocationKind,
     /// Offset from the frame's slot 0, in bytes.
     pub offset: u32,
 }
@@ -23,7 +23,7 @@ pub struct Place {
 /// Ways to recover a value from a frame.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlaceKind {
+pub enum LocationKind {
     /// It cannot be recovered: the value lives within one block.
     Nowhere = 0,
     /// The value's slot form is at the offset.
@@ -67,7 +67,7 @@ unsafe extern "C" {
         name: *const c_char,
         length: usize,
         words: u32,
-        places: *const Place,
+        locations: *const ValueLocation,
         count: usize,
         yields: bool,
         error: *mut *mut c_char,
@@ -88,7 +88,11 @@ unsafe extern "C" {
         pointer: LLVMValueRef,
         offset: *mut i64,
     ) -> LLVMValueRef;
-    fn ompvm_replace_in_function(function: LLVMValueRef, variable: LLVMValueRef, instead: LLVMValueRef);
+    fn ompvm_replace_in_function(
+        function: LLVMValueRef,
+        variable: LLVMValueRef,
+        instead: LLVMValueRef,
+    );
     fn ompvm_replace_function(function: LLVMValueRef, instead: LLVMValueRef);
     fn ompvm_drop_personality(function: LLVMValueRef);
     fn ompvm_drop_parameter_attributes(function: LLVMValueRef, index: u32);
@@ -218,7 +222,11 @@ pub(super) fn read_function(function: LLVMValueRef) -> Result<(), String> {
 }
 
 /// Reads the named functions of an opened module; the others become declarations.
-pub(super) fn read_selected(module: LLVMModuleRef, names: &[&str], debug: bool) -> Result<(), String> {
+pub(super) fn read_selected(
+    module: LLVMModuleRef,
+    names: &[&str],
+    debug: bool,
+) -> Result<(), String> {
     let starts: Vec<*const c_char> = names.iter().map(|n| n.as_ptr().cast()).collect();
     let lengths: Vec<usize> = names.iter().map(|n| n.len()).collect();
     let mut error = null_mut();
@@ -246,7 +254,7 @@ pub(super) fn osr_entry(
     block: u32,
     name: &str,
     words: u32,
-    places: &[Place],
+    locations: &[ValueLocation],
     yields: bool,
 ) -> Result<LLVMValueRef, String> {
     let mut error = null_mut();
@@ -259,8 +267,8 @@ pub(super) fn osr_entry(
             name.as_ptr().cast(),
             name.len(),
             words,
-            places.as_ptr(),
-            places.len(),
+            locations.as_ptr(),
+            locations.len(),
             yields,
             &raw mut error,
         )
@@ -347,7 +355,11 @@ pub(super) fn max_trips(block: LLVMBasicBlockRef) -> Option<u64> {
 }
 
 /// Replaces a variable by `instead`, which dominates all uses, within one function.
-pub(super) fn replace_in_function(function: LLVMValueRef, variable: LLVMValueRef, instead: LLVMValueRef) {
+pub(super) fn replace_in_function(
+    function: LLVMValueRef,
+    variable: LLVMValueRef,
+    instead: LLVMValueRef,
+) {
     // SAFETY: a live function, a variable of its module, and a value of the function.
     unsafe { ompvm_replace_in_function(function, variable, instead) }
 }
@@ -391,7 +403,10 @@ pub(super) fn split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef {
 }
 
 /// Creates a block through which the blocks `from` reach their common successor `to`.
-pub(super) fn merge_predecessors(to: LLVMBasicBlockRef, from: &[LLVMBasicBlockRef]) -> LLVMBasicBlockRef {
+pub(super) fn merge_predecessors(
+    to: LLVMBasicBlockRef,
+    from: &[LLVMBasicBlockRef],
+) -> LLVMBasicBlockRef {
     // SAFETY: live blocks of one function; the list has the given length.
     unsafe { ompvm_merge_predecessors(to, from.as_ptr(), from.len()) }
 }

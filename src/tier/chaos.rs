@@ -12,7 +12,7 @@ use super::units;
 use cranelift_entity::EntityRef;
 use ompvm_interp::frame::LoweredFunction;
 use ompvm_interp::{self as interp, osr};
-use ompvm_jit::{Level, LoopEntry, Unit};
+use ompvm_jit::{Level, OsrEntry, Unit};
 use ompvm_memory::func::FuncRef;
 use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread;
@@ -95,14 +95,14 @@ fn lowered(func: &FuncRef, code: &'static LoweredFunction) {
     let head = if loops > 0 { 1 + which % loops } else { 0 };
     if inside
         && head > 0
-        && let (Some((places, words)), Some(block)) =
+        && let (Some((locations, words)), Some(block)) =
             (osr::value_locations(code), code.osr_points[head].block)
     {
-        unit.entries.push(LoopEntry {
+        unit.entries.push(OsrEntry {
             function: func.id.index(),
             block: block.as_u32(),
             words,
-            places,
+            locations,
         });
         // LLVM refuses quick code that could not be left at the head again.
         let levels = [Level::Quick, Level::Full];

@@ -31,7 +31,7 @@ use cranelift_entity::EntityRef;
 use ompvm_interp::frame::LoweredFunction;
 use ompvm_interp::osr;
 use ompvm_ir::{BlockId, FuncId};
-use ompvm_jit::{Level, LoopEntry, Unit};
+use ompvm_jit::{Level, OsrEntry, Unit};
 use ompvm_kmpc::affinity::{self, ExpectedTeam};
 use ompvm_kmpc::thread::workers;
 use ompvm_memory::image::Image;
@@ -713,12 +713,12 @@ impl Queue {
         };
         if let (Some((code, _)), Some(block), Some(inside)) = (job.head, osr_block, inside) {
             todo = units::called_from(module, job.function, &inside);
-            if let Some((places, words)) = osr::value_locations(code) {
-                entries.push(LoopEntry {
+            if let Some((locations, words)) = osr::value_locations(code) {
+                entries.push(OsrEntry {
                     function: job.function.index(),
                     block: block.as_u32(),
                     words,
-                    places,
+                    locations,
                 });
             }
         } else {

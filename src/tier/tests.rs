@@ -10,7 +10,7 @@ use cranelift_entity::EntityRef;
 use ompvm_interp::frame::{LoweredFunction, OsrPoint};
 use ompvm_interp::osr;
 use ompvm_ir::{BlockId, GlobalRef};
-use ompvm_jit::{Level, LoopEntry, Unit};
+use ompvm_jit::{Level, OsrEntry, Unit};
 use ompvm_llvm::{Input, read};
 use ompvm_memory::code_addresses::CodeAddresses;
 use ompvm_memory::func::FuncRef;
@@ -149,12 +149,12 @@ fn a_head_is_counted_for_a_while_only() {
 /// Compiles the outer loop and enters it after `after` iterations.
 fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
     let (code, outer) = guest.code();
-    let (places, words) = osr::value_locations(code).unwrap();
-    let entry = LoopEntry {
+    let (locations, words) = osr::value_locations(code).unwrap();
+    let entry = OsrEntry {
         function: code.func.index(),
         block: 1,
         words,
-        places,
+        locations,
     };
     let unit = Unit {
         functions: Some(Vec::new()),

@@ -38,7 +38,7 @@ use hashbrown::HashMap;
 use ompvm_ir::{
     BlockId, Body, ConstId, FuncId, Function, LocId, Module, Operand, Type, TypeId, Value,
 };
-use ompvm_llvm::native::{Place, PlaceKind};
+use ompvm_llvm::native::{LocationKind, ValueLocation};
 use ompvm_memory::image::Image;
 use once_cell::race::OnceBox;
 use std::fmt::Write;
@@ -497,27 +497,27 @@ pub struct FrameLayout {
 }
 
 /// Converts [`FrameLayout`] for the compiler: parameters first, then instructions.
-pub(crate) fn value_locations(code: &LoweredFunction) -> Arc<[Place]> {
+pub(crate) fn value_locations(code: &LoweredFunction) -> Arc<[ValueLocation]> {
     let layout = &code.layout;
     let place = |v: usize| {
         let (kind, offset) = match layout.kinds[v] {
             _ if layout.allocas.contains_key(&(v as u32)) => (
-                PlaceKind::Address,
+                LocationKind::Address,
                 layout.area + layout.allocas[&(v as u32)],
             ),
             analyze::Materialization::AtDefinition | analyze::Materialization::Sunk
                 if layout.slots[v] != NO_SLOT =>
             {
-                (PlaceKind::Slot, u32::from(layout.slots[v]) * 8)
+                (LocationKind::Slot, u32::from(layout.slots[v]) * 8)
             }
             analyze::Materialization::AtDefinition
             | analyze::Materialization::Sunk
-            | analyze::Materialization::Dead => (PlaceKind::Nowhere, 0),
+            | analyze::Materialization::Dead => (LocationKind::Nowhere, 0),
             analyze::Materialization::Alias
             | analyze::Materialization::AtUse
-            | analyze::Materialization::Rematerialized => (PlaceKind::Derived, 0),
+            | analyze::Materialization::Rematerialized => (LocationKind::Derived, 0),
         };
-        Place { kind, offset }
+        ValueLocation { kind, offset }
     };
     (0..layout.kinds.len()).map(place).collect()
 }

@@ -21,7 +21,7 @@ pub mod single;
 pub mod symbol;
 
 use super::parse;
-pub use super::shim::{Place, PlaceKind};
+pub use super::shim::{LocationKind, ValueLocation};
 pub use attempts::CANNOT;
 pub use bitcode::Bitcode;
 pub(crate) use bitcode::write_line_tables;
@@ -84,7 +84,7 @@ pub struct Unit {
     /// Numbers of the functions; `None` means all.
     pub functions: Option<Vec<usize>>,
     /// OSR entries of loops; their functions are not among those above.
-    pub entries: Vec<LoopEntry>,
+    pub entries: Vec<OsrEntry>,
     /// Optimization level.
     pub level: Level,
     /// True to generate quick code and count it as code of `level`.
@@ -95,7 +95,7 @@ pub struct Unit {
 /// interpreter frame. It returns the block at which to continue, or stores the result's slot form.
 /// In quick code it leaves at the loop's head when the flag is set.
 #[derive(Clone, Debug)]
-pub struct LoopEntry {
+pub struct OsrEntry {
     /// The function's number.
     pub function: usize,
     /// The block's number in the function.
@@ -103,7 +103,7 @@ pub struct LoopEntry {
     /// Size of the result, in words.
     pub words: u32,
     /// Locations of the function's parameters and instructions in the frame.
-    pub places: Arc<[Place]>,
+    pub locations: Arc<[ValueLocation]>,
 }
 
 /// Optimization level.
@@ -253,7 +253,7 @@ impl<'r> Session<'r> {
         &self,
         parsed: &parse::Parsed,
         unit: &Unit,
-    ) -> Result<(Vec<prepare::Extra>, Vec<(usize, String)>), String> {
+    ) -> Result<(Vec<prepare::OsrFunction>, Vec<(usize, String)>), String> {
         let names = &self.request.names;
         let entries = unit.entries.iter().map(|e| e.function);
         let wanted: Vec<usize> = match &unit.functions {
@@ -282,10 +282,10 @@ impl<'r> Session<'r> {
                 entry.block,
                 &name,
                 entry.words,
-                &entry.places,
+                &entry.locations,
                 unit.level == Level::Quick,
             ) {
-                Ok(value) => extra.push(prepare::Extra {
+                Ok(value) => extra.push(prepare::OsrFunction {
                     index,
                     function: entry.function,
                     name,

@@ -21,7 +21,7 @@ use crate::contract::ROUNDING;
 use crate::parse::{Parsed, functions};
 use crate::raw::{copy_text, llvm, take_message};
 use crate::reader::{is_bookkeeping, list, name_of, section_of};
-use crate::shim::{materialize_thread_locals, replace_function, copy_abi_attributes};
+use crate::shim::{copy_abi_attributes, materialize_thread_locals, replace_function};
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
@@ -64,7 +64,7 @@ const FRAMES: [(&str, &str); 3] = [
 ];
 
 /// An OSR entry, a function that the module did not have.
-pub(super) struct Extra {
+pub(super) struct OsrFunction {
     /// Index in the unit.
     pub index: usize,
     /// Number of the function that contains the loop.
@@ -79,7 +79,7 @@ struct Work<'a> {
     parsed: &'a Parsed,
     request: &'a Request,
     level: Level,
-    extra: &'a [Extra],
+    extra: &'a [OsrFunction],
     out: Prepared,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn prepare(
     parsed: &Parsed,
     request: &Request,
     level: Level,
-    extra: &[Extra],
+    extra: &[OsrFunction],
 ) -> Result<Prepared, String> {
     let mut work = Work {
         parsed,

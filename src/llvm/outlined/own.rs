@@ -154,7 +154,9 @@ impl Own {
     fn check(&mut self, address: LLVMValueRef, outside: bool) {
         if let Err((misuse, at)) = shim::check_initialized(address, self.size, outside) {
             let why = match misuse {
-                Misuse::ReadBeforeWrite if outside => "which is read where no region writes it before",
+                Misuse::ReadBeforeWrite if outside => {
+                    "which is read where no region writes it before"
+                }
                 Misuse::ReadBeforeWrite => "which is read before all of it is written",
                 Misuse::Escapes => "whose address is kept",
             };
