@@ -22,7 +22,7 @@ use ompvm_ir::{
 };
 use ompvm_llvm::cache::Shelf;
 use ompvm_llvm::native::single::{self, Compiler};
-use ompvm_llvm::native::{features_with, lacks};
+use ompvm_llvm::native::{host_features_with, host_lacks};
 use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread;
 use ompvm_memory::link::{LinkedCode, NEAR};
@@ -155,7 +155,7 @@ fn resolve_symbol(name: &str, image: Option<&Image>) -> Option<usize> {
 /// Returns true if rare instructions of a function fault, because it requires features that the
 /// processor lacks.
 pub fn lacks_features(function: &Function) -> bool {
-    !function.features.is_empty() && internal_thread::run(|| lacks(&function.features))
+    !function.features.is_empty() && internal_thread::run(|| host_lacks(&function.features))
 }
 
 /// Checks that an instruction can be written as a thunk (a cheap test for the load-time check).
@@ -203,7 +203,7 @@ impl<'m> ThunkWriter<'m> {
         let features = if host {
             let rare = !own.is_empty();
             let asked = rare
-                .then(|| internal_thread::run(|| features_with(own)))
+                .then(|| internal_thread::run(|| host_features_with(own)))
                 .flatten();
             let asked = asked.as_ref().and_then(|f| f.to_str().ok());
             asked.map_or_else(String::new, |f| format!(" \"target-features\"=\"{f}\""))

@@ -17,8 +17,10 @@ pub use map::{function_at, is_compiled};
 use ompvm_ir::{FuncId, GlobalId, GlobalRef, IFuncId, Module};
 use ompvm_llvm::cache::{self, Shelf};
 use ompvm_llvm::native::symbol::Symbol;
-use ompvm_llvm::native::{Bitcode, Function, Object, Request, Session, Variable};
-pub use ompvm_llvm::native::{CANNOT, Level, LocationKind, OsrEntry, Unit, ValueLocation};
+use ompvm_llvm::native::{
+    Bitcode, CompileRequest, FunctionBinding, Object, Session, VariableBinding,
+};
+pub use ompvm_llvm::native::{CANNOT_COMPILE, Level, LocationKind, OsrEntry, Unit, ValueLocation};
 use ompvm_memory::heap;
 use ompvm_memory::image::Image;
 use ompvm_memory::link::{LinkedCode, NEAR};
@@ -62,7 +64,7 @@ pub struct Compiled {
 /// A program whose units are compiled, or loaded from a cache.
 #[derive(Debug)]
 pub struct Program {
-    request: Request,
+    request: CompileRequest,
     bitcode: Bitcode,
     /// Set once the program's line tables were looked up in the cache.
     looked: AtomicBool,
@@ -109,7 +111,7 @@ impl Program {
 
     /// Returns true if units may contain a function: it is the guest's, and is not excluded.
     pub fn can_compile(&self, id: FuncId) -> bool {
-        self.request.functions[id.index()] == Function::Compiled
+        self.request.functions[id.index()] == FunctionBinding::Compiled
             && !self.refused.read().contains(&id)
     }
 
@@ -282,7 +284,7 @@ fn request(
     resolver: &SymbolResolver<'_>,
     thread_cell: bool,
     excluded: &HashMap<FuncId, &'static str>,
-) -> Request {
+) -> CompileRequest {
     let image = resolver.image;
     let module = &image.module;
     let functions = module
@@ -290,12 +292,12 @@ fn request(
         .iter()
         .map(|(id, f)| {
             if f.name.starts_with("llvm.") {
-                return Function::Intrinsic;
+                return FunctionBinding::Intrinsic;
             }
             match image.func_ref(id) {
-                Some(_) if !excluded.contains_key(&id) => Function::Compiled,
-                _ if resolver.function(id) == 0 => Function::Null,
-                _ => Function::External,
+                Some(_) if !excluded.contains_key(&id) => FunctionBinding::Compiled,
+                _ if resolver.function(id) == 0 => FunctionBinding::Null,
+                _ => FunctionBinding::External,
             }
         })
         .collect();
@@ -303,20 +305,20 @@ fn request(
         .globals
         .iter()
         .map(|(id, g)| match image.tls_offset(id) {
-            Some(offset) => Variable::ThreadLocal(offset),
-            None if g.thread_local => Variable::Foreign,
+            Some(offset) => VariableBinding::ThreadLocal(offset),
+            None if g.thread_local => VariableBinding::Foreign,
             None => {
                 let start = image.global_address(id);
                 let end = start.saturating_add(module.layout(g.ty).size as usize);
                 match start {
-                    0 => Variable::Null,
-                    _ if end < NEAR => Variable::Near,
-                    _ => Variable::Far,
+                    0 => VariableBinding::Null,
+                    _ if end < NEAR => VariableBinding::Near,
+                    _ => VariableBinding::Far,
                 }
             }
         })
         .collect();
-    Request {
+    CompileRequest {
         names: module.functions.values().map(|f| f.name.clone()).collect(),
         functions,
         variables,

@@ -10,7 +10,7 @@ use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use ompvm_interp as interp;
 use ompvm_ir::FuncId;
-use ompvm_jit::{CANNOT, Compiled, Level, Program, Unit};
+use ompvm_jit::{CANNOT_COMPILE, Compiled, Level, Program, Unit};
 use ompvm_llvm::cache::Shelf;
 use ompvm_memory::image::Image;
 use ompvm_support::clock::thread_time;
@@ -349,7 +349,7 @@ impl Compiler {
         let of = |event: &Event| {
             let name = &image.module.functions[event.function].name;
             match &event.kind {
-                EventKind::Skipped(why) if why.starts_with(CANNOT) => {
+                EventKind::Skipped(why) if why.starts_with(CANNOT_COMPILE) => {
                     Some(format!("`{name}` stays interpreted: {why}"))
                 }
                 EventKind::Degraded(why) => Some(format!("`{name}` {}", plain(why))),

@@ -16,7 +16,7 @@ use cranelift_entity::EntityRef;
 use hashbrown::HashSet;
 use ompvm_interp as interp;
 use ompvm_ir::FuncId;
-use ompvm_jit::{CANNOT, Unit};
+use ompvm_jit::{CANNOT_COMPILE, Unit};
 use ompvm_kmpc::hooks;
 use ompvm_llvm::cache::Shelf;
 use ompvm_memory::image::Image;
@@ -173,7 +173,7 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, cached: &[FuncId]) 
             move || match compiler.make(image, &unit) {
                 Ok(made) => Some((unit, made)),
                 Err(why) => {
-                    let why = format!("{CANNOT}: {why}");
+                    let why = format!("{CANNOT_COMPILE}: {why}");
                     for &function in unit.functions.iter().flatten() {
                         compiler.note(FuncId::new(function), EventKind::Skipped(why.clone()));
                     }

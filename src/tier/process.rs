@@ -284,7 +284,7 @@ impl Process {
         }
         if linked.traced() {
             // Inlined entries do not report to tools.
-            ompvm_llvm::native::leave_entries_out();
+            ompvm_llvm::native::disable_fast_paths();
             let own = ompt_start_tool(&linked.module).and_then(|f| image.func_ref(f));
             ompt::set_guest_tool(own.map_or(0, |f| f.stub));
             tools::announce_code_addresses(&image);

@@ -13,7 +13,7 @@ mod perf_map;
 
 use super::lines::LineTable;
 use ompvm_ir::FuncId;
-use ompvm_llvm::native::Debug;
+use ompvm_llvm::native::DebugLevel;
 use ompvm_memory::image::Image;
 use ompvm_memory::link;
 use parking_lot::RwLock;
@@ -100,10 +100,10 @@ pub fn enable(tool: Tool) -> io::Result<()> {
 }
 
 /// Returns the debug information that the enabled tools need in compiled code.
-pub fn debug() -> Debug {
+pub fn debug() -> DebugLevel {
     match DEBUGGER.load(Ordering::Relaxed) {
-        true => Debug::Full,
-        false => Debug::Lines,
+        true => DebugLevel::Full,
+        false => DebugLevel::Lines,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::key::Key;
 use super::{Cache, DAMAGED, MODULES, OBJECTS, STORED, count, entry, note, trim, unfinished};
-use crate::native::{Level, Object, Request};
+use crate::native::{CompileRequest, Level, Object};
 use ompvm_ir::serialized;
 use ompvm_ir::{GlobalRef, Module};
 use serde_bytes::{ByteBuf, Bytes};
@@ -68,7 +68,7 @@ impl Shelf {
 
     /// Loads every object that fits the request, with its line table. Objects of the full level
     /// come last; those of the quick level are loaded only if asked for.
-    pub fn objects(&self, request: &Request, early: bool) -> Vec<(Object, Vec<u8>)> {
+    pub fn objects(&self, request: &CompileRequest, early: bool) -> Vec<(Object, Vec<u8>)> {
         let Ok(list) = fs::read_dir(&self.folder) else {
             return Vec::new();
         };
@@ -116,7 +116,12 @@ impl Shelf {
     /// Stores an object with its line table, which takes longer to make than to read. An object
     /// that only records what cannot be compiled is stored, too, unless that may change. Returns
     /// the entry's name, for [`Shelf::forget`].
-    pub fn put_object(&self, request: &Request, object: &Object, lines: &[u8]) -> Option<String> {
+    pub fn put_object(
+        &self,
+        request: &CompileRequest,
+        object: &Object,
+        lines: &[u8],
+    ) -> Option<String> {
         if object.transient {
             return None;
         }
@@ -270,7 +275,7 @@ fn thunk_name(text: &str) -> String {
 }
 
 /// Hashes the part of a request that a program's key does not cover: the location of each symbol.
-fn shape(request: &Request) -> [u8; 32] {
+fn shape(request: &CompileRequest) -> [u8; 32] {
     let text = format!(
         "{:?} {:?} {} {:?}",
         request.functions, request.variables, request.thread_cell, request.debug

@@ -7,13 +7,13 @@
 //!
 //! The consequences for callers are left to `tier::call_closure`, and what is remembered to `cache`.
 
-use super::{Bitcode, Level, Object, Session, Trouble, Unit, injected, pipeline};
+use super::{Bitcode, CompileError, Level, Object, Session, Unit, injected, pipeline};
 use crate::contain;
 use crate::native::symbol::Symbol;
 use std::time::Duration;
 
 /// Prefix of the reason for a function on which LLVM gave up.
-pub const CANNOT: &str = "LLVM cannot compile it";
+pub const CANNOT_COMPILE: &str = "LLVM cannot compile it";
 /// Processor time limit of an attempt, plus one for each mebibyte of the program; a hundred times
 /// the usual.
 const TIME: Duration = Duration::from_secs(30);
@@ -47,7 +47,7 @@ impl Session<'_> {
         let mut objects = Vec::new();
         match self.contained(unit) {
             Ok(object) => objects.push(object),
-            Err(Trouble::Whole(why)) => return Err(why),
+            Err(CompileError::Whole(why)) => return Err(why),
             Err(trouble) => {
                 let functions = match &unit.functions {
                     None => (0..self.request.names.len()).collect(),
@@ -62,7 +62,7 @@ impl Session<'_> {
         Ok(objects)
     }
 
-    fn contained(&self, unit: &Unit) -> Result<Object, Trouble> {
+    fn contained(&self, unit: &Unit) -> Result<Object, CompileError> {
         let done = contain::run(self.bitcode.limit(), || self.attempt(unit));
         done.unwrap_or_else(|failure| {
             pipeline::forget_machines();
@@ -73,7 +73,7 @@ impl Session<'_> {
                 .split(['"', '\''])
                 .nth(1)
                 .map(|p| format!(" in the pass `{p}`"));
-            Err(Trouble::Part {
+            Err(CompileError::Part {
                 why: failure.why + &pass.unwrap_or_default(),
                 culprit,
                 transient: failure.transient,
@@ -86,12 +86,12 @@ impl Session<'_> {
         &self,
         whole: &Unit,
         members: &[Member],
-        trouble: Trouble,
+        trouble: CompileError,
         out: &mut Vec<Object>,
     ) -> Result<(), String> {
         let (why, culprit, transient) = match trouble {
-            Trouble::Whole(why) => return Err(why),
-            Trouble::Part {
+            CompileError::Whole(why) => return Err(why),
+            CompileError::Part {
                 why,
                 culprit,
                 transient,
@@ -154,8 +154,8 @@ impl Session<'_> {
                     object.plain.push((number, why));
                     return Ok(object);
                 }
-                Err(Trouble::Whole(why)) => return Err(why),
-                Err(Trouble::Part {
+                Err(CompileError::Whole(why)) => return Err(why),
+                Err(CompileError::Part {
                     why: w,
                     transient: t,
                     ..
@@ -175,7 +175,7 @@ fn number(whole: &Unit, member: Member) -> usize {
 
 /// Creates the object of a member that cannot be compiled: the reason alone.
 fn refusal(whole: &Unit, member: Member, why: &str, transient: bool) -> Object {
-    let why = format!("{CANNOT}: {why}");
+    let why = format!("{CANNOT_COMPILE}: {why}");
     Object {
         level: whole.level,
         bytes: Vec::new(),

@@ -8,7 +8,7 @@
 //!
 //! The choice of functions is left to `Session`, and storage to `cache`.
 
-use super::Debug;
+use super::DebugLevel;
 use crate::parse::{self, Parsed};
 use crate::{Input, contain, shim};
 use ompvm_ir::LineTables;
@@ -91,9 +91,9 @@ impl Bitcode {
     ///
     /// # Errors
     /// Fails as [`Bitcode::bytes`] does.
-    pub(super) fn for_unit(&self, debug: Debug) -> Result<(&[u8], bool), String> {
+    pub(super) fn for_unit(&self, debug: DebugLevel) -> Result<(&[u8], bool), String> {
         match self.line_tables() {
-            Some(bytes) if debug == Debug::Lines => Ok((bytes, true)),
+            Some(bytes) if debug == DebugLevel::Lines => Ok((bytes, true)),
             _ => Ok((self.bytes()?, false)),
         }
     }

@@ -9,7 +9,7 @@ use inkwell::llvm_sys::prelude::*;
 
 /// Debug information of compiled code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Debug {
+pub enum DebugLevel {
     /// Lines and inlined functions, for messages.
     #[default]
     Lines,
@@ -17,19 +17,21 @@ pub enum Debug {
     Full,
 }
 
-impl Debug {
+impl DebugLevel {
     /// Strips a module down to this amount.
     ///
     /// # Errors
     /// Returns LLVM's message.
     pub(super) fn apply(self, module: LLVMModuleRef, machine: &Machine) -> Result<(), String> {
         match self {
-            Debug::Full => Ok(()),
+            DebugLevel::Full => Ok(()),
             // Modules without debug information are left as they are.
-            Debug::Lines if llvm!(debuginfo::LLVMGetModuleDebugMetadataVersion(module)) == 0 => {
+            DebugLevel::Lines
+                if llvm!(debuginfo::LLVMGetModuleDebugMetadataVersion(module)) == 0 =>
+            {
                 Ok(())
             }
-            Debug::Lines => machine.run(module, c"strip-nonlinetable-debuginfo"),
+            DebugLevel::Lines => machine.run(module, c"strip-nonlinetable-debuginfo"),
         }
     }
 }

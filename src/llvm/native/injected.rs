@@ -5,7 +5,7 @@
 //! error), `crash`, `abort`, `overflow` (of the stack), `memory`, `endless`, `grow`. With `@full`
 //! appended to the kind, only code of the full level fails.
 
-use super::{Level, Trouble, Unit};
+use super::{CompileError, Level, Unit};
 use crate::parse::Parsed;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -43,7 +43,7 @@ pub(super) fn fail(
     names: &[Box<str>],
     effort: Level,
     parsed: &Parsed,
-) -> Result<(), Trouble> {
+) -> Result<(), CompileError> {
     let Some(injected) = injected() else {
         return Ok(());
     };

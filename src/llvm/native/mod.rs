@@ -22,18 +22,18 @@ pub mod symbol;
 
 use super::parse;
 pub use super::shim::{LocationKind, ValueLocation};
-pub use attempts::CANNOT;
+pub use attempts::CANNOT_COMPILE;
 pub use bitcode::Bitcode;
 pub(crate) use bitcode::write_line_tables;
-pub use debug::Debug;
-pub use entries::leave_out as leave_entries_out;
-pub use pipeline::{features_with, lacks};
+pub use debug::DebugLevel;
+pub use entries::leave_out as disable_fast_paths;
+pub use pipeline::{host_features_with, host_lacks};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Treatment of one of the module's functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Function {
+pub enum FunctionBinding {
     /// Compiled. Its address, where taken, is its stub's.
     Compiled,
     /// Calls and pointers go to the process's own definition.
@@ -46,7 +46,7 @@ pub enum Function {
 
 /// Location of one of the module's variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Variable {
+pub enum VariableBinding {
     /// In the low two gigabytes.
     Near,
     /// Anywhere.
@@ -62,18 +62,18 @@ pub enum Variable {
 /// Description of the program to compile, in the order of the module's symbols. It holds no
 /// address: two processes with equal requests get the same object.
 #[derive(Debug)]
-pub struct Request {
+pub struct CompileRequest {
     /// Name of each function.
     pub names: Vec<Box<str>>,
     /// Treatment of each function.
-    pub functions: Vec<Function>,
+    pub functions: Vec<FunctionBinding>,
     /// Location of each variable, without LLVM's own bookkeeping.
-    pub variables: Vec<Variable>,
+    pub variables: Vec<VariableBinding>,
     /// True if a cell at a fixed distance from the thread pointer holds the address of the thread's
     /// block.
     pub thread_cell: bool,
     /// Debug information to generate.
-    pub debug: Debug,
+    pub debug: DebugLevel,
     /// True if the functions were read with `llvm.fmuladd` contracted where that pays.
     pub contracted: bool,
 }
@@ -139,7 +139,7 @@ pub struct Object {
 
 /// Reason why a unit could not be compiled.
 #[derive(Debug)]
-enum Trouble {
+enum CompileError {
     /// No unit of the program can be compiled.
     Whole(String),
     /// A part of this unit cannot be compiled.
@@ -153,9 +153,9 @@ enum Trouble {
     },
 }
 
-impl From<String> for Trouble {
-    fn from(why: String) -> Trouble {
-        Trouble::Part {
+impl From<String> for CompileError {
+    fn from(why: String) -> CompileError {
+        CompileError::Part {
             why,
             culprit: None,
             transient: false,
@@ -163,9 +163,9 @@ impl From<String> for Trouble {
     }
 }
 
-impl From<super::shim::GrowthExceeded> for Trouble {
-    fn from(grown: super::shim::GrowthExceeded) -> Trouble {
-        Trouble::Part {
+impl From<super::shim::GrowthExceeded> for CompileError {
+    fn from(grown: super::shim::GrowthExceeded) -> CompileError {
+        CompileError::Part {
             why: grown.what,
             culprit: Some(grown.culprit).filter(|c| !c.is_empty()),
             transient: false,
@@ -176,20 +176,20 @@ impl From<super::shim::GrowthExceeded> for Trouble {
 /// Compiles the units of a program on one thread.
 #[derive(Debug)]
 pub struct Session<'r> {
-    request: &'r Request,
+    request: &'r CompileRequest,
     bitcode: &'r Bitcode,
 }
 
 impl<'r> Session<'r> {
     /// Creates a session for the units of a request.
-    pub fn open(request: &'r Request, bitcode: &'r Bitcode) -> Session<'r> {
+    pub fn open(request: &'r CompileRequest, bitcode: &'r Bitcode) -> Session<'r> {
         super::initialise_target();
         Session { request, bitcode }
     }
 
     /// Compiles a unit in one piece. Only its functions are read from the bitcode, into a context
     /// that is dropped at the end; the object is all that remains.
-    fn attempt(&self, unit: &Unit) -> Result<Object, Trouble> {
+    fn attempt(&self, unit: &Unit) -> Result<Object, CompileError> {
         let mut times = [Duration::ZERO; 3];
         let mut last = Instant::now();
         let mut lap = |i: usize| {
@@ -201,13 +201,13 @@ impl<'r> Session<'r> {
             false => unit.level,
         };
         let debug = self.request.debug;
-        let (bytes, lean) = self.bitcode.for_unit(debug).map_err(Trouble::Whole)?;
-        let parsed = parse::open(bytes, debug == Debug::Full).map_err(Trouble::Whole)?;
-        let (extra, failed) = self.read(&parsed, unit).map_err(Trouble::Whole)?;
+        let (bytes, lean) = self.bitcode.for_unit(debug).map_err(CompileError::Whole)?;
+        let parsed = parse::open(bytes, debug == DebugLevel::Full).map_err(CompileError::Whole)?;
+        let (extra, failed) = self.read(&parsed, unit).map_err(CompileError::Whole)?;
         let typed = !lean && super::shim::has_types(parsed.module);
         lap(0);
         let prepared = prepare::prepare(&parsed, self.request, effort, &extra);
-        let mut prepared = prepared.map_err(Trouble::Whole)?;
+        let mut prepared = prepared.map_err(CompileError::Whole)?;
         prepared.skipped.extend(failed);
         lap(1);
         let bytes = {
@@ -231,7 +231,7 @@ impl<'r> Session<'r> {
         }
         drop(parsed);
         lap(2);
-        if typed && debug == Debug::Lines {
+        if typed && debug == DebugLevel::Lines {
             self.bitcode.opened(times[0]);
         }
         Ok(Object {

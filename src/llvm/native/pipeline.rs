@@ -19,7 +19,7 @@
 //! Debug information for debuggers is left to `debug`. Loop strength reduction is disabled (see
 //! [`OPTIONS`]).
 
-use super::{Level, Trouble};
+use super::{CompileError, Level};
 use crate::arena;
 use crate::late;
 use crate::raw::{llvm, take_buffer, take_message};
@@ -99,7 +99,7 @@ pub(super) fn run(
     machine: &Machine,
     level: Level,
     unit: Properties,
-) -> Result<(), Trouble> {
+) -> Result<(), CompileError> {
     if unit.inline {
         machine.run(module, c"always-inline")?;
     }
@@ -109,7 +109,7 @@ pub(super) fn run(
     // Quick code replaces code that grew, and is at most inlined, so it is not checked.
     let growth = (level == Level::Full).then(|| shim::GrowthGuard::of(module));
     let check = || growth.as_ref().map_or(Ok(()), shim::GrowthGuard::check);
-    let run = |passes| -> Result<(), Trouble> {
+    let run = |passes| -> Result<(), CompileError> {
         shim::run_passes(module, passes, machine.0.0, growth.as_ref())?;
         Ok(check()?)
     };
@@ -263,7 +263,7 @@ struct Host {
 
 /// Returns true if this processor lacks one of the features (`+NAME,-NAME`) that a function asks
 /// for.
-pub fn lacks(own: &str) -> bool {
+pub fn host_lacks(own: &str) -> bool {
     let mut on = own
         .split(',')
         .filter_map(|f| f.strip_prefix('+'))
@@ -278,7 +278,7 @@ pub fn lacks(own: &str) -> bool {
 /// A function keeps the features it asks for even if the processor lacks them, since LLVM only
 /// selects instructions that the function may use. If such an instruction is reached without the
 /// feature, it faults, as it does natively.
-pub fn features_with(own: &str) -> Option<CString> {
+pub fn host_features_with(own: &str) -> Option<CString> {
     let asks = own.split(',').any(|f| f.starts_with('+'));
     let host = asks.then(host)?.ok()?;
     let on = own.split(',').filter_map(|f| f.strip_prefix('+'));

@@ -16,7 +16,7 @@ use super::entries::{self, Entries};
 use super::landing;
 use super::processor;
 use super::symbol::Symbol;
-use super::{Function, Level, Request, Variable};
+use super::{CompileRequest, FunctionBinding, Level, VariableBinding};
 use crate::contract::ROUNDING;
 use crate::parse::{Parsed, functions};
 use crate::raw::{copy_text, llvm, take_message};
@@ -77,7 +77,7 @@ pub(super) struct OsrFunction {
 
 struct Work<'a> {
     parsed: &'a Parsed,
-    request: &'a Request,
+    request: &'a CompileRequest,
     level: Level,
     extra: &'a [OsrFunction],
     out: Prepared,
@@ -86,7 +86,7 @@ struct Work<'a> {
 /// Rewires the module.
 pub(super) fn prepare(
     parsed: &Parsed,
-    request: &Request,
+    request: &CompileRequest,
     level: Level,
     extra: &[OsrFunction],
 ) -> Result<Prepared, String> {
@@ -206,7 +206,7 @@ impl Work<'_> {
         };
         let block = self.globals(&globals)?;
         for (number, &function) in all.iter().enumerate() {
-            if self.request.functions[number] == Function::Compiled
+            if self.request.functions[number] == FunctionBinding::Compiled
                 && !interpreted.contains_key(&number)
                 && here[number]
             {
@@ -347,7 +347,7 @@ impl Work<'_> {
             }
         }
         for (&f, &n) in &number {
-            if self.request.functions[n] != Function::Compiled {
+            if self.request.functions[n] != FunctionBinding::Compiled {
                 continue;
             }
             let mut block = llvm!(core::LLVMGetFirstBasicBlock(f));
@@ -371,7 +371,7 @@ impl Work<'_> {
         }
         let foreign = "it uses a library's thread_local variable";
         for (i, &g) in globals.iter().enumerate() {
-            if self.request.variables[i] != Variable::Foreign {
+            if self.request.variables[i] != VariableBinding::Foreign {
                 continue;
             }
             for user in users(g).unwrap_or_default() {
@@ -381,7 +381,7 @@ impl Work<'_> {
             }
         }
         for (&n, &why) in &out {
-            if self.request.functions[n] == Function::Compiled {
+            if self.request.functions[n] == FunctionBinding::Compiled {
                 self.out.skipped.push((n, why.to_owned()));
             }
         }
@@ -401,10 +401,10 @@ impl Work<'_> {
         let mut callees = HashMap::new();
         for (n, &f) in all.iter().enumerate() {
             let (address, compiled) = match self.request.functions[n] {
-                Function::Intrinsic => continue,
-                Function::Compiled => (Symbol::Stub(n), !interpreted.contains_key(&n)),
-                Function::External => (Symbol::External(n), false),
-                Function::Null => {
+                FunctionBinding::Intrinsic => continue,
+                FunctionBinding::Compiled => (Symbol::Stub(n), !interpreted.contains_key(&n)),
+                FunctionBinding::External => (Symbol::External(n), false),
+                FunctionBinding::Null => {
                     if has_uses(f) {
                         llvm!(core::LLVMReplaceAllUsesWith(f, null));
                     }
@@ -446,12 +446,12 @@ impl Work<'_> {
         for (n, &g) in globals.iter().enumerate() {
             let defined = llvm!(core::LLVMIsDeclaration(g)) == 0;
             let near = match self.request.variables[n] {
-                Variable::ThreadLocal(offset) => {
+                VariableBinding::ThreadLocal(offset) => {
                     offsets.insert(g, offset);
                     continue;
                 }
-                Variable::Foreign => continue,
-                Variable::Null => {
+                VariableBinding::Foreign => continue,
+                VariableBinding::Null => {
                     if has_uses(g) {
                         llvm!(core::LLVMReplaceAllUsesWith(g, null));
                     }
@@ -460,8 +460,8 @@ impl Work<'_> {
                     }
                     continue;
                 }
-                Variable::Near => true,
-                Variable::Far => false,
+                VariableBinding::Near => true,
+                VariableBinding::Far => false,
             };
             if near {
                 rename(g, Symbol::Variable(n))?;

@@ -8,7 +8,7 @@
 //!
 //! The choice of the processor is left to the code generator (`pipeline`).
 
-use super::pipeline::features_with;
+use super::pipeline::host_features_with;
 use crate::raw::llvm;
 use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
 use inkwell::llvm_sys::prelude::*;
@@ -28,7 +28,7 @@ const WIDTH: u32 = 256;
 
 /// Sets a function's target attributes to this processor.
 pub(super) fn this(function: LLVMValueRef) {
-    let own = text(function, FEATURES).and_then(features_with);
+    let own = text(function, FEATURES).and_then(host_features_with);
     for key in OTHERS {
         llvm!(core::LLVMRemoveStringAttributeAtIndex(
             function,
@@ -157,7 +157,7 @@ mod tests {
         );
         assert_eq!(said.len(), 1, "{said:?}");
         // A processor with these instructions has them for all functions.
-        if features_with("+amx-int8").is_some() {
+        if host_features_with("+amx-int8").is_some() {
             assert_eq!(own[0], own[1]);
             let features = own[0][1].as_deref().unwrap();
             assert!(features.ends_with(",+amx-int8,+amx-tile"), "{features}");

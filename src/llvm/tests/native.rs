@@ -1,6 +1,6 @@
 //! Tests of the symbols and instructions in compiled objects.
 
-use crate::native::{Bitcode, Debug, Function, Level, Request, Session, Unit};
+use crate::native::{Bitcode, CompileRequest, DebugLevel, FunctionBinding, Level, Session, Unit};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 use ompvm_ir::LineTables;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ fn names(text: &str) -> Vec<Box<str>> {
 
 /// Returns the undefined symbols in the object of a module without variables; `functions` are the
 /// module's, in order.
-fn open_names(text: &str, functions: &[Function], level: Level) -> Vec<String> {
-    let request = Request {
+fn open_names(text: &str, functions: &[FunctionBinding], level: Level) -> Vec<String> {
+    let request = CompileRequest {
         names: names(text),
         functions: functions.to_vec(),
         variables: Vec::new(),
         thread_cell: false,
-        debug: Debug::Lines,
+        debug: DebugLevel::Lines,
         contracted: false,
     };
     let unit = Unit {
@@ -71,10 +71,10 @@ const LOOP: &str = "
 #[test]
 fn a_loop_finds_its_share_without_the_runtime() {
     let functions = [
-        Function::Compiled,
-        Function::External,
-        Function::External,
-        Function::External,
+        FunctionBinding::Compiled,
+        FunctionBinding::External,
+        FunctionBinding::External,
+        FunctionBinding::External,
     ];
     // The runtime remains for threads that it does not know and teams that have to wait.
     assert_eq!(
@@ -98,10 +98,10 @@ fn a_loop_finds_its_share_without_the_runtime() {
 #[test]
 fn chunks_in_turn_are_found_without_the_runtime_too() {
     let functions = [
-        Function::Compiled,
-        Function::External,
-        Function::External,
-        Function::External,
+        FunctionBinding::Compiled,
+        FunctionBinding::External,
+        FunctionBinding::External,
+        FunctionBinding::External,
     ];
     let text = LOOP.replace("i32 34", "i32 33");
     let names = open_names(&text, &functions, Level::Full);
@@ -111,10 +111,10 @@ fn chunks_in_turn_are_found_without_the_runtime_too() {
 #[test]
 fn other_schedules_and_steps_go_to_the_runtime() {
     let functions = [
-        Function::Compiled,
-        Function::External,
-        Function::External,
-        Function::External,
+        FunctionBinding::Compiled,
+        FunctionBinding::External,
+        FunctionBinding::External,
+        FunctionBinding::External,
     ];
     for (from, to) in [("i32 34", "i32 45"), ("i32 1, i32 1)", "i32 3, i32 1)")] {
         let text = LOOP
@@ -138,7 +138,11 @@ fn the_programs_own_entries_stay() {
           ret void
         }
         declare void @note()";
-    let functions = [Function::Compiled, Function::Compiled, Function::External];
+    let functions = [
+        FunctionBinding::Compiled,
+        FunctionBinding::Compiled,
+        FunctionBinding::External,
+    ];
     assert_eq!(open_names(text, &functions, Level::Full), ["note"]);
 }
 
@@ -154,12 +158,12 @@ fn what_would_round_otherwise_is_not_done() {
           %r = fadd fast double %n, %s
           ret double %r
         }";
-    let request = Request {
+    let request = CompileRequest {
         names: names(text),
-        functions: vec![Function::Compiled],
+        functions: vec![FunctionBinding::Compiled],
         variables: Vec::new(),
         thread_cell: false,
-        debug: Debug::Lines,
+        debug: DebugLevel::Lines,
         contracted: false,
     };
     let object = Session::open(&request, &bitcode(text))
@@ -210,7 +214,7 @@ fn scatter(bound: &str, end: &str) -> String {
 #[test]
 fn a_loop_asks_whether_its_arrays_are_apart_where_that_may_help() {
     let asks = |text: &str, level| {
-        let open = open_names(text, &[Function::Compiled], level);
+        let open = open_names(text, &[FunctionBinding::Compiled], level);
         open.iter().any(|name| name == "ompvm.distinct")
     };
     assert!(asks(&scatter("%n", ""), Level::Full));
@@ -255,12 +259,12 @@ const DESCRIBED: &str = "
 
 #[test]
 fn line_tables_give_the_same_code_and_the_same_lines() {
-    let request = Request {
+    let request = CompileRequest {
         names: names(DESCRIBED),
-        functions: vec![Function::Compiled, Function::External],
+        functions: vec![FunctionBinding::Compiled, FunctionBinding::External],
         variables: Vec::new(),
         thread_cell: false,
-        debug: Debug::Lines,
+        debug: DebugLevel::Lines,
         contracted: false,
     };
     let program = bitcode(DESCRIBED);

@@ -704,7 +704,7 @@ fn what_grows_out_of_proportion_is_told() {
         wide: false,
     };
     match run(module.as_mut_ptr(), &machine, Level::Full, unit) {
-        Err(Trouble::Part { why, culprit, .. }) => {
+        Err(CompileError::Part { why, culprit, .. }) => {
             assert!(why.starts_with("its passes made "), "{why}");
             assert_eq!(culprit.as_deref(), Some("f"));
         }
