@@ -12,7 +12,7 @@ fn main() {
     }
     // Relocating a position-independent executable of this size takes a good part of a short run.
     println!("cargo::rustc-link-arg-bins=-no-pie");
-    // So do LLVM's constructors; src/llvm/late.rs runs them on demand.
+    // So do LLVM's constructors; src/llvm/deferred_init.rs runs them on demand.
     let folder = env("CARGO_MANIFEST_DIR");
     println!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/llvm-late.ld");
     println!("cargo::rustc-link-arg-bins=-Wl,--wrap=__cxa_atexit");

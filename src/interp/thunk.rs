@@ -21,7 +21,7 @@ use ompvm_ir::{
     Op, Operand, Ordering, Type, TypeId,
 };
 use ompvm_llvm::cache::Shelf;
-use ompvm_llvm::native::single::{self, Compiler};
+use ompvm_llvm::native::snippet::{self, SnippetCompiler};
 use ompvm_llvm::native::{host_features_with, host_lacks};
 use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread;
@@ -51,7 +51,7 @@ pub struct Thunks {
 
 #[derive(Default, Debug)]
 pub(super) struct CompiledThunks {
-    compiler: Option<Compiler>,
+    compiler: Option<SnippetCompiler>,
     compiled: HashMap<String, ThunkFn>,
     /// The linked code, which owns the thunks' memory.
     code: Vec<LinkedCode>,
@@ -101,7 +101,7 @@ impl Thunks {
             if let Some(object) = shelf.as_ref().and_then(|s| s.thunk(&body)) {
                 return (compiler.take(), Ok(object));
             }
-            let (compiler, object) = single::contained(compiler.take(), &body);
+            let (compiler, object) = snippet::compile_contained(compiler.take(), &body);
             if let (Some(shelf), Ok(object)) = (&shelf, &object) {
                 shelf.put_thunk(&body, object);
             }

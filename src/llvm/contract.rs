@@ -10,7 +10,7 @@
 //! functions are interpreted, and the compiler, which gets the same functions whole, in parts or as
 //! the rest of a loop, decide alike, and all tiers round alike.
 //!
-//! Calls that stay are two operations in every tier (`native::prepare`, the interpreter).
+//! Calls that stay are two operations in every tier (`native::rewire`, the interpreter).
 
 use super::raw::llvm;
 use super::reader::{list, name_of};

@@ -4,7 +4,7 @@
 //! makes one verified and linked LLVM module in a context of its own; `reader` (symbols), `types`,
 //! `constants`, `attributes`, `code` and `debug` copy it. While the program already runs, the
 //! module is written once more with line tables only, for the compilation units, and the context is
-//! disposed of. `parts` reads a larger file on several threads. `guard` runs all of this on threads
+//! disposed of. `parallel_read` reads a larger file on several threads. `guard` runs all of this on threads
 //! that may die without taking the process along.
 //!
 //! The reader calls LLVM's C interface directly because inkwell does not expose switch cases,
@@ -13,7 +13,6 @@
 //! The reader neither optimizes nor generates code, and changes nothing but what `contract` is
 //! asked to change. Compilation is [`native`], device code [`nvptx`] and [`outlined`].
 
-mod arena;
 mod attributes;
 pub mod cache;
 mod code;
@@ -21,18 +20,19 @@ mod constants;
 pub mod contain;
 mod contract;
 mod debug;
+mod deferred_init;
 pub mod device;
 pub mod emulate;
 mod error;
 pub mod guard;
-mod late;
+mod heap_growth;
 mod naked;
 pub mod native;
 pub mod nvptx;
 pub mod orc;
 pub mod outlined;
+mod parallel_read;
 mod parse;
-mod parts;
 mod raw;
 mod reader;
 mod shim;
@@ -83,7 +83,7 @@ fn finish(mut module: Module) -> Result<Module, Error> {
     let text = module.module_asm.clone();
     if !text.trim().is_empty() {
         let limits = guard::Limits::for_input(text.len());
-        let assembled = guard::run(&limits, move || native::single::assemble(&text));
+        let assembled = guard::run(&limits, move || native::snippet::assemble(&text));
         module.assembly = assembled.and_then(|a| a).map_err(|why| Error::Input {
             file: module.name.clone(),
             cause: format!("assembly outside of functions: {why}"),
@@ -97,8 +97,8 @@ fn read_module(inputs: &[Input], contract: bool, tables: bool) -> Result<Module,
     if let [file] = inputs
         && parse::is_bitcode(&file.bytes)
     {
-        let threads = parts::worthwhile(file.bytes.len());
-        let read = (threads > 1).then(|| parts::read(file, contract, threads));
+        let threads = parallel_read::worthwhile(file.bytes.len());
+        let read = (threads > 1).then(|| parallel_read::read(file, contract, threads));
         if let Some(module) = read.flatten() {
             return Ok(module);
         }
@@ -159,9 +159,9 @@ pub fn version() -> (u32, u32, u32) {
 }
 
 /// Registers LLVM's code generator for this architecture once.
-fn initialise_target() {
+fn initialize_target() {
     static TARGET: std::sync::Once = std::sync::Once::new();
-    late::start();
+    deferred_init::start();
     TARGET.call_once(|| {
         llvm!(target::LLVMInitializeX86TargetInfo());
         llvm!(target::LLVMInitializeX86Target());
@@ -173,9 +173,9 @@ fn initialise_target() {
 }
 
 /// Registers LLVM's code generator for NVIDIA GPUs once.
-fn initialise_nvptx() {
+fn initialize_nvptx() {
     static TARGET: std::sync::Once = std::sync::Once::new();
-    late::start();
+    deferred_init::start();
     TARGET.call_once(|| {
         llvm!(target::LLVMInitializeNVPTXTargetInfo());
         llvm!(target::LLVMInitializeNVPTXTarget());

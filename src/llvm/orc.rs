@@ -74,7 +74,7 @@ impl Jit {
     /// # Errors
     /// Fails as [`Jit::new`] does.
     pub fn closed() -> Result<Self, String> {
-        super::initialise_target();
+        super::initialize_target();
         // SAFETY: LLVMOrcCreateLLJIT consumes the builder, the out-pointers are locals, and every
         // error is taken.
         unsafe {

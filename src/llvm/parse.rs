@@ -53,8 +53,8 @@ extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
 /// Sets LLVM's process-wide options once, and extends this thread's heap.
 fn configure() {
     static ONCE: Once = Once::new();
-    super::late::start();
-    super::arena::extend();
+    super::deferred_init::start();
+    super::heap_growth::extend();
     ONCE.call_once(|| {
         let mut args = vec![
             c"ompvm".as_ptr(),

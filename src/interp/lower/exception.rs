@@ -7,7 +7,7 @@ use super::{Label, Lowering};
 use crate::frame::{LandingPad, LandingPadClause};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{Clause, Const, ConstId, GlobalRef, Op};
-use ompvm_llvm::native::landing;
+use ompvm_llvm::native::osr_landing;
 
 /// A landing whose code is still to be emitted.
 pub(super) struct Landing {
@@ -68,11 +68,13 @@ impl Lowering<'_> {
         let mut at = info;
         loop {
             match &self.m.consts[at] {
-                Const::Null => return landing::number(None),
-                Const::Global(GlobalRef::Var(id)) => return landing::number(Some(id.index())),
+                Const::Null => return osr_landing::type_selector(None),
+                Const::Global(GlobalRef::Var(id)) => {
+                    return osr_landing::type_selector(Some(id.index()));
+                }
                 Const::Global(GlobalRef::Alias(id)) => at = self.m.aliases[*id].target,
                 // No compiler emits such a constant; it gets a number of its own.
-                _ => return landing::number(Some(self.m.globals.len() + at.index())),
+                _ => return osr_landing::type_selector(Some(self.m.globals.len() + at.index())),
             }
         }
     }

@@ -195,7 +195,7 @@ pub fn counts() -> Counts {
         compiled: get(&COMPILED),
         stored: get(&STORED),
         damaged: get(&DAMAGED),
-        llvm: super::late::started(),
+        llvm: super::deferred_init::started(),
         note: NOTE.lock().clone(),
     }
 }

@@ -21,7 +21,7 @@ use super::native::pipeline::Machine;
 use super::orc::Jit;
 use super::parse::{self, Parsed};
 use super::raw::{copy_text, llvm};
-use super::{Input, initialise_target};
+use super::{Input, initialize_target};
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::prelude::*;
 use std::ffi::CString;
@@ -118,7 +118,7 @@ pub fn emulate(inputs: Vec<Input>, world: Arc<dyn World>) -> Result<Emulated, Re
 }
 
 fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
-    initialise_target();
+    initialize_target();
     let damaged = |e: String| Refusal::Damaged(e);
     let device =
         parse::parse_for(inputs, "nvptx64").map_err(|e| Refusal::Damaged(e.to_string()))?;

@@ -2,31 +2,31 @@
 //!
 //! [`Session::compile`] reads the functions of a [`Unit`] into a context of its own (LLVM is
 //! single-threaded per context), rewires every symbol to a name that says what it refers to
-//! ([`symbol`], [`prepare`]), runs the passes and generates an object file for this processor
+//! ([`symbol`], [`rewire`]), runs the passes and generates an object file for this processor
 //! ([`pipeline`]). `jit::link` then places the object in low memory, so that 32-bit addresses reach
 //! data and code as in a native executable linked at a fixed address.
 //!
 //! This module knows nothing of the interpreter, and no address is known before linking.
 
-mod attempts;
+mod bisect;
 mod bitcode;
-mod debug;
-mod entries;
-mod injected;
-pub mod landing;
+mod debug_level;
+mod fast_paths;
+mod fault_injection;
+pub mod osr_landing;
 pub(crate) mod pipeline;
-mod prepare;
-mod processor;
-pub mod single;
+mod rewire;
+pub mod snippet;
 pub mod symbol;
+mod target_attributes;
 
 use super::parse;
 pub use super::shim::{LocationKind, ValueLocation};
-pub use attempts::CANNOT_COMPILE;
+pub use bisect::CANNOT_COMPILE;
 pub use bitcode::Bitcode;
 pub(crate) use bitcode::write_line_tables;
-pub use debug::DebugLevel;
-pub use entries::leave_out as disable_fast_paths;
+pub use debug_level::DebugLevel;
+pub use fast_paths::disable as disable_fast_paths;
 pub use pipeline::{host_features_with, host_lacks};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -183,7 +183,7 @@ pub struct Session<'r> {
 impl<'r> Session<'r> {
     /// Creates a session for the units of a request.
     pub fn open(request: &'r CompileRequest, bitcode: &'r Bitcode) -> Session<'r> {
-        super::initialise_target();
+        super::initialize_target();
         Session { request, bitcode }
     }
 
@@ -206,22 +206,22 @@ impl<'r> Session<'r> {
         let (extra, failed) = self.read(&parsed, unit).map_err(CompileError::Whole)?;
         let typed = !lean && super::shim::has_types(parsed.module);
         lap(0);
-        let prepared = prepare::prepare(&parsed, self.request, effort, &extra);
-        let mut prepared = prepared.map_err(CompileError::Whole)?;
-        prepared.skipped.extend(failed);
+        let rewired = rewire::rewire(&parsed, self.request, effort, &extra);
+        let mut rewired = rewired.map_err(CompileError::Whole)?;
+        rewired.skipped.extend(failed);
         lap(1);
         let bytes = {
-            let machine = pipeline::Machine::host(parsed.module, prepared.position_independent)?;
+            let machine = pipeline::Machine::host(parsed.module, rewired.position_independent)?;
             if !lean {
                 debug.apply(parsed.module, &machine)?;
             }
-            let several = prepared.compiled.len() + prepared.entries.len() > 1;
+            let several = rewired.compiled.len() + rewired.entries.len() > 1;
             let unit_is = pipeline::Properties {
-                inline: prepared.inline,
+                inline: rewired.inline,
                 several,
-                wide: prepared.wide,
+                wide: rewired.wide,
             };
-            injected::fail(unit, &self.request.names, effort, &parsed)?;
+            fault_injection::fail(unit, &self.request.names, effort, &parsed)?;
             pipeline::run(parsed.module, &machine, effort, unit_is)?;
             machine.object(parsed.module)?
         };
@@ -237,9 +237,9 @@ impl<'r> Session<'r> {
         Ok(Object {
             level: unit.level,
             bytes,
-            functions: prepared.compiled,
-            entries: prepared.entries,
-            skipped: prepared.skipped,
+            functions: rewired.compiled,
+            entries: rewired.entries,
+            skipped: rewired.skipped,
             plain: Vec::new(),
             transient: false,
             times,
@@ -253,7 +253,7 @@ impl<'r> Session<'r> {
         &self,
         parsed: &parse::Parsed,
         unit: &Unit,
-    ) -> Result<(Vec<prepare::OsrFunction>, Vec<(usize, String)>), String> {
+    ) -> Result<(Vec<rewire::OsrFunction>, Vec<(usize, String)>), String> {
         let names = &self.request.names;
         let entries = unit.entries.iter().map(|e| e.function);
         let wanted: Vec<usize> = match &unit.functions {
@@ -285,7 +285,7 @@ impl<'r> Session<'r> {
                 &entry.locations,
                 unit.level == Level::Quick,
             ) {
-                Ok(value) => extra.push(prepare::OsrFunction {
+                Ok(value) => extra.push(rewire::OsrFunction {
                     index,
                     function: entry.function,
                     name,

@@ -13,15 +13,15 @@
 //! are part of quick code because packing saves as much code generation time as it takes, and the
 //! unrolled nests run faster.
 //!
-//! No pass may change a result. `prepare` has removed fused multiplications and permissions to
+//! No pass may change a result. `rewire` has removed fused multiplications and permissions to
 //! reassociate, so the passes can reorder integer and memory operations only.
 //!
 //! Debug information for debuggers is left to `debug`. Loop strength reduction is disabled (see
 //! [`OPTIONS`]).
 
 use super::{CompileError, Level};
-use crate::arena;
-use crate::late;
+use crate::deferred_init;
+use crate::heap_growth;
 use crate::raw::{llvm, take_buffer, take_message};
 use crate::shim;
 use hashbrown::HashSet;
@@ -187,7 +187,7 @@ impl Machine {
         let generator = match GENERATORS.with_borrow(|g| g[index].clone()) {
             Some(generator) => generator,
             None => {
-                arena::provide();
+                heap_growth::populate();
                 let fresh = Rc::new(generator(host, &host.features, position_independent)?);
                 GENERATORS.with_borrow_mut(|g| g[index] = Some(fresh.clone()));
                 fresh
@@ -205,7 +205,7 @@ impl Machine {
     /// Fails as [`Machine::host`] does.
     pub(super) fn whole() -> Result<Machine, String> {
         let host = host()?;
-        arena::provide();
+        heap_growth::populate();
         let fresh = generator(host, &host.all_features, false)?;
         Ok(Machine(Rc::new(fresh)))
     }
@@ -297,7 +297,7 @@ pub fn host_features_with(own: &str) -> Option<CString> {
 fn host() -> Result<&'static Host, String> {
     static HOST: OnceLock<Result<Host, String>> = OnceLock::new();
     let ask = || {
-        late::start();
+        deferred_init::start();
         let triple = take_message(llvm!(target_machine::LLVMGetDefaultTargetTriple()));
         let name = take_message(llvm!(target_machine::LLVMGetHostCPUName()));
         let features = take_message(llvm!(target_machine::LLVMGetHostCPUFeatures()));

@@ -109,7 +109,7 @@ pub fn lower(request: &Request) -> Result<Lowered, String> {
 }
 
 fn lower_here(request: &Request) -> Result<Lowered, String> {
-    super::initialise_nvptx();
+    super::initialize_nvptx();
     let parsed = parse::parse_for(&request.units, "nvptx64").map_err(|e| e.to_string())?;
     let module = parsed.module;
     let machine = Machine::new(request.architecture, request.version)?;

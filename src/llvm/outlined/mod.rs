@@ -172,7 +172,7 @@ pub fn outline(files: &[Input]) -> Result<Outlined, String> {
 }
 
 fn outline_here(files: &[Input]) -> Result<Outlined, String> {
-    super::initialise_nvptx();
+    super::initialize_nvptx();
     let parsed = parse::parse(files).map_err(|e| e.to_string())?;
     let module = parsed.module;
     // Compilers call constructors through aliases, but a region's code has to be one function.

@@ -4,7 +4,7 @@ mod errors;
 mod instructions;
 mod layout;
 mod native;
-mod parts;
+mod parallel_read;
 mod saved;
 mod symbols;
 

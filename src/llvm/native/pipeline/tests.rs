@@ -9,7 +9,7 @@ fn packed(lines: &str) -> String {
     let text = format!(
         "define void @f(ptr %to, ptr %from) {{\n{lines}  ret void\n}}\ndeclare void @g()\n"
     );
-    crate::initialise_target();
+    crate::initialize_target();
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "pairs");
     let module = context.create_module_from_ir(buffer).unwrap();
@@ -290,7 +290,7 @@ fn optimised(text: &str, wide: bool) -> String {
 }
 
 fn made(text: &str, wide: bool, level: Level) -> String {
-    crate::initialise_target();
+    crate::initialize_target();
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "full");
     let module = context.create_module_from_ir(buffer).unwrap();
@@ -522,7 +522,7 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @g(ptr)
 "
     );
-    crate::initialise_target();
+    crate::initialize_target();
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "search");
     let module = context.create_module_from_ir(buffer).unwrap();
@@ -693,7 +693,7 @@ fn what_grows_out_of_proportion_is_told() {
         "br i1 %end, label %behind, label %inner\n",
         "br i1 %end, label %behind, label %inner, !llvm.loop !0\n",
     ) + "!0 = distinct !{!0, !1}\n!1 = !{!\"llvm.loop.unroll.full\"}\n";
-    crate::initialise_target();
+    crate::initialize_target();
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "full");
     let module = context.create_module_from_ir(buffer).unwrap();

@@ -7,7 +7,7 @@
 //!
 //! The consequences for callers are left to `tier::call_closure`, and what is remembered to `cache`.
 
-use super::{Bitcode, CompileError, Level, Object, Session, Unit, injected, pipeline};
+use super::{Bitcode, CompileError, Level, Object, Session, Unit, fault_injection, pipeline};
 use crate::contain;
 use crate::native::symbol::Symbol;
 use std::time::Duration;
@@ -33,7 +33,7 @@ enum Member {
 impl Bitcode {
     fn limit(&self) -> Duration {
         let mebibytes = (self.size() >> 20) as u32;
-        injected::limit().unwrap_or(TIME + TIME_PER_MEBIBYTE * mebibytes)
+        fault_injection::limit().unwrap_or(TIME + TIME_PER_MEBIBYTE * mebibytes)
     }
 }
 

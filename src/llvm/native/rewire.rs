@@ -12,10 +12,10 @@
 //!
 //! This module does not optimize.
 
-use super::entries::{self, Entries};
-use super::landing;
-use super::processor;
+use super::fast_paths::{self, FastPaths};
+use super::osr_landing;
 use super::symbol::Symbol;
+use super::target_attributes;
 use super::{CompileRequest, FunctionBinding, Level, VariableBinding};
 use crate::contract::ROUNDING;
 use crate::parse::{Parsed, functions};
@@ -33,7 +33,7 @@ use ompvm_ir::{JUMP_BUFFER, JUMP_BUFFER_WORD};
 use std::ptr::null_mut;
 
 /// A module that is ready for the code generator.
-pub(super) struct Prepared {
+pub(super) struct Rewired {
     /// Number and symbol of each compiled function.
     pub compiled: Vec<(usize, String)>,
     /// Index in the unit and symbol of each OSR entry.
@@ -80,22 +80,22 @@ struct Work<'a> {
     request: &'a CompileRequest,
     level: Level,
     extra: &'a [OsrFunction],
-    out: Prepared,
+    out: Rewired,
 }
 
 /// Rewires the module.
-pub(super) fn prepare(
+pub(super) fn rewire(
     parsed: &Parsed,
     request: &CompileRequest,
     level: Level,
     extra: &[OsrFunction],
-) -> Result<Prepared, String> {
+) -> Result<Rewired, String> {
     let mut work = Work {
         parsed,
         request,
         level,
         extra,
-        out: Prepared {
+        out: Rewired {
             compiled: Vec::new(),
             entries: Vec::new(),
             skipped: Vec::new(),
@@ -200,9 +200,9 @@ impl Work<'_> {
             .map(|&f| llvm!(core::LLVMIsDeclaration(f)) == 0)
             .collect();
         let callees = self.addresses(&all, &interpreted)?;
-        let entries = match self.level {
-            Level::Full => entries::link(module, self.parsed.context)?,
-            Level::Quick => Entries::default(),
+        let fast_paths = match self.level {
+            Level::Full => fast_paths::link(module, self.parsed.context)?,
+            Level::Quick => FastPaths::default(),
         };
         let block = self.globals(&globals)?;
         for (number, &function) in all.iter().enumerate() {
@@ -210,7 +210,7 @@ impl Work<'_> {
                 && !interpreted.contains_key(&number)
                 && here[number]
             {
-                self.body(function, &callees, &entries, &block)?;
+                self.body(function, &callees, &fast_paths, &block)?;
                 self.definition(number, function)?;
             }
         }
@@ -219,10 +219,10 @@ impl Work<'_> {
                 llvm!(core::LLVMDeleteFunction(extra.value));
                 continue;
             }
-            self.body(extra.value, &callees, &entries, &block)?;
+            self.body(extra.value, &callees, &fast_paths, &block)?;
             in_no_place(extra.value);
-            self.out.wide |= processor::knew_wide(extra.value);
-            processor::this(extra.value);
+            self.out.wide |= target_attributes::knew_wide(extra.value);
+            target_attributes::set(extra.value);
             self.out.entries.push((extra.index, extra.name.clone()));
         }
         for &variable in block.keys() {
@@ -231,7 +231,7 @@ impl Work<'_> {
             }
             llvm!(core::LLVMDeleteGlobal(variable));
         }
-        self.out.inline |= entries.sweep();
+        self.out.inline |= fast_paths.sweep();
         self.finish(&callees);
         Ok(())
     }
@@ -247,7 +247,7 @@ impl Work<'_> {
         }
         let variables = globals.iter().enumerate().map(|(n, &g)| (g, n)).collect();
         for extra in self.extra {
-            let done = landing::take_over(self.parsed.module, extra.value, &variables);
+            let done = osr_landing::take_over(self.parsed.module, extra.value, &variables);
             if let Err(why) = done {
                 interpreted.insert(extra.function, why);
                 self.out.skipped.push((extra.function, why.to_owned()));
@@ -503,7 +503,7 @@ impl Work<'_> {
         &mut self,
         function: LLVMValueRef,
         callees: &HashMap<LLVMValueRef, LLVMValueRef>,
-        entries: &Entries,
+        fast_paths: &FastPaths,
         offsets: &HashMap<LLVMValueRef, usize>,
     ) -> Result<(), String> {
         let context = self.parsed.context;
@@ -535,7 +535,7 @@ impl Work<'_> {
             let callee = llvm!(core::LLVMGetCalledValue(inst));
             if let Some(&direct) = callees.get(&callee) {
                 let short = match llvm!(core::LLVMGetInstructionOpcode(inst)) {
-                    LLVMOpcode::LLVMCall => entries.instead(direct),
+                    LLVMOpcode::LLVMCall => fast_paths.replacement(direct),
                     _ => None,
                 };
                 let last = llvm!(core::LLVMGetNumOperands(inst)) as u32 - 1;
@@ -949,8 +949,8 @@ impl Work<'_> {
                 attribute
             ));
         }
-        processor::narrow(helper);
-        processor::this(helper);
+        target_attributes::forbid_wide_vectors(helper);
+        target_attributes::set(helper);
         self.out.inline = true;
         let cell = match self.request.thread_cell {
             true => Some(self.outside(Symbol::ThreadCell, THREAD_POINTER)?),
@@ -1027,8 +1027,8 @@ impl Work<'_> {
             LLVMLinkage::LLVMExternalLinkage
         ));
         in_no_place(function);
-        self.out.wide |= processor::knew_wide(function);
-        processor::this(function);
+        self.out.wide |= target_attributes::knew_wide(function);
+        target_attributes::set(function);
         self.out.compiled.push((number, name));
         Ok(())
     }

@@ -2,14 +2,14 @@
 //! that contains a loop.
 //!
 //! LLVM numbers a function's type infos during code generation and compares selectors with these
-//! numbers later (`llvm.eh.typeid.for`). An OSR entry must use the frame's numbers ([`number`])
+//! numbers later (`llvm.eh.typeid.for`). An OSR entry must use the frame's numbers ([`type_selector`])
 //! instead, both in its comparisons and in the selectors of its own landing pads. Furthermore, LLVM
 //! treats a `resume` as unreachable if no landing pad of the function reaches it
 //! (`DwarfEHPrepare`), so an OSR entry calls the unwinder itself.
 //!
 //! Functions that are entered at their start are left unchanged.
 
-use super::prepare::{instructions, intrinsic};
+use super::rewire::{instructions, intrinsic};
 use crate::raw::llvm;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
@@ -17,7 +17,7 @@ use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 
 /// Returns a frame's selector for a type info, given as the number of its variable; `None` is
 /// catch-all. Cleanups have 0, filters less.
-pub fn number(variable: Option<usize>) -> i32 {
+pub fn type_selector(variable: Option<usize>) -> i32 {
     variable.map_or(1, |n| n as i32 + 2)
 }
 
@@ -51,8 +51,8 @@ pub(super) fn take_over(
     let int = llvm!(core::LLVMInt32TypeInContext(context));
     let constant = |n: i32| llvm!(core::LLVMConstInt(int, n as u64, 1));
     let number_of = |info: LLVMValueRef| match variables.get(&info) {
-        Some(&n) => Ok(number(Some(n))),
-        None if llvm!(core::LLVMIsNull(info)) != 0 => Ok(number(None)),
+        Some(&n) => Ok(type_selector(Some(n))),
+        None if llvm!(core::LLVMIsNull(info)) != 0 => Ok(type_selector(None)),
         None => Err("it catches a type of an unknown form"),
     };
     // Landing pads are translated even if the entry compares nothing: the comparison's operand may

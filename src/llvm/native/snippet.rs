@@ -13,26 +13,26 @@ use std::mem::ManuallyDrop;
 use std::time::Duration;
 
 /// A compiler of single functions. Each costs its code generation.
-pub struct Compiler(Machine);
+pub struct SnippetCompiler(Machine);
 
-impl std::fmt::Debug for Compiler {
+impl std::fmt::Debug for SnippetCompiler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Compiler")
+        f.write_str("SnippetCompiler")
     }
 }
 
 // SAFETY: the machine's reference count is this value's alone (`Machine::whole`), and LLVM's target
 // machines may be used by one thread after another.
-unsafe impl Send for Compiler {}
+unsafe impl Send for SnippetCompiler {}
 
-impl Compiler {
+impl SnippetCompiler {
     /// Creates a compiler for this processor.
     ///
     /// # Errors
     /// Returns LLVM's message if it has no code generator for this processor.
-    pub fn new() -> Result<Compiler, String> {
-        crate::initialise_target();
-        Ok(Compiler(Machine::whole()?))
+    pub fn new() -> Result<SnippetCompiler, String> {
+        crate::initialize_target();
+        Ok(SnippetCompiler(Machine::whole()?))
     }
 
     /// Compiles the text to an object file.
@@ -66,15 +66,15 @@ const TIME: Duration = Duration::from_secs(20);
 ///
 /// # Errors
 /// Returns the reason if the text cannot be compiled.
-pub fn contained(
-    compiler: Option<Compiler>,
+pub fn compile_contained(
+    compiler: Option<SnippetCompiler>,
     text: &str,
-) -> (Option<Compiler>, Result<Vec<u8>, String>) {
+) -> (Option<SnippetCompiler>, Result<Vec<u8>, String>) {
     let mut compiler = ManuallyDrop::new(compiler);
     let done = contain::run(TIME, || {
         let compiler = match &mut *compiler {
             Some(compiler) => compiler,
-            none => none.insert(Compiler::new()?),
+            none => none.insert(SnippetCompiler::new()?),
         };
         compiler.object(text)
     });
@@ -105,5 +105,5 @@ pub fn assemble(text: &str) -> Result<Vec<u8>, String> {
         }
         module.push_str("\"\n");
     }
-    contained(None, &module).1
+    compile_contained(None, &module).1
 }

@@ -1,7 +1,7 @@
 //! Tests that parallel reading gives the same module as reading on one thread.
 
 use super::*;
-use crate::parts::read as read_by;
+use crate::parallel_read::read as read_by;
 use ompvm_ir::LocId;
 
 /// Converts textual IR to a bitcode file.

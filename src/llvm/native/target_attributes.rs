@@ -1,6 +1,6 @@
 //! Target attributes of functions.
 //!
-//! [`this`] gives every function of a unit the same target attributes, whether it comes from the
+//! [`set`] gives every function of a unit the same target attributes, whether it comes from the
 //! guest, the runtime or ompvm. LLVM builds subtarget tables for each distinct set of attributes, 2
 //! ms a time on each compiling thread. A function that asks for features beyond the common set gets
 //! a set of its own, because LLVM ends a compilation at an intrinsic that the function's features
@@ -15,7 +15,7 @@ use inkwell::llvm_sys::prelude::*;
 use std::ffi::CStr;
 
 /// Attributes with which a compiler describes its target.
-const OTHERS: [&CStr; 3] = [c"target-cpu", FEATURES, c"tune-cpu"];
+const COMPILER_ATTRIBUTES: [&CStr; 3] = [c"target-cpu", FEATURES, c"tune-cpu"];
 /// Features whose instructions may be selected.
 const FEATURES: &CStr = c"target-features";
 /// Widest vector that passes create, in bits.
@@ -27,9 +27,9 @@ const LEGAL: &CStr = c"min-legal-vector-width";
 const WIDTH: u32 = 256;
 
 /// Sets a function's target attributes to this processor.
-pub(super) fn this(function: LLVMValueRef) {
+pub(super) fn set(function: LLVMValueRef) {
     let own = text(function, FEATURES).and_then(host_features_with);
-    for key in OTHERS {
+    for key in COMPILER_ATTRIBUTES {
         llvm!(core::LLVMRemoveStringAttributeAtIndex(
             function,
             LLVMAttributeFunctionIndex,
@@ -44,25 +44,25 @@ pub(super) fn this(function: LLVMValueRef) {
             features.as_ptr()
         ));
     }
-    say(function, PREFERRED, WIDTH);
+    set_width(function, PREFERRED, WIDTH);
     // Functions with wider vectors keep their width, as they may be called with such vectors.
     if legal_width(function).is_some_and(|width| width <= WIDTH) {
-        say(function, LEGAL, WIDTH);
+        set_width(function, LEGAL, WIDTH);
     }
 }
 
 /// Returns true if the function's compiler knew of registers wider than those of every x86-64. Must
-/// be called before [`this`].
+/// be called before [`set`].
 pub(super) fn knew_wide(function: LLVMValueRef) -> bool {
     text(function, FEATURES).is_some_and(|features| features.contains("+avx"))
 }
 
 /// Declares that a generated function has no wide vectors.
-pub(super) fn narrow(function: LLVMValueRef) {
-    say(function, LEGAL, 0);
+pub(super) fn forbid_wide_vectors(function: LLVMValueRef) {
+    set_width(function, LEGAL, 0);
 }
 
-fn say(function: LLVMValueRef, key: &CStr, width: u32) {
+fn set_width(function: LLVMValueRef, key: &CStr, width: u32) {
     let width = format!("{width}\0");
     llvm!(core::LLVMAddTargetDependentFunctionAttr(
         function,
@@ -97,7 +97,7 @@ fn text<'a>(function: LLVMValueRef, key: &CStr) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::entries;
+    use crate::native::fast_paths;
     use inkwell::attributes::AttributeLoc;
     use inkwell::context::{AsContextRef, Context};
     use inkwell::memory_buffer::MemoryBuffer;
@@ -116,11 +116,11 @@ mod tests {
         declare void @__kmpc_for_static_fini(ptr, i32)"#;
 
     #[test]
-    fn all_functions_say_the_same() {
+    fn all_functions_have_equal_attributes() {
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(TEXT.as_bytes(), "processor");
         let module = context.create_module_from_ir(buffer).unwrap();
-        entries::link(module.as_mut_ptr(), (&context).as_ctx_ref()).unwrap();
+        fast_paths::link(module.as_mut_ptr(), (&context).as_ctx_ref()).unwrap();
         let (mut said, mut own) = (HashSet::new(), Vec::new());
         for function in module
             .get_functions()
@@ -129,12 +129,12 @@ mod tests {
             let name = function.get_name().to_str().unwrap().to_owned();
             let value = function.as_value_ref();
             if name == "none" {
-                narrow(value);
+                forbid_wide_vectors(value);
             }
             if !name.starts_with("short_") {
-                this(value);
+                set(value);
             }
-            let keys = OTHERS.iter().chain([&PREFERRED, &LEGAL]);
+            let keys = COMPILER_ATTRIBUTES.iter().chain([&PREFERRED, &LEGAL]);
             let one: Vec<Option<String>> = keys
                 .map(|key| {
                     let key = key.to_str().unwrap();

@@ -50,7 +50,7 @@ pub(super) fn extend() {
 /// LLVM's subtarget tables. A block of that size at first has a mapping of its own, whose pages are
 /// read before they are written, one by one: the system provides each page twice, and interrupts
 /// every processor of the process for it.
-pub(super) fn provide() {
+pub(super) fn populate() {
     /// `MADV_POPULATE_WRITE`, Linux 5.14; earlier kernels refuse it.
     const POPULATE_WRITE: libc::c_int = 23;
     const PAGE: usize = 4096;
@@ -124,7 +124,7 @@ mod tests {
                 usage.ru_minflt
             };
             extend();
-            provide();
+            populate();
             let before = faults();
             black_box(vec![1u8; TABLES - BLOCK]);
             faults() - before

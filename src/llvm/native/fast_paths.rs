@@ -5,7 +5,7 @@
 //!
 //! An entry is not replaced if the program defines it itself or declares it with another type.
 
-use super::processor;
+use super::target_attributes;
 use crate::raw::llvm;
 use crate::reader::{list, name_of};
 use hashbrown::HashMap;
@@ -17,18 +17,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const BITCODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/entries.bc"));
 const PREFIX: &str = "short_";
 
-static LEFT_OUT: AtomicBool = AtomicBool::new(false);
+static DISABLED: AtomicBool = AtomicBool::new(false);
 
 /// Disables the fast paths for all further units: a tool is to see every call of the runtime.
-pub fn leave_out() {
-    LEFT_OUT.store(true, Ordering::Relaxed);
+pub fn disable() {
+    DISABLED.store(true, Ordering::Relaxed);
 }
 
 /// Fast paths that calls may use instead of the runtime's entries.
 #[derive(Default)]
-pub(super) struct Entries {
+pub(super) struct FastPaths {
     /// The fast path by the entry's declaration.
-    instead: HashMap<LLVMValueRef, LLVMValueRef>,
+    replacement: HashMap<LLVMValueRef, LLVMValueRef>,
     /// All functions that were linked in.
     linked: Vec<LLVMValueRef>,
 }
@@ -38,9 +38,9 @@ pub(super) struct Entries {
 ///
 /// # Errors
 /// Returns a sentence if LLVM refuses the embedded bitcode.
-pub(super) fn link(module: LLVMModuleRef, context: LLVMContextRef) -> Result<Entries, String> {
-    let mut entries = Entries::default();
-    if BITCODE.is_empty() || LEFT_OUT.load(Ordering::Relaxed) || !uses_runtime(module) {
+pub(super) fn link(module: LLVMModuleRef, context: LLVMContextRef) -> Result<FastPaths, String> {
+    let mut entries = FastPaths::default();
+    if BITCODE.is_empty() || DISABLED.load(Ordering::Relaxed) || !uses_runtime(module) {
         return Ok(entries);
     }
     let buffer = llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
@@ -76,14 +76,14 @@ pub(super) fn link(module: LLVMModuleRef, context: LLVMContextRef) -> Result<Ent
             short,
             LLVMLinkage::LLVMInternalLinkage
         ));
-        processor::this(short);
+        target_attributes::set(short);
         entries.linked.push(short);
         if let Some(&declared) = named.get(entry)
             && llvm!(core::LLVMIsDeclaration(declared)) != 0
             && llvm!(core::LLVMGlobalGetValueType(declared))
                 == llvm!(core::LLVMGlobalGetValueType(short))
         {
-            entries.instead.insert(declared, short);
+            entries.replacement.insert(declared, short);
         }
     }
     Ok(entries)
@@ -97,10 +97,10 @@ fn uses_runtime(module: LLVMModuleRef) -> bool {
     .any(|name| name.starts_with("__kmpc_") || &*name == "omp_set_lock")
 }
 
-impl Entries {
+impl FastPaths {
     /// Returns the fast path that calls of a declaration may use.
-    pub(super) fn instead(&self, declared: LLVMValueRef) -> Option<LLVMValueRef> {
-        self.instead.get(&declared).copied()
+    pub(super) fn replacement(&self, declared: LLVMValueRef) -> Option<LLVMValueRef> {
+        self.replacement.get(&declared).copied()
     }
 
     /// Deletes unused fast paths. Returns true if some are left to be inlined.
