@@ -8,7 +8,7 @@ use super::module::Module;
 use super::process::Process;
 use hashbrown::HashMap;
 use ompvm_ir as ir;
-use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::cache::CacheEntry;
 use ompvm_offload as offload;
 use ompvm_support::error::Error;
 use ompvm_tier::archive::Archive;
@@ -71,7 +71,7 @@ impl Linker {
         }
         Ok(Program {
             module: module.ir.clone(),
-            shelf: module.shelf.clone(),
+            cache_entry: module.cache_entry.clone(),
             archives: module.archives.clone(),
             libraries: module.libraries.clone(),
             host: self.host.clone(),
@@ -100,7 +100,7 @@ fn devices_from_env() -> offload::devices::DeviceSelection {
 #[derive(Clone, Debug)]
 pub struct Program {
     module: Arc<ir::Module>,
-    shelf: Option<Arc<Shelf>>,
+    cache_entry: Option<Arc<CacheEntry>>,
     archives: Vec<Arc<Archive>>,
     libraries: Vec<String>,
     host: HashMap<String, Arc<HostFunction>>,
@@ -126,12 +126,12 @@ impl Program {
         offload::auto_offload::set_mode(config.offload.unwrap_or_else(offload_from_env));
         let linked = self.symbols(&config)?;
         // With a tool, code is compiled with other runtime entries, and is not worth caching.
-        let shelf = self
-            .shelf
+        let cache_entry = self
+            .cache_entry
             .clone()
             .filter(|_| config.tier != Tier::Interp && !linked.traced());
-        if let Some(shelf) = &shelf {
-            self.store_module(&linked, shelf);
+        if let Some(cache_entry) = &cache_entry {
+            self.store_module(&linked, cache_entry);
         }
         let mut args = config.args;
         if args.is_empty() {
@@ -155,7 +155,7 @@ impl Program {
                 Tier::Opt => TierPolicy::Opt,
                 Tier::Auto => TierPolicy::Auto,
             },
-            shelf,
+            cache_entry,
             flush_denormals: config.flush_denormals,
             restart: config.restart.map(|(command, file)| Restart {
                 command: command.iter().map(|word| restart::c_string(word)).collect(),
@@ -172,12 +172,12 @@ impl Program {
     /// # Errors
     /// As for [`Program::start`]; also [`Error::Host`] if the engine has no cache.
     pub fn compile(&self, config: &Config) -> Result<Vec<String>, Error> {
-        let Some(shelf) = self.shelf.clone() else {
+        let Some(cache_entry) = self.cache_entry.clone() else {
             return Err(Error::Host("there is no cache to compile into".into()));
         };
         let linked = self.symbols(config)?;
-        self.store_module(&linked, &shelf);
-        process::compile(&linked, shelf)
+        self.store_module(&linked, &cache_entry);
+        process::compile(&linked, cache_entry)
     }
 
     /// Resolves every symbol.
@@ -193,7 +193,7 @@ impl Program {
             archives: self.archives.clone(),
             natives: None,
             assembly: None,
-            shelf: self.shelf.clone(),
+            cache_entry: self.cache_entry.clone(),
             late: self.late,
             overrides: {
                 let mut overrides = offload::auto_offload::overrides();
@@ -209,9 +209,9 @@ impl Program {
 
     /// Stores the module in the cache, unless it is stored already or may contain unsupported
     /// constructs.
-    fn store_module(&self, linked: &Linked, shelf: &Shelf) {
+    fn store_module(&self, linked: &Linked, cache_entry: &CacheEntry) {
         if self.module.linked_before.is_none() && !self.late {
-            shelf.put_module(&self.module, linked.uses.clone());
+            cache_entry.put_module(&self.module, linked.uses.clone());
         }
     }
 }

@@ -7,7 +7,7 @@ use super::config::Engine;
 use super::inspect::Inspection;
 use ompvm_ir as ir;
 use ompvm_llvm::Input;
-use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::cache::CacheEntry;
 use ompvm_llvm::native::Bitcode;
 use ompvm_support::error::{Error, Unsupported};
 use ompvm_tier::archive::{self, Archive, ElfKind, MemberId};
@@ -56,7 +56,7 @@ pub fn file_kind(file: &PathBuf) -> Result<FileKind, Error> {
 pub struct Module {
     pub(super) ir: Arc<ir::Module>,
     /// The program's entry in the engine's cache.
-    pub(super) shelf: Option<Arc<Shelf>>,
+    pub(super) cache_entry: Option<Arc<CacheEntry>>,
     pub(super) archives: Vec<Arc<Archive>>,
     /// Paths of the shared libraries among the files.
     pub(super) libraries: Vec<String>,
@@ -127,8 +127,8 @@ impl Module {
         // Contraction changes the module and its code, so it is part of the cache's key.
         let mode = engine.contract.then_some(&b"contract"[..]);
         let files = inputs.iter().map(|i| &i.bytes[..]).chain(mode);
-        let shelf = engine.cache.as_ref().and_then(|c| c.shelf(files));
-        let kept = shelf.as_ref().and_then(Shelf::module);
+        let cache_entry = engine.cache.as_ref().and_then(|c| c.entry(files));
+        let kept = cache_entry.as_ref().and_then(CacheEntry::module);
         let ir = match kept {
             Some(mut module) => {
                 module.name = inputs.first().map_or("", |i| &i.name).to_owned();
@@ -140,7 +140,7 @@ impl Module {
         };
         Ok(Module {
             ir: Arc::new(ir),
-            shelf: shelf.map(Arc::new),
+            cache_entry: cache_entry.map(Arc::new),
             archives,
             libraries: Vec::new(),
         })
@@ -189,15 +189,15 @@ fn bitcode_members(
     let files = inputs.iter().map(|i| &i.bytes[..]);
     let archived = archives.iter().map(|a| a.contents());
     let key = files.chain([MEMBERS.as_bytes()]).chain(archived);
-    let shelf = engine.cache.as_ref().and_then(|c| c.shelf(key));
-    let kept = shelf.as_ref().and_then(|s| s.bytes(MEMBERS));
+    let cache_entry = engine.cache.as_ref().and_then(|c| c.entry(key));
+    let kept = cache_entry.as_ref().and_then(|s| s.bytes(MEMBERS));
     let kept = kept.and_then(|bytes| postcard::from_bytes::<Vec<MemberId>>(&bytes).ok());
     if let Some(members) = kept.and_then(|k| archive::member_inputs(archives, &k)) {
         return Ok(members);
     }
     let chosen = archive::choose_bitcode(inputs, archives)?;
-    if let (Some(shelf), Ok(bytes)) = (&shelf, postcard::to_allocvec(&chosen)) {
-        shelf.put_bytes(MEMBERS, &bytes);
+    if let (Some(cache_entry), Ok(bytes)) = (&cache_entry, postcard::to_allocvec(&chosen)) {
+        cache_entry.put_bytes(MEMBERS, &bytes);
     }
     let members = archive::member_inputs(archives, &chosen);
     Ok(members.unwrap_or_else(|| ompvm_support::bug!("a member was chosen that is not bitcode")))

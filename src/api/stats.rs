@@ -4,7 +4,7 @@
 //! change. [`super::tiers`] reports compilations.
 
 use ompvm_interp::stats::{self, FunctionCounts};
-use ompvm_llvm::cache::{self, Counts};
+use ompvm_llvm::cache::{self, CacheCounts};
 use std::fmt;
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub struct Stats {
     /// Time spent lowering by all threads.
     pub lowering: Duration,
     /// Counts of the cache and of compilations.
-    pub cache: Counts,
+    pub cache: CacheCounts,
 }
 
 impl Stats {
@@ -93,7 +93,7 @@ impl fmt::Display for Stats {
             )?;
         }
         let cache = &self.cache;
-        let mut unused = Counts::default();
+        let mut unused = CacheCounts::default();
         unused.llvm = cache.llvm;
         if *cache == unused {
             writeln!(f, "cache: not used")?;

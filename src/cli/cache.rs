@@ -57,7 +57,7 @@ pub fn run(options: &CacheOptions) -> ExitCode {
             let content = cache.content();
             println!("folder    {}", content.folder.display());
             println!("programs  {}", content.programs);
-            println!("entries   {}", content.entries);
+            println!("files     {}", content.files);
             println!("bytes     {}", content.bytes);
             println!("limit     {}", content.limit);
         }

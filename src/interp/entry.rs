@@ -12,7 +12,7 @@ use super::isa::{Enc, Nil};
 use super::thunk::Thunks;
 use super::{baseline, fork, lower, stats, unwind};
 use ompvm_ir::{FuncId, LocId};
-use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::cache::CacheEntry;
 use ompvm_memory::abi::{CallPlan, NativeFrame, set_entry_hook};
 use ompvm_memory::activation::{self, Activation, Exit, MARGIN, ResumePoint, ResumeReason};
 use ompvm_memory::backtrace;
@@ -39,8 +39,8 @@ pub(super) static THUNKS: LazyLock<Thunks> = LazyLock::new(Thunks::default);
 
 /// Keeps the compiled rare instructions of an image in its program's cache entry, until
 /// [`detach_cache`].
-pub fn attach_cache(image: &Image, shelf: Arc<Shelf>) {
-    THUNKS.attach_cache(image.serial(), shelf);
+pub fn attach_cache(image: &Image, cache_entry: Arc<CacheEntry>) {
+    THUNKS.attach_cache(image.serial(), cache_entry);
 }
 
 /// Ends [`attach_cache`].

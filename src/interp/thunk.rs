@@ -20,7 +20,7 @@ use ompvm_ir::{
     self as ir, AtomicScope, Callee, Const, ConstId, FloatKind, Function, GlobalRef, Inst, Module,
     Op, Operand, Ordering, Type, TypeId,
 };
-use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::cache::CacheEntry;
 use ompvm_llvm::native::snippet::{self, SnippetCompiler};
 use ompvm_llvm::native::{host_features_with, host_lacks};
 use ompvm_memory::image::Image;
@@ -56,7 +56,7 @@ pub(super) struct CompiledThunks {
     /// The linked code, which owns the thunks' memory.
     code: Vec<LinkedCode>,
     /// The cache entry of each live image that has one, by the image's serial number.
-    shelves: HashMap<u64, Arc<Shelf>>,
+    cache_entries: HashMap<u64, Arc<CacheEntry>>,
 }
 
 impl Thunks {
@@ -66,13 +66,15 @@ impl Thunks {
     }
 
     /// Keeps the objects of an image's thunks for later runs, until [`Thunks::detach_cache`].
-    pub(super) fn attach_cache(&self, image: u64, shelf: Arc<Shelf>) {
-        fork::lock(&self.state).shelves.insert(image, shelf);
+    pub(super) fn attach_cache(&self, image: u64, cache_entry: Arc<CacheEntry>) {
+        fork::lock(&self.state)
+            .cache_entries
+            .insert(image, cache_entry);
     }
 
     /// Ends [`Thunks::attach_cache`].
     pub(super) fn detach_cache(&self, image: u64) {
-        fork::lock(&self.state).shelves.remove(&image);
+        fork::lock(&self.state).cache_entries.remove(&image);
     }
 
     /// Returns the thunk for one instruction of `function`, which is placed in `image`.
@@ -94,16 +96,16 @@ impl Thunks {
         if let Some(&code) = state.compiled.get(&body) {
             return Ok(Thunk { code, operands });
         }
-        let shelf = image.and_then(|i| state.shelves.get(&i.serial()).cloned());
-        let shelf = shelf.filter(|_| !names_addresses(&body));
+        let cache_entry = image.and_then(|i| state.cache_entries.get(&i.serial()).cloned());
+        let cache_entry = cache_entry.filter(|_| !names_addresses(&body));
         let mut compiler = state.compiler.take();
         let (compiler, object) = internal_thread::run(|| {
-            if let Some(object) = shelf.as_ref().and_then(|s| s.thunk(&body)) {
+            if let Some(object) = cache_entry.as_ref().and_then(|s| s.thunk(&body)) {
                 return (compiler.take(), Ok(object));
             }
             let (compiler, object) = snippet::compile_contained(compiler.take(), &body);
-            if let (Some(shelf), Ok(object)) = (&shelf, &object) {
-                shelf.put_thunk(&body, object);
+            if let (Some(cache_entry), Ok(object)) = (&cache_entry, &object) {
+                cache_entry.put_thunk(&body, object);
             }
             (compiler, object)
         });

@@ -15,7 +15,7 @@ use hashbrown::{HashMap, HashSet};
 use lines::LineTable;
 pub use map::{function_at, is_compiled};
 use ompvm_ir::{FuncId, GlobalId, GlobalRef, IFuncId, Module};
-use ompvm_llvm::cache::{self, Shelf};
+use ompvm_llvm::cache::{self, CacheEntry};
 use ompvm_llvm::native::symbol::Symbol;
 use ompvm_llvm::native::{
     Bitcode, CompileRequest, FunctionBinding, Object, Session, VariableBinding,
@@ -72,7 +72,7 @@ pub struct Program {
     stored: AtomicBool,
     instead: HashMap<&'static str, usize>,
     cell: Option<isize>,
-    shelf: Option<Arc<Shelf>>,
+    cache_entry: Option<Arc<CacheEntry>>,
     excluded: HashMap<FuncId, &'static str>,
     /// Functions that turned out to be impossible to compile.
     refused: RwLock<HashSet<FuncId>>,
@@ -82,12 +82,12 @@ impl Program {
     /// Creates the program of an image.
     ///
     /// `instead` maps functions of the C library that must know the interpreter to their
-    /// replacements. `shelf` is the program's cache entry. `whole` is true if everything is
+    /// replacements. `cache_entry` is the program's cache entry. `whole` is true if everything is
     /// compiled before the program runs.
     pub fn new(
         image: &Image,
         instead: HashMap<&'static str, usize>,
-        shelf: Option<Arc<Shelf>>,
+        cache_entry: Option<Arc<CacheEntry>>,
         whole: bool,
     ) -> Program {
         let cell = image.fast_tls().and_then(thread::fast_cell_offset);
@@ -103,7 +103,7 @@ impl Program {
             stored: AtomicBool::new(false),
             instead,
             cell,
-            shelf,
+            cache_entry,
             excluded,
             refused: RwLock::default(),
         }
@@ -136,14 +136,17 @@ impl Program {
     }
 
     /// Returns the cache entry in which compiled code is stored.
-    pub fn shelf(&self) -> Option<&Arc<Shelf>> {
-        self.shelf.as_ref()
+    pub fn cache_entry(&self) -> Option<&Arc<CacheEntry>> {
+        self.cache_entry.as_ref()
     }
 
     /// Links the cached code of earlier runs. Code of the full level comes last. Code of the quick
     /// level is included only if `early` is true, for functions without better code.
     pub fn cached(&self, image: &Image, early: bool) -> Vec<Compiled> {
-        let objects = self.shelf.as_ref().map(|s| s.objects(&self.request, early));
+        let objects = self
+            .cache_entry
+            .as_ref()
+            .map(|s| s.objects(&self.request, early));
         let objects = objects.unwrap_or_default();
         let full = objects.iter().filter(|(o, _)| o.level == Level::Full);
         let best: HashSet<usize> = full.flat_map(|(o, _)| &o.functions).map(|f| f.0).collect();
@@ -176,8 +179,12 @@ impl Program {
         let linked = objects.into_iter().map(|object| {
             // Without line tables messages name only the function.
             let lines = LineTable::read(&object.bytes).unwrap_or_default();
-            let shelf = self.shelf.as_ref().filter(|_| unit.entries.is_empty());
-            let stored = shelf.and_then(|s| s.put_object(&self.request, &object, lines.as_bytes()));
+            let cache_entry = self
+                .cache_entry
+                .as_ref()
+                .filter(|_| unit.entries.is_empty());
+            let stored =
+                cache_entry.and_then(|s| s.put_object(&self.request, &object, lines.as_bytes()));
             let linked = self.link(image, &unit.entries, object, lines)?;
             Ok(Compiled { stored, ..linked })
         });
@@ -188,17 +195,17 @@ impl Program {
         if self.looked.swap(true, Ordering::Relaxed) {
             return;
         }
-        if let Some(bytes) = self.shelf.as_ref().and_then(|s| s.bytes(LINE_TABLES)) {
+        if let Some(bytes) = self.cache_entry.as_ref().and_then(|s| s.bytes(LINE_TABLES)) {
             self.bitcode.take_line_tables(bytes);
             self.stored.store(true, Ordering::Relaxed);
         }
     }
 
     fn store_line_tables(&self) {
-        if let (Some(shelf), Some(bytes)) = (&self.shelf, self.bitcode.line_tables())
+        if let (Some(cache_entry), Some(bytes)) = (&self.cache_entry, self.bitcode.line_tables())
             && !self.stored.swap(true, Ordering::Relaxed)
         {
-            shelf.put_bytes(LINE_TABLES, bytes);
+            cache_entry.put_bytes(LINE_TABLES, bytes);
         }
     }
 
@@ -206,8 +213,8 @@ impl Program {
     /// reason is permanent, the cache records it; if memory was short, a later run would load the
     /// caller without knowing the reason.
     pub fn forget(&self, compiled: &Compiled) {
-        if let (Some(shelf), Some(name)) = (&self.shelf, &compiled.stored) {
-            shelf.forget(name);
+        if let (Some(cache_entry), Some(name)) = (&self.cache_entry, &compiled.stored) {
+            cache_entry.forget(name);
         }
     }
 

@@ -11,7 +11,7 @@ use hashbrown::{HashMap, HashSet};
 use ompvm_interp as interp;
 use ompvm_ir::FuncId;
 use ompvm_jit::{CANNOT_COMPILE, Compiled, Level, Program, Unit};
-use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::cache::CacheEntry;
 use ompvm_memory::image::Image;
 use ompvm_support::clock::thread_time;
 use ompvm_support::{demangle, internal_work};
@@ -97,7 +97,7 @@ pub struct Compiler {
 impl Compiler {
     /// Creates a compiler for the program of an image. `whole` is true if everything is compiled
     /// before the program runs.
-    pub fn new(image: &Image, shelf: Option<Arc<Shelf>>, whole: bool) -> Compiler {
+    pub fn new(image: &Image, cache_entry: Option<Arc<CacheEntry>>, whole: bool) -> Compiler {
         Compiler {
             image: std::ptr::from_ref(image) as usize,
             program: Program::new(
@@ -105,7 +105,7 @@ impl Compiler {
                 interp::library_replacements(image)
                     .into_iter()
                     .collect::<HashMap<_, _>>(),
-                shelf,
+                cache_entry,
                 whole,
             ),
             started: Instant::now(),
@@ -136,7 +136,7 @@ impl Compiler {
     /// true, and switches callers to it.
     pub fn load_cached(&self, image: &Image, early: bool) -> CachedCode {
         let mut cached = CachedCode::default();
-        if self.program.shelf().is_none() {
+        if self.program.cache_entry().is_none() {
             return cached;
         }
         let all = self.program.cached(image, early);
@@ -332,11 +332,11 @@ impl Compiler {
     /// `None` if the saving is small, if there is no cache, or if the user was told before.
     pub fn advice(&self) -> Option<Duration> {
         let saving = self.taken.saving()?;
-        let shelf = self.program.shelf()?;
-        if shelf.bytes(advice::MARKER).is_some() {
+        let cache_entry = self.program.cache_entry()?;
+        if cache_entry.bytes(advice::MARKER).is_some() {
             return None;
         }
-        shelf.put_bytes(advice::MARKER, &[]);
+        cache_entry.put_bytes(advice::MARKER, &[]);
         Some(saving)
     }
 

@@ -19,7 +19,7 @@ use hashbrown::{HashMap, HashSet};
 use ompvm_interp as interp;
 use ompvm_ir::visit::{Use, Uses};
 use ompvm_ir::{Callee, Const, GlobalRef, Linkage, Module, Op};
-use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::cache::CacheEntry;
 use ompvm_memory::heap;
 use ompvm_memory::image::{Image, SymbolKind};
 use ompvm_memory::linker_symbols;
@@ -54,7 +54,7 @@ pub struct Environment {
     /// The module's file-scope assembly.
     pub assembly: Option<Assembly>,
     /// Cache entry in which linked native members are stored.
-    pub shelf: Option<Arc<Shelf>>,
+    pub cache_entry: Option<Arc<CacheEntry>>,
     /// True to start the program although entries of the runtime are missing. A call of one then
     /// ends the program.
     pub late: bool,
@@ -432,11 +432,11 @@ impl Environment {
         wanted.retain(|name| self.own_definition(name).is_none());
         let fortran = |n: &String| n.starts_with("_FortranA");
         let named = !self.archives.is_empty() || !self.libraries.archives.is_empty();
-        let shelf = self.shelf.clone();
-        let shelf = shelf.filter(|_| named || wanted.iter().any(fortran));
+        let cache_entry = self.cache_entry.clone();
+        let cache_entry = cache_entry.filter(|_| named || wanted.iter().any(fortran));
         let key = self.members_key();
-        if let Some(shelf) = &shelf
-            && let Some(cached) = archive::load_cached(shelf, &key)
+        if let Some(cache_entry) = &cache_entry
+            && let Some(cached) = archive::load_cached(cache_entry, &key)
         {
             wanted.retain(|name| cached.address(name).is_none());
             let outside = cached.undefined().filter(|name| {
@@ -501,7 +501,9 @@ impl Environment {
             Some(GlobalRef::Var(g)) => data && !module.globals[g].thread_local,
             _ => false,
         };
-        let place = shelf.as_deref().map(|shelf| (shelf, &key));
+        let place = cache_entry
+            .as_deref()
+            .map(|cache_entry| (cache_entry, &key));
         self.natives = Some(archive::load(natives, &self.archives, &replaced, place)?);
         Ok(())
     }

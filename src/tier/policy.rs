@@ -18,7 +18,7 @@ use ompvm_interp as interp;
 use ompvm_ir::FuncId;
 use ompvm_jit::{CANNOT_COMPILE, Unit};
 use ompvm_kmpc::hooks;
-use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::cache::CacheEntry;
 use ompvm_memory::image::Image;
 use ompvm_memory::{internal_thread, thread};
 use ompvm_support::error::Error;
@@ -60,7 +60,7 @@ impl Tiers {
         image: &Arc<Image>,
         mode: TierPolicy,
         native: bool,
-        shelf: Option<Arc<Shelf>>,
+        cache_entry: Option<Arc<CacheEntry>>,
     ) -> Result<Tiers, Error> {
         let chaos = super::chaos::Chaos::from_env();
         if mode == TierPolicy::Interp && chaos.is_none() {
@@ -86,7 +86,7 @@ impl Tiers {
         });
         let compiler = Arc::new(Compiler::new(
             image,
-            shelf,
+            cache_entry,
             mode == TierPolicy::Opt && chaos.is_none(),
         ));
         COMPILERS.lock().push(compiler.clone());

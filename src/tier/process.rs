@@ -25,7 +25,7 @@ use ompvm_interp as interp;
 use ompvm_ir::{Function, GlobalRef, Type};
 use ompvm_jit::tools;
 use ompvm_kmpc::{hooks, ompt};
-use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::cache::CacheEntry;
 use ompvm_memory::activation::{self, Activation, Exit};
 use ompvm_memory::image::Image;
 use ompvm_memory::stack::{self, Stack};
@@ -54,7 +54,7 @@ pub struct ProcessOptions {
     /// Tier policy.
     pub mode: TierPolicy,
     /// The program's cache entry.
-    pub shelf: Option<Arc<Shelf>>,
+    pub cache_entry: Option<Arc<CacheEntry>>,
     /// Command that runs a native guest again when it executes itself. `None` passes such calls to
     /// the C library.
     pub restart: Option<Restart>,
@@ -188,11 +188,11 @@ pub fn ompt_start_tool(module: &ompvm_ir::Module) -> Option<ompvm_ir::FuncId> {
 ///
 /// # Errors
 /// Fails if the host refuses memory or a thread.
-pub fn compile(linked: &Linked, shelf: Arc<Shelf>) -> Result<Vec<String>, Error> {
+pub fn compile(linked: &Linked, cache_entry: Arc<CacheEntry>) -> Result<Vec<String>, Error> {
     let image = Image::place(linked.module.clone(), false, &mut |name, kind| {
         linked.resolve(name, kind)
     })?;
-    let tiers = Tiers::start(&image, TierPolicy::Opt, false, Some(shelf))?;
+    let tiers = Tiers::start(&image, TierPolicy::Opt, false, Some(cache_entry))?;
     Ok(tiers.impossible())
 }
 
@@ -305,10 +305,10 @@ impl Process {
             false => register_regions(&image),
         };
         let lifetime = (!options.native).then(|| Lifetime::begin(image.serial()));
-        if let Some(shelf) = &options.shelf {
-            interp::attach_cache(&image, shelf.clone());
+        if let Some(cache_entry) = &options.cache_entry {
+            interp::attach_cache(&image, cache_entry.clone());
         }
-        let tiers = Tiers::start(&image, options.mode, options.native, options.shelf)?;
+        let tiers = Tiers::start(&image, options.mode, options.native, options.cache_entry)?;
         let process = Process {
             _devices: registration,
             _regions: regions,

@@ -80,7 +80,7 @@ impl Guest {
             archives: Vec::new(),
             natives: None,
             assembly: None,
-            shelf: None,
+            cache_entry: None,
             late: false,
             overrides: process::embedded_overrides(),
         };

@@ -17,7 +17,7 @@ use hashbrown::HashSet;
 use ompvm_interp as interp;
 use ompvm_ir::FuncId;
 use ompvm_jit::Level;
-use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::cache::CacheEntry;
 use ompvm_memory::image::Image;
 use ompvm_support::clock::process_time;
 use ompvm_support::topology;
@@ -36,7 +36,7 @@ const LOWERING_COST: Duration = Duration::from_nanos(500);
 #[derive(Debug)]
 pub struct WarmStart {
     profile: Profile,
-    shelf: Option<Arc<Shelf>>,
+    cache_entry: Option<Arc<CacheEntry>>,
     /// Code of each function at the start of this run.
     code: Vec<CodeState>,
     planned: OnceLock<HashSet<FuncId>>,
@@ -47,8 +47,8 @@ impl WarmStart {
     /// Reads the profile of a program whose cached code has been loaded.
     pub fn load(image: &Image, compiler: &Compiler, cached: &CachedCode) -> WarmStart {
         let functions = image.module.functions.len();
-        let shelf = compiler.program().shelf().cloned();
-        let bytes = shelf.as_ref().and_then(|s| s.bytes(profile::NAME));
+        let cache_entry = compiler.program().cache_entry().cloned();
+        let bytes = cache_entry.as_ref().and_then(|s| s.bytes(profile::NAME));
         let mut code = vec![CodeState::None; functions];
         for f in image.module.functions.keys() {
             if !compiler.program().can_compile(f) {
@@ -63,7 +63,7 @@ impl WarmStart {
         }
         WarmStart {
             profile: Profile::read(bytes, functions),
-            shelf,
+            cache_entry,
             code,
             planned: OnceLock::new(),
             // SAFETY: `getpid` has no preconditions.
@@ -163,7 +163,9 @@ impl WarmStart {
         seen: impl Iterator<Item = (FuncId, Duration, bool)>,
         waited: Duration,
     ) {
-        let Some(shelf) = &self.shelf else { return };
+        let Some(cache_entry) = &self.cache_entry else {
+            return;
+        };
         let mut run = RunProfile {
             wall: compiler.elapsed(),
             cpu: process_time(),
@@ -205,13 +207,13 @@ impl WarmStart {
                 run.rows.entry(number(function)).or_default().lost = true;
             }
         }
-        let bytes = shelf.bytes(profile::NAME);
+        let bytes = cache_entry.bytes(profile::NAME);
         let mut all = Profile::read(bytes, image.module.functions.len());
         let before = |f: u32| self.code[f as usize];
         if all.add(&run, &before, &|f| code[f as usize])
             && let Some(bytes) = all.bytes()
         {
-            shelf.put_bytes(profile::NAME, &bytes);
+            cache_entry.put_bytes(profile::NAME, &bytes);
         }
     }
 }

@@ -371,7 +371,7 @@ fn faults() -> Result<(), String> {
         says(&ran, "before\n", End::Signal(libc::SIGSEGV))?;
         messages.push(ran.stderr);
     }
-    if folder.content("entries")? < 2 || !messages[0].contains("touch") {
+    if folder.content("files")? < 2 || !messages[0].contains("touch") {
         return Err(format!("{messages:?}"));
     }
     match messages[0] == messages[1] {
@@ -524,7 +524,7 @@ fn limit() -> Result<(), String> {
 fn clear() -> Result<(), String> {
     let (folder, guest) = (Folder::new()?, guest()?);
     folder.run(&guest)?;
-    if folder.content("programs")? != 1 || folder.content("entries")? < 2 {
+    if folder.content("programs")? != 1 || folder.content("files")? < 2 {
         return Err("nothing was kept".into());
     }
     let ran = run(folder.command().args(["cache", "clear"]), "", LIMIT)?;

@@ -1,39 +1,290 @@
-//! File format of a cache entry: a magic number, a checksum, the bytes.
-//!
-//! The checksum also covers the program's key and the entry's name, so a file in the wrong place is
-//! not accepted. It guards against damage, not against someone who can write to the user's folder.
+//! A program's entry in the cache: its folder and the files in it.
 
 use super::key::Key;
+use super::{Cache, DAMAGED, MODULES, OBJECTS, STORED, count, evict, file, note, partial};
+use crate::native::{CompileRequest, Level, Object};
+use ompvm_ir::saved;
+use ompvm_ir::{GlobalRef, Module};
+use serde_bytes::{ByteBuf, Bytes};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
-const MARK: &[u8; 8] = b"ompvm 1\n";
-const HEAD: usize = MARK.len() + 32;
+/// Name of the module's file.
+const MODULE: &str = "module";
+/// Prefixes of objects' names by level, in the order in which objects are loaded.
+const OBJECT: [(&str, Level); 2] = [("early-", Level::Quick), ("unit-", Level::Full)];
+/// Prefix of the names of files that are still being written.
+pub(super) const UNFINISHED: char = '.';
 
-fn checksum(key: &Key, name: &str, bytes: &[u8]) -> [u8; 32] {
-    let mut hash = blake3::Hasher::new_keyed(key);
-    hash.update(&(name.len() as u64).to_le_bytes());
-    hash.update(name.as_bytes());
-    hash.update(bytes);
-    *hash.finalize().as_bytes()
+/// A program's folder in a cache.
+#[derive(Clone, Debug)]
+pub struct CacheEntry {
+    cache: Cache,
+    folder: PathBuf,
+    key: Key,
 }
 
-/// Returns the contents of the file that stores `bytes`.
-pub(super) fn pack(key: &Key, name: &str, bytes: &[u8]) -> Vec<u8> {
-    let mut file = Vec::with_capacity(HEAD + bytes.len());
-    file.extend(MARK);
-    file.extend(checksum(key, name, bytes));
-    file.extend(bytes);
-    file
+/// An object in its stored form: the request that it was compiled for, and the object itself.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct StoredObject<Names, Code> {
+    request_hash: [u8; 32],
+    functions: Names,
+    skipped: Names,
+    plain: Names,
+    bytes: Code,
+    lines: Code,
 }
 
-/// Returns the bytes that a file stores; `None` if the file is damaged or belongs to another entry.
-pub(super) fn unpack(key: &Key, name: &str, mut file: Vec<u8>) -> Option<Vec<u8>> {
-    let good = {
-        let (head, bytes) = file.split_at_checked(HEAD)?;
-        let (mark, sum) = head.split_at(MARK.len());
-        mark == MARK && sum == checksum(key, name, bytes)
-    };
-    good.then(|| {
-        file.drain(..HEAD);
-        file
-    })
+impl CacheEntry {
+    pub(super) fn new(cache: Cache, key: Key) -> CacheEntry {
+        let name: String = key.iter().map(|b| format!("{b:02x}")).collect();
+        CacheEntry {
+            folder: cache.root.join(name),
+            cache,
+            key,
+        }
+    }
+
+    /// Loads the program's module, without its name and files, if it is cached.
+    pub fn module(&self) -> Option<Module> {
+        let module = saved::load(self.get(MODULE)?);
+        match module {
+            Some(_) => count(&MODULES),
+            None => self.drop_damaged(&self.folder.join(MODULE)),
+        }
+        self.mark_used();
+        module
+    }
+
+    /// Stores the module of a program that linked without errors and uses these symbols.
+    pub fn put_module(&self, module: &Module, uses: Box<[GlobalRef]>) {
+        match saved::save(module, uses) {
+            Ok(bytes) => self.put(MODULE, &bytes),
+            Err(why) => note(format!("the module cannot be stored: {why}")),
+        }
+    }
+
+    /// Loads every object that fits the request, with its line table. Objects of the full level
+    /// come last; those of the quick level are loaded only if asked for.
+    pub fn objects(&self, request: &CompileRequest, early: bool) -> Vec<(Object, Vec<u8>)> {
+        let Ok(list) = fs::read_dir(&self.folder) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = list
+            .filter_map(|e| e.ok()?.file_name().into_string().ok())
+            .collect();
+        names.sort_unstable();
+        let request_hash = request_hash(request);
+        let wanted = OBJECT.iter().filter(|o| early || o.1 == Level::Full);
+        let named = wanted.flat_map(|&(prefix, level)| {
+            let names = names.iter().filter(move |n| n.starts_with(prefix));
+            names.map(move |n| (n, level))
+        });
+        named
+            .filter_map(|(n, level)| self.object(n, level, request_hash))
+            .collect()
+    }
+
+    fn object(
+        &self,
+        name: &str,
+        level: Level,
+        request_hash: [u8; 32],
+    ) -> Option<(Object, Vec<u8>)> {
+        let bytes = self.get(name)?;
+        let Ok(stored) = postcard::from_bytes::<StoredObject<Vec<(u32, String)>, ByteBuf>>(&bytes)
+        else {
+            self.drop_damaged(&self.folder.join(name));
+            return None;
+        };
+        if stored.request_hash != request_hash {
+            return None;
+        }
+        count(&OBJECTS);
+        let names = |list: Vec<(u32, String)>| -> Vec<(usize, String)> {
+            list.into_iter().map(|(n, s)| (n as usize, s)).collect()
+        };
+        let object = Object {
+            level,
+            bytes: stored.bytes.into_vec(),
+            functions: names(stored.functions),
+            entries: Vec::new(),
+            skipped: names(stored.skipped),
+            plain: names(stored.plain),
+            transient: false,
+            times: [Duration::ZERO; 3],
+        };
+        Some((object, stored.lines.into_vec()))
+    }
+
+    /// Stores an object with its line table, which takes longer to make than to read. An object
+    /// that only records what cannot be compiled is stored, too, unless that may change. Returns
+    /// the file's name, for [`CacheEntry::forget`].
+    pub fn put_object(
+        &self,
+        request: &CompileRequest,
+        object: &Object,
+        lines: &[u8],
+    ) -> Option<String> {
+        if object.transient {
+            return None;
+        }
+        fn names(list: &[(usize, String)]) -> Vec<(u32, &str)> {
+            list.iter().map(|(n, s)| (*n as u32, &**s)).collect()
+        }
+        let stored = StoredObject {
+            request_hash: request_hash(request),
+            functions: names(&object.functions),
+            skipped: names(&object.skipped),
+            plain: names(&object.plain),
+            bytes: Bytes::new(&object.bytes),
+            lines: Bytes::new(lines),
+        };
+        let mut name = blake3::Hasher::new();
+        name.update(&stored.request_hash);
+        name.update(format!("{:?} {:?}", stored.functions, stored.skipped).as_bytes());
+        let (prefix, _) = OBJECT[object.level as usize];
+        let name = format!("{prefix}{}", name.finalize().to_hex());
+        match postcard::to_allocvec(&stored) {
+            Ok(bytes) => {
+                self.put(&name, &bytes);
+                Some(name)
+            }
+            Err(why) => {
+                note(format!("an object cannot be stored: {why}"));
+                None
+            }
+        }
+    }
+
+    /// Removes a file that turned out to be useless.
+    pub fn forget(&self, name: &str) {
+        // If it cannot be removed, a later run may end with a message; no result is wrong.
+        let _ = fs::remove_file(self.folder.join(name));
+    }
+
+    /// Loads the object of a rare instruction's thunk by the text that it was compiled from.
+    pub fn thunk(&self, text: &str) -> Option<Vec<u8>> {
+        self.get(&thunk_name(text))
+    }
+
+    /// Stores the object that [`CacheEntry::thunk`] loads.
+    pub fn put_thunk(&self, text: &str, object: &[u8]) {
+        self.put(&thunk_name(text), object);
+    }
+
+    /// Loads the bytes stored under a name that is neither an object's nor the module's.
+    pub fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        let bytes = self.get(name);
+        self.mark_used();
+        bytes
+    }
+
+    /// Stores other data of the program, a few kilobytes, replacing what was there.
+    pub fn put_bytes(&self, name: &str, bytes: &[u8]) {
+        let first = !self.folder.join(name).exists();
+        if self.write(name, bytes) && first {
+            self.evict();
+        }
+    }
+
+    /// Stores a file without head and checksum, for readers that open it themselves and verify it.
+    pub fn put_file(&self, name: &str, bytes: &[u8]) {
+        if self.write_file(name, bytes) {
+            self.evict();
+        }
+    }
+
+    /// Opens a file stored by [`CacheEntry::put_file`].
+    pub fn open_file(&self, name: &str) -> Option<fs::File> {
+        fs::File::open(self.folder.join(name)).ok()
+    }
+
+    fn get(&self, name: &str) -> Option<Vec<u8>> {
+        let path = self.folder.join(name);
+        let contents = fs::read(&path).ok()?;
+        let bytes = file::unpack(&self.key, name, contents);
+        if bytes.is_none() {
+            self.drop_damaged(&path);
+        }
+        bytes
+    }
+
+    fn drop_damaged(&self, path: &Path) {
+        count(&DAMAGED);
+        // If it cannot be removed, it is found damaged again.
+        let _ = fs::remove_file(path);
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) {
+        if self.write(name, bytes) {
+            self.evict();
+        }
+    }
+
+    fn evict(&self) {
+        evict::keep_below(&self.cache.root, self.cache.limit, &self.folder);
+    }
+
+    /// Writes a file with head and checksum. Returns true if it was written.
+    fn write(&self, name: &str, bytes: &[u8]) -> bool {
+        self.write_file(name, &file::pack(&self.key, name, bytes))
+    }
+
+    fn write_file(&self, name: &str, file: &[u8]) -> bool {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let me = std::process::id();
+        let path = self.folder.join(format!("{UNFINISHED}{me}-{number}"));
+        let done = self
+            .cache
+            .make(&self.folder)
+            .and_then(|()| partial::write(&path, &self.folder.join(name), file));
+        match done {
+            Ok(true) => {
+                count(&STORED);
+                true
+            }
+            // The process has ended in the meantime.
+            Ok(false) => false,
+            Err(why) => {
+                let _ = fs::remove_file(&path);
+                note(format!(
+                    "{} cannot be written: {why}",
+                    self.folder.display()
+                ));
+                false
+            }
+        }
+    }
+
+    /// Marks the program as used now, at most once a minute: each change of the folder is written
+    /// to disk.
+    fn mark_used(&self) {
+        const OFTEN: Duration = Duration::from_secs(60);
+        let now = SystemTime::now();
+        let fresh = fs::metadata(&self.folder)
+            .and_then(|m| m.modified())
+            .is_ok_and(|t| now.duration_since(t).is_ok_and(|d| d < OFTEN));
+        if !fresh && let Ok(folder) = fs::File::open(&self.folder) {
+            // A folder that cannot be marked is evicted earlier, nothing more.
+            let _ = folder.set_modified(now);
+        }
+    }
+}
+
+/// Returns the name of a thunk's file.
+fn thunk_name(text: &str) -> String {
+    format!("thunk-{}", blake3::hash(text.as_bytes()).to_hex())
+}
+
+/// Hashes the part of a request that a program's key does not cover: the location of each symbol.
+fn request_hash(request: &CompileRequest) -> [u8; 32] {
+    let text = format!(
+        "{:?} {:?} {} {:?}",
+        request.functions, request.variables, request.thread_cell, request.debug
+    );
+    *blake3::hash(text.as_bytes()).as_bytes()
 }

@@ -1,34 +1,35 @@
 //! The on-disk cache of compiled programs: the second run of a program neither parses nor compiles.
 //!
-//! A [`Cache`] is a folder with one subfolder per program, named by the hash of everything that the
-//! program's code depends on ([`key`]). The subfolder holds the module ([`ompvm_ir::serialized`]), one
-//! object per compilation unit ([`Shelf`]), and profiles of earlier runs, a few kilobytes.
+//! A [`Cache`] is a folder with one [`CacheEntry`] per program, a subfolder named by the hash of
+//! everything that the program's code depends on ([`key`]). It holds the module
+//! ([`ompvm_ir::serialized`]), one object per compilation unit, and profiles of earlier runs, a few
+//! kilobytes.
 //!
-//! Entries are plain files rather than a database: a file that is written under a temporary name
-//! and renamed is there completely or not at all. Any number of processes may use the folder at
-//! once without a lock, and the loser of a race has written the same bytes. Each entry names its
-//! owner and carries a checksum ([`entry`]); damaged entries are removed and recompiled. When the
-//! folder exceeds its limit, the least recently used programs are evicted ([`trim`]).
+//! An entry consists of plain files rather than rows of a database: a file that is written under a
+//! temporary name and renamed is there completely or not at all. Any number of processes may use
+//! the folder at once without a lock, and the loser of a race has written the same bytes. Each file
+//! names its owner and carries a checksum ([`file`]); damaged files are removed and made again.
+//! When the folder exceeds its limit, the least recently used entries are evicted ([`evict`]).
 //!
-//! No run depends on the cache: a failure becomes a note in `--stats`. An entry holds no address,
-//! no number of threads and no thread-local offset.
+//! No run depends on the cache: a failure becomes a note in `--stats`. A file holds no address, no
+//! number of threads and no thread-local offset.
 
 mod entry;
+mod evict;
+mod file;
 mod key;
-mod shelf;
+mod partial;
 #[cfg(test)]
 mod tests;
-mod trim;
-mod unfinished;
 
+pub use entry::CacheEntry;
 use parking_lot::Mutex;
-pub use shelf::Shelf;
+pub use partial::abandon;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-pub use unfinished::abandon;
 
 /// Default limit of the folder, in bytes.
 const LIMIT: u64 = 1 << 30;
@@ -43,14 +44,14 @@ pub struct Cache {
 /// Contents of a cache, for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Content {
+pub struct CacheContent {
     /// The folder.
     pub folder: PathBuf,
     /// Number of programs.
     pub programs: usize,
     /// Number of modules, objects and profiles.
-    pub entries: usize,
-    /// Total size of the entries, in bytes.
+    pub files: usize,
+    /// Total size of the files, in bytes.
     pub bytes: u64,
     /// Limit of the total size, in bytes.
     pub limit: u64,
@@ -93,13 +94,13 @@ impl Cache {
         self
     }
 
-    /// Counts the folder's contents.
-    pub fn content(&self) -> Content {
-        let programs = trim::programs(&self.root);
-        Content {
+    /// CacheCounts the folder's contents.
+    pub fn content(&self) -> CacheContent {
+        let programs = evict::programs(&self.root);
+        CacheContent {
             folder: self.root.clone(),
             programs: programs.len(),
-            entries: programs.iter().map(|p| p.entries).sum(),
+            files: programs.iter().map(|p| p.files).sum(),
             bytes: programs.iter().map(|p| p.bytes).sum(),
             limit: self.limit,
         }
@@ -107,12 +108,12 @@ impl Cache {
 
     /// Removes everything and returns the number of removed programs.
     pub fn clear(&self) -> usize {
-        let programs = trim::programs(&self.root);
+        let programs = evict::programs(&self.root);
         programs.iter().filter(|p| p.remove()).count()
     }
 
     /// Returns the cache entry of a program; `None` if the folder is not safe to use.
-    pub fn shelf<'f>(&self, files: impl Iterator<Item = &'f [u8]>) -> Option<Shelf> {
+    pub fn entry<'f>(&self, files: impl Iterator<Item = &'f [u8]>) -> Option<CacheEntry> {
         // Code from a folder that other users can write to must not be executed.
         if let Ok(meta) = fs::metadata(&self.root) {
             // SAFETY: `geteuid` has no preconditions.
@@ -123,7 +124,7 @@ impl Cache {
             }
         }
         let key = key::of(files);
-        Some(Shelf::new(self.clone(), key))
+        Some(CacheEntry::new(self.clone(), key))
     }
 
     /// Creates a program's folder, accessible to this user alone.
@@ -149,16 +150,16 @@ pub fn size(text: &str) -> Option<u64> {
 /// Statistics of this process's caches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Counts {
+pub struct CacheCounts {
     /// Modules that were loaded instead of parsed.
     pub modules: u64,
     /// Objects that were loaded instead of compiled.
     pub objects: u64,
     /// Objects that were not found and had to be compiled.
     pub compiled: u64,
-    /// Entries that were written.
+    /// Files that were written.
     pub stored: u64,
-    /// Entries that were damaged and removed.
+    /// Files that were damaged and removed.
     pub damaged: u64,
     /// True if this process has used LLVM; loading from the cache needs none.
     pub llvm: bool,
@@ -181,15 +182,15 @@ fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Counts an object that had to be compiled.
+/// CacheCounts an object that had to be compiled.
 pub fn compiled() {
     count(&COMPILED);
 }
 
 /// Returns the statistics so far.
-pub fn counts() -> Counts {
+pub fn counts() -> CacheCounts {
     let get = |c: &AtomicU64| c.load(Ordering::Relaxed);
-    Counts {
+    CacheCounts {
         modules: get(&MODULES),
         objects: get(&OBJECTS),
         compiled: get(&COMPILED),

@@ -1,41 +1,41 @@
-//! Tests of entries that are read back, intact and damaged.
+//! Tests of files that are read back, intact and damaged.
 
-use super::{Cache, entry, size};
+use super::{Cache, file, size};
 
 const KEY: [u8; 32] = [7; 32];
 
 #[test]
-fn an_entry_is_read_back() {
-    let file = entry::pack(&KEY, "module", b"some bytes");
-    let bytes = entry::unpack(&KEY, "module", file);
+fn a_file_is_read_back() {
+    let packed = file::pack(&KEY, "module", b"some bytes");
+    let bytes = file::unpack(&KEY, "module", packed);
     assert_eq!(bytes.as_deref(), Some(&b"some bytes"[..]));
 }
 
 #[test]
-fn every_flipped_bit_and_every_cut_is_noticed() {
-    let file = entry::pack(&KEY, "module", &[0x5a; 100]);
-    for at in 0..file.len() {
+fn any_flipped_bit_or_truncation_is_detected() {
+    let packed = file::pack(&KEY, "module", &[0x5a; 100]);
+    for at in 0..packed.len() {
         for bit in 0..8 {
-            let mut damaged = file.clone();
+            let mut damaged = packed.clone();
             damaged[at] ^= 1 << bit;
-            assert_eq!(entry::unpack(&KEY, "module", damaged), None, "{at}:{bit}");
+            assert_eq!(file::unpack(&KEY, "module", damaged), None, "{at}:{bit}");
         }
-        assert_eq!(entry::unpack(&KEY, "module", file[..at].to_vec()), None);
+        assert_eq!(file::unpack(&KEY, "module", packed[..at].to_vec()), None);
     }
-    let mut longer = file.clone();
+    let mut longer = packed.clone();
     longer.push(0);
-    assert_eq!(entry::unpack(&KEY, "module", longer), None);
+    assert_eq!(file::unpack(&KEY, "module", longer), None);
 }
 
 #[test]
-fn an_entry_of_another_is_not_taken() {
-    let file = entry::pack(&KEY, "module", b"bytes");
-    assert_eq!(entry::unpack(&[8; 32], "module", file.clone()), None);
-    assert_eq!(entry::unpack(&KEY, "unit-1", file), None);
+fn a_file_of_another_entry_is_refused() {
+    let packed = file::pack(&KEY, "module", b"bytes");
+    assert_eq!(file::unpack(&[8; 32], "module", packed.clone()), None);
+    assert_eq!(file::unpack(&KEY, "unit-1", packed), None);
 }
 
 #[test]
-fn sizes_are_understood() {
+fn sizes_are_parsed() {
     assert_eq!(size("1000"), Some(1000));
     assert_eq!(size("2K"), Some(2048));
     assert_eq!(size(" 3 MiB "), Some(3 << 20));
@@ -46,7 +46,7 @@ fn sizes_are_understood() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_empty() {
+fn a_missing_folder_is_empty() {
     let cache = Cache::new("/nonexistent/ompvm").limit(5);
     let content = cache.content();
     assert_eq!((content.programs, content.bytes, content.limit), (0, 0, 5));

@@ -31,7 +31,7 @@ use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
 use ompvm_kmpc::ident;
 use ompvm_llvm::Input;
-use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::cache::CacheEntry;
 use ompvm_llvm::outlined::{Outlined, Plan, outline};
 use ompvm_memory::{image, signals};
 use parking_lot::{Mutex, RwLock};
@@ -196,33 +196,33 @@ impl Drop for Registration {
 const KERNELS_ENTRY: &str = "auto-offload";
 
 /// Returns the cache entry for the given files, if a cache is set.
-fn shelf(files: &[Input]) -> Option<Shelf> {
+fn cache_entry(files: &[Input]) -> Option<CacheEntry> {
     let pieces = files.iter().map(|f| &*f.bytes);
-    nvptx::shelf(pieces.chain([KERNELS_ENTRY.as_bytes()]))
+    nvptx::cache_entry(pieces.chain([KERNELS_ENTRY.as_bytes()]))
 }
 
 /// Returns the kernels of a program's regions, from the cache if possible.
 fn outlined(files: &[Input]) -> Result<Outlined, String> {
-    let shelf = shelf(files);
-    if let Some(shelf) = &shelf
-        && let Some(bytes) = shelf.bytes(KERNELS_ENTRY)
+    let cache_entry = cache_entry(files);
+    if let Some(cache_entry) = &cache_entry
+        && let Some(bytes) = cache_entry.bytes(KERNELS_ENTRY)
         && let Ok(outlined) = postcard::from_bytes(&bytes)
     {
         return Ok(outlined);
     }
     let outlined = outline(files)?;
-    if let Some(shelf) = &shelf
+    if let Some(cache_entry) = &cache_entry
         && let Ok(bytes) = postcard::to_allocvec(&outlined)
     {
-        shelf.put_bytes(KERNELS_ENTRY, &bytes);
+        cache_entry.put_bytes(KERNELS_ENTRY, &bytes);
     }
     Ok(outlined)
 }
 
 impl Program {
     /// Returns the program's cache entry, if a cache is set.
-    fn shelf(&self) -> Option<Shelf> {
-        shelf(&self.files)
+    fn cache_entry(&self) -> Option<CacheEntry> {
+        cache_entry(&self.files)
     }
 
     /// Makes the kernels and registers the regions; `known` returns the initial policy state of a

@@ -220,8 +220,8 @@ static PROFILED_PROGRAMS: Mutex<Vec<Arc<Program>>> = Mutex::new(Vec::new());
 
 /// Starts observing a program.
 pub(super) fn start_observing(program: &Arc<Program>) {
-    let shelf = program.shelf();
-    let profile: Profile = shelf
+    let cache_entry = program.cache_entry();
+    let profile: Profile = cache_entry
         .and_then(|s| s.bytes(PROFILE_ENTRY))
         .and_then(|bytes| postcard::from_bytes(&bytes).ok())
         .unwrap_or_default();
@@ -273,9 +273,11 @@ fn store_at_exit(program: &Arc<Program>) {
 }
 
 fn store_profile(program: &Arc<Program>) {
-    let Some(shelf) = program.shelf() else { return };
+    let Some(cache_entry) = program.cache_entry() else {
+        return;
+    };
     let ledger = policy::ledger();
-    let old: Profile = shelf
+    let old: Profile = cache_entry
         .bytes(PROFILE_ENTRY)
         .and_then(|bytes| postcard::from_bytes(&bytes).ok())
         .unwrap_or_default();
@@ -315,7 +317,7 @@ fn store_profile(program: &Arc<Program>) {
         };
     }
     if let Ok(bytes) = postcard::to_allocvec(&new) {
-        shelf.put_bytes(PROFILE_ENTRY, &bytes);
+        cache_entry.put_bytes(PROFILE_ENTRY, &bytes);
     }
 }
 

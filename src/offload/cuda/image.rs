@@ -59,8 +59,8 @@ fn load_binary(gpu: &Gpu, compiled: &nvptx::Compiled) -> Result<Module> {
     // SAFETY: the result pointer is valid.
     unsafe { (gpu.driver.version)(&mut version) };
     let name = format!("device-sm_{}-driver-{version}", gpu.architecture());
-    if let Some(shelf) = &compiled.shelf
-        && let Some(bytes) = shelf.bytes(&name)
+    if let Some(cache_entry) = &compiled.cache_entry
+        && let Some(bytes) = cache_entry.bytes(&name)
         && let Ok(module) = load_module(gpu, &bytes)
     {
         return Ok(module);
@@ -68,8 +68,8 @@ fn load_binary(gpu: &Gpu, compiled: &nvptx::Compiled) -> Result<Module> {
     let bytes = link(gpu, &compiled.lowered.ptx)?;
     let module = load_module(gpu, &bytes)?;
     let (bytes, module) = with_register_limit(gpu, &compiled.lowered, bytes, module);
-    if let Some(shelf) = &compiled.shelf {
-        shelf.put_bytes(&name, &bytes);
+    if let Some(cache_entry) = &compiled.cache_entry {
+        cache_entry.put_bytes(&name, &bytes);
     }
     Ok(module)
 }

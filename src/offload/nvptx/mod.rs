@@ -10,7 +10,7 @@ mod math_library;
 
 use crate::device::{DeviceCode, Failure, Result};
 use ompvm_llvm::Input;
-use ompvm_llvm::cache::{Cache, Shelf};
+use ompvm_llvm::cache::{Cache, CacheEntry};
 use ompvm_llvm::nvptx::{Lowered, Request, lower};
 use parking_lot::Mutex;
 
@@ -22,9 +22,9 @@ pub fn set_cache(cache: Option<Cache>) {
 }
 
 /// Returns the cache entry of code that is made of the given pieces, if a cache is set.
-pub fn shelf<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Option<Shelf> {
+pub fn cache_entry<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Option<CacheEntry> {
     let cache = CACHE.lock().clone();
-    cache.and_then(|c| c.shelf(pieces))
+    cache.and_then(|c| c.entry(pieces))
 }
 
 /// Device code of a program for one GPU architecture.
@@ -33,7 +33,7 @@ pub struct Compiled {
     /// PTX and kernel metadata.
     pub lowered: Lowered,
     /// Cache entry of the program.
-    pub shelf: Option<Shelf>,
+    pub cache_entry: Option<CacheEntry>,
 }
 
 /// Returns the PTX version for an architecture: the oldest that supports it, so most drivers accept
@@ -65,15 +65,15 @@ pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
     let parts = code.units.iter().map(Vec::as_slice);
     let teams = code.teams.to_le_bytes();
     let teams = (code.teams != 0).then_some(&teams[..]);
-    let shelf = shelf(parts.chain([&b"device"[..], &digest]).chain(teams));
+    let cache_entry = cache_entry(parts.chain([&b"device"[..], &digest]).chain(teams));
     let name = ptx_entry(architecture);
-    if let Some(shelf) = &shelf
-        && let Some(bytes) = shelf.bytes(&name)
+    if let Some(cache_entry) = &cache_entry
+        && let Some(bytes) = cache_entry.bytes(&name)
         && let Ok(lowered) = postcard::from_bytes::<Lowered>(&bytes)
     {
         return Ok(Compiled {
             lowered,
-            shelf: Some(Shelf::clone(shelf)),
+            cache_entry: Some(CacheEntry::clone(cache_entry)),
         });
     }
     let units = code
@@ -93,10 +93,13 @@ pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
         teams: code.teams,
     })
     .map_err(Failure::Image)?;
-    if let Some(shelf) = &shelf
+    if let Some(cache_entry) = &cache_entry
         && let Ok(bytes) = postcard::to_allocvec(&lowered)
     {
-        shelf.put_bytes(&name, &bytes);
+        cache_entry.put_bytes(&name, &bytes);
     }
-    Ok(Compiled { lowered, shelf })
+    Ok(Compiled {
+        lowered,
+        cache_entry,
+    })
 }

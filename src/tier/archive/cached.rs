@@ -9,7 +9,7 @@
 use super::Archive;
 use super::shared::Object;
 use super::table::Table;
-use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::cache::CacheEntry;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;
@@ -65,13 +65,13 @@ impl Identity {
 }
 
 /// Returns the cached object for the same `key`, if the archives are unchanged.
-pub fn find(shelf: &Shelf, key: &[u8; 32]) -> Option<CachedObject> {
-    let entry: Entry = postcard::from_bytes(&shelf.bytes(TABLE)?).ok()?;
+pub fn find(cache_entry: &CacheEntry, key: &[u8; 32]) -> Option<CachedObject> {
+    let entry: Entry = postcard::from_bytes(&cache_entry.bytes(TABLE)?).ok()?;
     if entry.key != *key || !entry.archives.iter().all(Identity::is_current) {
         return None;
     }
     // The file that is checked is the file that is loaded, even if another one replaces its name.
-    let mut file = shelf.open_file(OBJECT)?;
+    let mut file = cache_entry.open_file(OBJECT)?;
     (checksum(&mut file)? == entry.sum).then_some(CachedObject {
         file,
         table: entry.table,
@@ -91,7 +91,12 @@ fn checksum(file: &mut File) -> Option<[u8; 32]> {
 }
 
 /// Stores an object made of members of these archives.
-pub(super) fn put(shelf: &Shelf, key: &[u8; 32], archives: &[Arc<Archive>], object: &mut Object) {
+pub(super) fn put(
+    cache_entry: &CacheEntry,
+    key: &[u8; 32],
+    archives: &[Arc<Archive>],
+    object: &mut Object,
+) {
     let identities: Option<Vec<_>> = archives
         .iter()
         .map(|a| Identity::of_file(&a.path))
@@ -107,8 +112,8 @@ pub(super) fn put(shelf: &Shelf, key: &[u8; 32], archives: &[Arc<Archive>], obje
     };
     // A path that is not UTF-8 cannot be stored; then nothing is.
     if let Ok(bytes) = postcard::to_allocvec(&entry) {
-        shelf.put_file(OBJECT, &object.file);
-        shelf.put_bytes(TABLE, &bytes);
+        cache_entry.put_file(OBJECT, &object.file);
+        cache_entry.put_bytes(TABLE, &bytes);
     }
     object.table = std::mem::take(&mut entry.table);
 }

@@ -30,7 +30,7 @@ use object::read::archive::ArchiveFile;
 use ompvm_ir::visit::Uses;
 use ompvm_ir::{GlobalRef, Linkage, Module};
 use ompvm_llvm::Input;
-use ompvm_llvm::cache::Shelf;
+use ompvm_llvm::cache::CacheEntry;
 use ompvm_support::error::Error;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -451,18 +451,18 @@ pub fn load(
     natives: NativeMembers,
     archives: &[Arc<Archive>],
     replaced: &dyn Fn(&str, bool) -> bool,
-    place: Option<(&Shelf, &[u8; 32])>,
+    place: Option<(&CacheEntry, &[u8; 32])>,
 ) -> Result<LoadedMembers, Error> {
     let mut object = shared::make(natives, replaced)?;
-    if let Some((shelf, key)) = place {
-        cached::put(shelf, key, archives, &mut object);
+    if let Some((cache_entry, key)) = place {
+        cached::put(cache_entry, key, archives, &mut object);
     }
     LoadedMembers::load(object)
 }
 
 /// Loads the object that [`load`] cached in an earlier run, if it is still current.
-pub fn load_cached(shelf: &Shelf, key: &[u8; 32]) -> Option<LoadedMembers> {
-    LoadedMembers::load_cached(cached::find(shelf, key)?)
+pub fn load_cached(cache_entry: &CacheEntry, key: &[u8; 32]) -> Option<LoadedMembers> {
+    LoadedMembers::load_cached(cached::find(cache_entry, key)?)
 }
 
 /// Returns the path of flang's runtime, if installed: that of the newest compiler not newer than

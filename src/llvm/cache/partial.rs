@@ -26,7 +26,7 @@ static FILES: Mutex<Files> = Mutex::new(Files {
 static WRITER: AtomicU32 = AtomicU32::new(0);
 
 /// Bound on the wait at process end for a thread that is opening a file.
-const PATIENCE: Duration = Duration::from_millis(100);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
 
 struct Files {
     open: Vec<PathBuf>,
@@ -70,7 +70,7 @@ pub fn abandon() {
     if is_inherited() {
         return;
     }
-    let Some(mut files) = FILES.try_lock_for(PATIENCE) else {
+    let Some(mut files) = FILES.try_lock_for(LOCK_TIMEOUT) else {
         return;
     };
     files.ended = true;
@@ -88,11 +88,11 @@ fn is_inherited() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FILES, PATIENCE, abandon, write};
+    use super::{FILES, LOCK_TIMEOUT, abandon, write};
     use std::time::Instant;
 
     #[test]
-    fn a_child_of_fork_leaves_the_lock_alone() {
+    fn child_of_fork_leaves_lock_alone() {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("entry");
         assert!(write(&dir.path().join("unfinished"), &place, b"bytes").unwrap());
@@ -104,7 +104,7 @@ mod tests {
             let start = Instant::now();
             abandon();
             // SAFETY: `_exit` has no preconditions.
-            unsafe { libc::_exit(i32::from(start.elapsed() >= PATIENCE)) };
+            unsafe { libc::_exit(i32::from(start.elapsed() >= LOCK_TIMEOUT)) };
         }
         drop(held);
         let mut status = -1;

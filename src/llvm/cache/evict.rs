@@ -1,9 +1,9 @@
 //! Enumeration of the programs in the cache's folder, and eviction by last use.
 //!
-//! Eviction goes by last use so that a program that runs every day stays. The contents of entries
-//! are `entry`'s business.
+//! Eviction goes by last use so that a program that runs every day stays. The contents of files are
+//! `file`'s business.
 
-use super::shelf::UNFINISHED;
+use super::entry::UNFINISHED;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -15,12 +15,12 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 pub(super) struct Program {
     folder: PathBuf,
     used: SystemTime,
-    pub entries: usize,
+    pub files: usize,
     pub bytes: u64,
 }
 
 impl Program {
-    /// Removes the program. Entries that another process writes in the meantime stay.
+    /// Removes the program. Files that another process writes in the meantime stay.
     pub(super) fn remove(&self) -> bool {
         for file in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let _ = fs::remove_file(file.path());
@@ -44,7 +44,7 @@ pub(super) fn programs(root: &Path) -> Vec<Program> {
         let mut program = Program {
             folder: folder.path(),
             used,
-            entries: 0,
+            files: 0,
             bytes: 0,
         };
         for file in fs::read_dir(&program.folder)
@@ -60,7 +60,7 @@ pub(super) fn programs(root: &Path) -> Vec<Program> {
                 }
                 continue;
             }
-            program.entries += 1;
+            program.files += 1;
             program.bytes += meta.len();
         }
         programs.push(program);
