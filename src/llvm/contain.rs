@@ -36,7 +36,7 @@ const GUARD: usize = 64 << 10;
 /// The timer's signal, which neither Linux nor the C library uses otherwise.
 const TIMER: c_int = libc::SIGSTKFLT;
 /// Interval of the timer after its first expiry: the thread may be where it cannot be left.
-const AGAIN: Duration = Duration::from_millis(20);
+const RETRY: Duration = Duration::from_millis(20);
 
 /// Values of [`Contained::cause`] other than signal numbers.
 const FATAL: c_int = -1;
@@ -61,19 +61,19 @@ unsafe extern "C" {
 }
 
 /// A stack for coroutines.
-struct Area {
+struct CoroutineStack {
     start: usize,
     size: usize,
 }
 
-impl Area {
-    fn new() -> Option<Area> {
+impl CoroutineStack {
+    fn new() -> Option<CoroutineStack> {
         let most = limits::reserve(STACKS[0], 16, STACKS[STACKS.len() - 1]);
         let fitting = STACKS.into_iter().filter(|&size| size <= most);
-        fitting.into_iter().find_map(Area::of)
+        fitting.into_iter().find_map(CoroutineStack::of)
     }
 
-    fn of(size: usize) -> Option<Area> {
+    fn of(size: usize) -> Option<CoroutineStack> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
         // SAFETY: maps fresh private memory and makes the start of that same memory inaccessible.
         unsafe {
@@ -82,7 +82,7 @@ impl Area {
             if start == libc::MAP_FAILED {
                 return None;
             }
-            let area = Area {
+            let area = CoroutineStack {
                 start: start as usize,
                 size,
             };
@@ -91,7 +91,7 @@ impl Area {
     }
 }
 
-impl Drop for Area {
+impl Drop for CoroutineStack {
     fn drop(&mut self) {
         // SAFETY: `of` mapped the memory, and no coroutine runs on it any more.
         unsafe { libc::munmap(self.start as *mut c_void, self.size) };
@@ -99,7 +99,7 @@ impl Drop for Area {
 }
 
 // SAFETY: the memory has this length, is aligned to pages, and begins with a guard.
-unsafe impl Stack for Area {
+unsafe impl Stack for CoroutineStack {
     fn base(&self) -> StackPointer {
         NonZeroUsize::new(self.start + self.size).unwrap_or(NonZeroUsize::MAX)
     }
@@ -125,7 +125,7 @@ thread_local! {
     /// The run on this thread, while LLVM may be left.
     static CURRENT: Cell<*const Contained> = const { Cell::new(null()) };
     /// The stack of this thread's last run.
-    static SPARE: RefCell<Option<Area>> = const { RefCell::new(None) };
+    static SPARE: RefCell<Option<CoroutineStack>> = const { RefCell::new(None) };
     /// The signal stack for faults after a stack overflow.
     static HANDLERS: OnceCell<guard::SignalStack> = const { OnceCell::new() };
 }
@@ -270,7 +270,7 @@ impl Timer {
                 return None;
             }
             let when = libc::itimerspec {
-                it_interval: time(AGAIN),
+                it_interval: time(RETRY),
                 it_value: time(limit.max(Duration::from_millis(1))),
             };
             libc::timer_settime(id, 0, &when, null_mut());
@@ -307,7 +307,7 @@ impl Drop for Timer {
 /// # Panics
 /// Panics if `work` panics.
 pub(super) fn run<T>(limit: Duration, work: impl FnOnce() -> T) -> Result<T, Failure> {
-    run_behind(limit, guard::before_others, work)
+    run_with_handlers(limit, guard::install_in_front, work)
 }
 
 /// Runs work like [`run`] on a reader's thread while a program starts: a handler installed in front
@@ -319,13 +319,13 @@ pub(super) fn run<T>(limit: Duration, work: impl FnOnce() -> T) -> Result<T, Fai
 ///
 /// # Panics
 /// Panics if `work` panics.
-pub(super) fn run_beside<T>(limit: Duration, work: impl FnOnce() -> T) -> Result<T, Failure> {
-    run_behind(limit, || None, work)
+pub(super) fn run_beside_start<T>(limit: Duration, work: impl FnOnce() -> T) -> Result<T, Failure> {
+    run_with_handlers(limit, || None, work)
 }
 
-fn run_behind<T>(
+fn run_with_handlers<T>(
     limit: Duration,
-    handlers: fn() -> Option<guard::Catching>,
+    handlers: fn() -> Option<guard::HandlerGuard>,
     work: impl FnOnce() -> T,
 ) -> Result<T, Failure> {
     static ONCE: Once = Once::new();
@@ -338,7 +338,7 @@ fn run_behind<T>(
     HANDLERS.with(|h| {
         h.get_or_init(guard::SignalStack::new);
     });
-    let area = SPARE.take().or_else(Area::new);
+    let area = SPARE.take().or_else(CoroutineStack::new);
     let Some(area) = area else {
         return Err(Failure {
             why: "there is no memory for a stack".into(),
@@ -359,7 +359,7 @@ fn run_behind<T>(
     let outer = CURRENT.get();
     // SAFETY: the values that the coroutine borrows live in this function and outlive the
     // coroutine, which either finishes or is abandoned below.
-    let mut coroutine: Coroutine<(), (), (), Area> = unsafe {
+    let mut coroutine: Coroutine<(), (), (), CoroutineStack> = unsafe {
         let (contained, result) = (&raw const contained, &raw mut result);
         Coroutine::with_stack_unchecked(area, move |yielder, ()| {
             (*contained).yielder.set(yielder);
@@ -430,7 +430,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(100);
 
     #[test]
-    fn work_that_ends_has_its_value() {
+    fn finished_work_returns_its_value() {
         let text = String::from("borrowed");
         assert_eq!(run(LONG, || text.len()), Ok(8));
         assert_eq!(run(LONG, || run(LONG, || 3)), Ok(Ok(3)));
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn what_gives_up_is_left() {
+    fn work_that_gives_up_is_abandoned() {
         let failed = run(LONG, || on_fatal("a reason\nand more")).unwrap_err();
         assert_eq!((&*failed.why, failed.transient), ("a reason", false));
         let failed = run(LONG, || ompvm_out_of_memory()).unwrap_err();
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_is_left() {
+    fn a_crash_is_contained() {
         for _ in 0..3 {
             // SAFETY: raises a signal on this thread, which `run` catches.
             let failed = run(LONG, || unsafe { libc::raise(libc::SIGSEGV) });
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_that_is_used_up_is_left() {
+    fn a_stack_overflow_is_contained() {
         #[inline(never)]
         fn deep(n: u64) -> u64 {
             let here = std::hint::black_box([n; 64]);
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_too_long_is_left() {
+    fn work_over_its_time_limit_is_abandoned() {
         let failed = run(Duration::from_millis(30), || {
             loop {
                 std::hint::spin_loop();

@@ -18,7 +18,7 @@ pub fn kernel_places<'a>(units: impl Iterator<Item = &'a [u8]>) -> HashMap<Strin
             name: "device image".into(),
             bytes: unit.to_vec(),
         };
-        let limits = guard::Limits::for_input(unit.len());
+        let limits = guard::ResourceLimits::for_input(unit.len());
         let places = guard::run(&limits, move || {
             let parsed = parse::parse_for(&[input], "nvptx64").ok()?;
             let kernels = nvptx::functions(parsed.module)

@@ -115,18 +115,18 @@ fn resident() -> u64 {
 }
 
 /// Bounds of the work: far more than any valid module of that size needs.
-pub(super) struct Limits {
+pub(super) struct ResourceLimits {
     /// Growth of the process's memory, in bytes.
     pub memory: u64,
     /// Wall-clock time.
     pub time: Duration,
 }
 
-impl Limits {
+impl ResourceLimits {
     /// Returns the bounds for this many bytes of input.
     pub(super) fn for_input(bytes: usize) -> Self {
         let bytes = bytes as u64;
-        Limits {
+        ResourceLimits {
             memory: (1 << 30) + bytes * 200,
             time: Duration::from_secs(20 + (bytes >> 20) * 10),
         }
@@ -149,7 +149,7 @@ fn block_signals() {
 }
 
 /// Stops this thread for good. Async-signal-safe.
-fn sleep_for_ever() -> ! {
+fn sleep_forever() -> ! {
     block_signals();
     loop {
         // SAFETY: `pause` has no preconditions; with every signal blocked it never returns.
@@ -171,7 +171,7 @@ extern "C" fn on_fatal(reason: *const c_char) {
     let shared = unsafe { &*current };
     *shared.reason.lock().unwrap_or_else(PoisonError::into_inner) = reason.into();
     shared.post(FATAL);
-    sleep_for_ever();
+    sleep_forever();
 }
 
 /// The handlers to restore, while `users` is not zero.
@@ -202,7 +202,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         let shared = unsafe { &*current };
         let stop = shared.stop.load(Ordering::Acquire);
         shared.post(if stop == 0 { signal } else { stop });
-        sleep_for_ever();
+        sleep_forever();
     }
     // Another thread's fault is passed to the handler that was responsible before.
     let Some(index) = SIGNALS.iter().position(|&s| s == signal) else {
@@ -214,7 +214,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         let old = (*OLD.0.get())[index].assume_init_ref();
         match old.sa_sigaction {
             libc::SIG_IGN => {}
-            ours if ours == OURS.load(Ordering::Acquire) => {
+            ours if ours == FAULT_HANDLER.load(Ordering::Acquire) => {
                 let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
                     std::mem::transmute(ours);
                 handler(signal, info, context);
@@ -244,11 +244,11 @@ pub(super) fn install_fatal_handler() {
 }
 
 /// Guard that keeps the signal handlers installed while it lives.
-pub(super) struct Catching;
+pub(super) struct HandlerGuard;
 
 /// Installs the handlers in front of others if the program has installed its own for faults, or if
 /// there are none.
-pub(super) fn before_others() -> Option<Catching> {
+pub(super) fn install_in_front() -> Option<HandlerGuard> {
     let handler = |signal: c_int| {
         let mut now = MaybeUninit::<libc::sigaction>::zeroed();
         // SAFETY: a query into a local; what is not filled in stays zero, which is the default
@@ -261,23 +261,23 @@ pub(super) fn before_others() -> Option<Catching> {
     let expected = |signal: &c_int| {
         // `on_signal` does not count: it is removed when another thread is done.
         let now = handler(*signal);
-        now != 0 && now == OURS.load(Ordering::Acquire)
+        now != 0 && now == FAULT_HANDLER.load(Ordering::Acquire)
     };
-    (!FAULTS.iter().all(expected)).then(Catching::start)
+    (!FAULTS.iter().all(expected)).then(HandlerGuard::start)
 }
 
 /// Signals that crashes of LLVM raise and for which ompvm has a handler while the program runs.
 const FAULTS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGABRT];
 
 /// Address of the fault handler that calls [`contain::on_fault`] first.
-static OURS: AtomicUsize = AtomicUsize::new(0);
+static FAULT_HANDLER: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers the fault handler that calls [`contain::on_fault`] first.
-pub fn knows_contained(handler: usize) {
-    OURS.store(handler, Ordering::Release);
+pub fn register_fault_handler(handler: usize) {
+    FAULT_HANDLER.store(handler, Ordering::Release);
 }
 
-impl Catching {
+impl HandlerGuard {
     fn start() -> Self {
         install_fatal_handler();
         let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -287,7 +287,7 @@ impl Catching {
                 handlers.old[index] = Some(old);
             }
         }
-        Catching
+        HandlerGuard
     }
 }
 
@@ -313,7 +313,7 @@ fn install(index: usize, signal: c_int) -> Option<libc::sigaction> {
     }
 }
 
-impl Drop for Catching {
+impl Drop for HandlerGuard {
     fn drop(&mut self) {
         let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
         handlers.users -= 1;
@@ -376,9 +376,9 @@ impl Drop for SignalStack {
 }
 
 /// Reports the worker's end to the caller, by return or by panic.
-struct Finish(Arc<Shared>);
+struct ReportFinish(Arc<Shared>);
 
-impl Drop for Finish {
+impl Drop for ReportFinish {
     fn drop(&mut self) {
         CURRENT.set(null());
         self.0.post(FINISHED);
@@ -394,15 +394,15 @@ impl Drop for Finish {
 /// # Panics
 /// Panics if `work` panics.
 pub(super) fn run<T: Send + 'static>(
-    limits: &Limits,
+    limits: &ResourceLimits,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {
-    let work = || Some((work(), Box::new(|| ()) as Later));
-    run_leaving(limits, work).map(|done| done.unwrap_or_else(|| unreachable!()))
+    let work = || Some((work(), Box::new(|| ()) as Deferred));
+    run_with_deferred(limits, work).map(|done| done.unwrap_or_else(|| unreachable!()))
 }
 
-/// Work of the thread of [`run_leaving`] that its caller does not wait for.
-pub(super) type Later = Box<dyn FnOnce()>;
+/// Work of the thread of [`run_with_deferred`] that its caller does not wait for.
+pub(super) type Deferred = Box<dyn FnOnce()>;
 
 /// Runs work like [`run`], with a part that the caller does not wait for.
 ///
@@ -411,11 +411,11 @@ pub(super) type Later = Box<dyn FnOnce()>;
 ///
 /// # Panics
 /// Panics if `work` panics.
-pub(super) fn run_leaving<T: Send + 'static>(
-    limits: &Limits,
-    work: impl FnOnce() -> Option<(T, Later)> + Send + 'static,
+pub(super) fn run_with_deferred<T: Send + 'static>(
+    limits: &ResourceLimits,
+    work: impl FnOnce() -> Option<(T, Deferred)> + Send + 'static,
 ) -> Result<Option<T>, String> {
-    let _catching = Catching::start();
+    let _catching = HandlerGuard::start();
     let shared = Shared::new();
     let of_worker = Arc::clone(&shared);
     let slot = Arc::new(Mutex::new(None));
@@ -427,7 +427,7 @@ pub(super) fn run_leaving<T: Send + 'static>(
         .spawn(move || {
             let _stack = SignalStack::new();
             CURRENT.set(Arc::as_ptr(&of_worker));
-            let finish = Finish(of_worker);
+            let finish = ReportFinish(of_worker);
             internal_work::enter_for_thread_life();
             let (value, later) = work().unzip();
             *result.lock().unwrap_or_else(PoisonError::into_inner) = value;

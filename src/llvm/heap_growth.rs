@@ -110,8 +110,8 @@ mod tests {
     }
 
     #[test]
-    fn the_next_large_block_has_its_pages() {
-        alone("the_next_large_block_has_its_pages", large_block);
+    fn populate_provides_the_next_blocks_pages() {
+        alone("populate_provides_the_next_blocks_pages", large_block);
     }
 
     fn large_block() {
@@ -133,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_has_room_without_asking_for_each_page() {
-        alone("a_thread_has_room_without_asking_for_each_page", room);
+    fn extend_makes_the_heap_accessible_at_once() {
+        alone("extend_makes_the_heap_accessible_at_once", room);
     }
 
     fn room() {

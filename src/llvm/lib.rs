@@ -82,7 +82,7 @@ fn finish(mut module: Module) -> Result<Module, Error> {
     naked::assemble(&mut module);
     let text = module.module_asm.clone();
     if !text.trim().is_empty() {
-        let limits = guard::Limits::for_input(text.len());
+        let limits = guard::ResourceLimits::for_input(text.len());
         let assembled = guard::run(&limits, move || native::snippet::assemble(&text));
         module.assembly = assembled.and_then(|a| a).map_err(|why| Error::Input {
             file: module.name.clone(),
@@ -116,11 +116,11 @@ fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Er
     let inputs: Arc<[Input]> = inputs.into();
     let files = inputs.clone();
     let written = line_tables.then(LineTables::default);
-    let limits = guard::Limits::for_input(inputs.iter().map(|i| i.bytes.len()).sum());
-    let done = guard::run_leaving(&limits, move || {
+    let limits = guard::ResourceLimits::for_input(inputs.iter().map(|i| i.bytes.len()).sum());
+    let done = guard::run_with_deferred(&limits, move || {
         let parsed = match parse::parse(&inputs) {
             Ok(parsed) => parsed,
-            Err(error) => return Some((Err(error), Box::new(|| ()) as guard::Later)),
+            Err(error) => return Some((Err(error), Box::new(|| ()) as guard::Deferred)),
         };
         shim::expand_thread_locals(parsed.module);
         shim::lower_checked_loads(parsed.module);
@@ -138,7 +138,7 @@ fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Er
             }
             drop(inputs);
         };
-        Some((Ok(module), Box::new(later) as guard::Later))
+        Some((Ok(module), Box::new(later) as guard::Deferred))
     });
     match done {
         Ok(Some(result)) => result.map(|mut module| {

@@ -70,16 +70,16 @@ pub(super) fn read(file: &Input, contract: bool, threads: usize) -> Option<Modul
         next: AtomicUsize::new(0),
         tables: Mutex::default(),
     });
-    let limits = guard::Limits::for_input(work.file.bytes.len());
+    let limits = guard::ResourceLimits::for_input(work.file.bytes.len());
     let part = |first: bool| {
         let work = work.clone();
         let read = move || {
             let (part, parsed) = work.part(first)?;
             // Freed while the program already runs; the bytes outlive the parsed module.
             let later = move || drop((parsed, work));
-            Some((part, Box::new(later) as guard::Later))
+            Some((part, Box::new(later) as guard::Deferred))
         };
-        guard::run_leaving(&limits, read).ok()?
+        guard::run_with_deferred(&limits, read).ok()?
     };
     let parts: Vec<Option<Part>> = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| part(false))).collect();

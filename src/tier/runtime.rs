@@ -66,7 +66,7 @@ fn forked(team: *const c_void, number: u32) -> Option<backtrace::Fork> {
 pub fn install_fault_handlers() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        guard::knows_contained(signals::set_compiler_hook(contain::on_fault));
+        guard::register_fault_handler(signals::set_compiler_hook(contain::on_fault));
         signals::install();
     });
 }

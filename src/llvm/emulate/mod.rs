@@ -112,7 +112,7 @@ pub enum Refusal {
 /// # Errors
 /// See [`Refusal`].
 pub fn emulate(inputs: Vec<Input>, world: Arc<dyn World>) -> Result<Emulated, Refusal> {
-    let limits = guard::Limits::for_input(inputs.iter().map(|i| i.bytes.len()).sum());
+    let limits = guard::ResourceLimits::for_input(inputs.iter().map(|i| i.bytes.len()).sum());
     let work = move || work(&inputs, &*world);
     guard::run(&limits, work).unwrap_or_else(|cause| Err(Refusal::Damaged(cause)))
 }

@@ -167,7 +167,7 @@ pub struct Outlined {
 /// Returns one sentence if a file is damaged or LLVM gives up.
 pub fn outline(files: &[Input]) -> Result<Outlined, String> {
     let files = files.to_vec();
-    let limits = guard::Limits::for_input(files.iter().map(|f| f.bytes.len()).sum());
+    let limits = guard::ResourceLimits::for_input(files.iter().map(|f| f.bytes.len()).sum());
     guard::run(&limits, move || outline_here(&files))?
 }
 
