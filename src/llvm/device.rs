@@ -11,7 +11,7 @@ pub const RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/device.bc")
 
 /// Returns the location (`file.c:12`) of each kernel in device images, as far as debug information
 /// has it. Damaged images give none.
-pub fn kernel_places<'a>(units: impl Iterator<Item = &'a [u8]>) -> HashMap<String, String> {
+pub fn kernel_locations<'a>(units: impl Iterator<Item = &'a [u8]>) -> HashMap<String, String> {
     let mut found = HashMap::new();
     for unit in units {
         let input = Input {
@@ -19,17 +19,17 @@ pub fn kernel_places<'a>(units: impl Iterator<Item = &'a [u8]>) -> HashMap<Strin
             bytes: unit.to_vec(),
         };
         let limits = guard::ResourceLimits::for_input(unit.len());
-        let places = guard::run(&limits, move || {
+        let locations = guard::run(&limits, move || {
             let parsed = parse::parse_for(&[input], "nvptx64").ok()?;
             let kernels = nvptx::functions(parsed.module)
                 .filter(|&f| llvm!(core::LLVMGetFunctionCallConv(f)) == emulate::KERNEL);
             let place = |f| {
-                let (file, line) = emulate::function_place(f)?;
+                let (file, line) = emulate::function_location(f)?;
                 Some((name_of(f).into_string(), format!("{file}:{line}")))
             };
             Some(kernels.filter_map(place).collect::<Vec<_>>())
         });
-        found.extend(places.ok().flatten().into_iter().flatten());
+        found.extend(locations.ok().flatten().into_iter().flatten());
     }
     found
 }

@@ -191,7 +191,7 @@ pub fn source_location(address: usize) -> Option<String> {
     let name = &program.entries[entry].name;
     let places = program.places.get_or_init(|| {
         let units = program.images.iter().map(|i| i.bytes.as_slice());
-        ompvm_llvm::device::kernel_places(units)
+        ompvm_llvm::device::kernel_locations(units)
     });
     // `__omp_offloading_<device>_<file>_<function>_l<line>`.
     let rest = name.strip_prefix("__omp_offloading_")?;

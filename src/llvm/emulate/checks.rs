@@ -5,7 +5,7 @@
 //! function's own frame need none. Every branch to an earlier block counts an iteration; in any
 //! order of blocks each loop has such a branch.
 
-use super::{Place, Refusal, file_name, functions, is_declaration};
+use super::{Refusal, SourceLocation, file_name, functions, is_declaration};
 use crate::raw::llvm;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -28,8 +28,8 @@ struct Checks<'a> {
     module: LLVMModuleRef,
     builder: LLVMBuilderRef,
     layout: inkwell::llvm_sys::target::LLVMTargetDataRef,
-    places: &'a mut Vec<Place>,
-    numbers: HashMap<Place, u32>,
+    locations: &'a mut Vec<SourceLocation>,
+    numbers: HashMap<SourceLocation, u32>,
     read: (LLVMValueRef, LLVMTypeRef),
     write: (LLVMValueRef, LLVMTypeRef),
     enter: (LLVMValueRef, LLVMTypeRef),
@@ -41,7 +41,10 @@ struct Checks<'a> {
 }
 
 /// Inserts checks into every function of a module.
-pub(super) fn insert(module: LLVMModuleRef, places: &mut Vec<Place>) -> Result<(), Refusal> {
+pub(super) fn insert(
+    module: LLVMModuleRef,
+    locations: &mut Vec<SourceLocation>,
+) -> Result<(), Refusal> {
     let context = llvm!(core::LLVMGetModuleContext(module));
     let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
     let word = llvm!(core::LLVMInt64TypeInContext(context));
@@ -59,13 +62,13 @@ pub(super) fn insert(module: LLVMModuleRef, places: &mut Vec<Place>) -> Result<(
             of,
         )
     };
-    places.push(("".into(), 0));
+    locations.push(("".into(), 0));
     let list = functions(module);
     let mut checks = Checks {
         module,
         builder: llvm!(core::LLVMCreateBuilderInContext(context)),
         layout: super::layout_of(module),
-        places,
+        locations,
         numbers: HashMap::new(),
         read: declare(CHECK, pointer, &mut [pointer, word, word]),
         write: declare(CHECK_WRITE, pointer, &mut [pointer, word, word]),
@@ -90,7 +93,7 @@ pub(super) fn insert(module: LLVMModuleRef, places: &mut Vec<Place>) -> Result<(
 }
 
 /// Returns file and line of an instruction.
-pub(super) fn place_of(instruction: LLVMValueRef) -> Option<Place> {
+pub(super) fn location_of(instruction: LLVMValueRef) -> Option<SourceLocation> {
     let location = llvm!(debuginfo::LLVMInstructionGetDebugLoc(instruction));
     if location.is_null() {
         return None;
@@ -104,7 +107,7 @@ pub(super) fn place_of(instruction: LLVMValueRef) -> Option<Place> {
 }
 
 /// Returns file and line of a function.
-pub(crate) fn function_place(f: LLVMValueRef) -> Option<Place> {
+pub(crate) fn function_location(f: LLVMValueRef) -> Option<SourceLocation> {
     let scope = llvm!(debuginfo::LLVMGetSubprogram(f));
     if scope.is_null() {
         return None;
@@ -114,7 +117,7 @@ pub(crate) fn function_place(f: LLVMValueRef) -> Option<Place> {
 }
 
 /// Describes what in an instruction cannot be emulated; `None` if it can.
-pub(super) fn without_meaning(i: LLVMValueRef) -> Option<String> {
+pub(super) fn unemulated(i: LLVMValueRef) -> Option<String> {
     if llvm!(core::LLVMIsACallInst(i)).is_null() && llvm!(core::LLVMIsAInvokeInst(i)).is_null() {
         return None;
     }
@@ -168,7 +171,7 @@ impl Checks<'_> {
         while !llvm!(core::LLVMIsAAllocaInst(first)).is_null() {
             first = llvm!(core::LLVMGetNextInstruction(first));
         }
-        let place = match function_place(f) {
+        let place = match function_location(f) {
             Some(place) => self.numbered(place),
             None => self.number(0),
         };
@@ -204,12 +207,12 @@ impl Checks<'_> {
 
     fn called(&mut self, i: LLVMValueRef) -> Result<(), Refusal> {
         let callee = llvm!(core::LLVMGetCalledValue(i));
-        if let Some(what) = without_meaning(i) {
-            let place = place_of(i).map(|(file, line)| format!("{file}:{line}"));
+        if let Some(what) = unemulated(i) {
+            let place = location_of(i).map(|(file, line)| format!("{file}:{line}"));
             return Err(Refusal::Unsupported(what, place));
         }
         if llvm!(core::LLVMIsAFunction(callee)).is_null() {
-            let place = self.place(i);
+            let place = self.location(i);
             llvm!(core::LLVMPositionBuilderBefore(self.builder, i));
             self.call(self.call, &mut [callee, place]);
             return Ok(());
@@ -225,18 +228,18 @@ impl Checks<'_> {
         Ok(())
     }
 
-    fn place(&mut self, i: LLVMValueRef) -> LLVMValueRef {
-        match place_of(i) {
+    fn location(&mut self, i: LLVMValueRef) -> LLVMValueRef {
+        match location_of(i) {
             None => self.number(0),
             Some(place) => self.numbered(place),
         }
     }
 
-    fn numbered(&mut self, place: Place) -> LLVMValueRef {
-        let next = self.places.len() as u32;
+    fn numbered(&mut self, place: SourceLocation) -> LLVMValueRef {
+        let next = self.locations.len() as u32;
         let number = *self.numbers.entry(place.clone()).or_insert(next);
         if number == next {
-            self.places.push(place);
+            self.locations.push(place);
         }
         self.number(number.into())
     }
@@ -260,7 +263,7 @@ impl Checks<'_> {
     fn access(&mut self, i: LLVMValueRef, n: u32, of: LLVMTypeRef, write: bool) {
         let address = llvm!(core::LLVMGetOperand(i, n));
         let size = llvm!(target::LLVMStoreSizeOfType(self.layout, of));
-        if self.own(address) {
+        if self.is_in_frame(address) {
             return;
         }
         let size = self.number(size);
@@ -281,7 +284,7 @@ impl Checks<'_> {
     }
 
     fn checked(&mut self, i: LLVMValueRef, n: u32, size: LLVMValueRef, write: bool) {
-        let place = self.place(i);
+        let place = self.location(i);
         llvm!(core::LLVMPositionBuilderBefore(self.builder, i));
         let address = llvm!(core::LLVMGetOperand(i, n));
         let f = if write { self.write } else { self.read };
@@ -291,7 +294,7 @@ impl Checks<'_> {
     }
 
     /// Returns true if an address is at a constant offset in a variable of the frame.
-    fn own(&self, mut address: LLVMValueRef) -> bool {
+    fn is_in_frame(&self, mut address: LLVMValueRef) -> bool {
         loop {
             if !llvm!(core::LLVMIsAAllocaInst(address)).is_null() {
                 return true;
@@ -322,7 +325,7 @@ impl Checks<'_> {
         if llvm!(core::LLVMIsConstant(divisor)) != 0 || !scalar {
             return;
         }
-        let place = self.place(i);
+        let place = self.location(i);
         llvm!(core::LLVMPositionBuilderBefore(self.builder, i));
         let (nothing, one) = (
             llvm!(core::LLVMConstNull(of)),

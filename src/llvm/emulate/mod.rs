@@ -5,16 +5,16 @@
 //! goes through a function of the caller that translates the address. The result is compiled in
 //! memory.
 //!
-//! Address spaces are removed from the textual form (`text`), since LLVM has no pass for that. The
+//! Address spaces are removed from the textual form (`retarget`), since LLVM has no pass for that. The
 //! device's own instructions become calls of functions named `ompvm.nvvm...`; the rest is `checks`.
 //!
 //! Threads, blocks and memory are the caller's: it decides what an address means.
 
 mod checks;
 mod reach;
-mod text;
+mod retarget;
 
-pub(super) use checks::function_place;
+pub(super) use checks::function_location;
 
 use super::guard;
 use super::native::pipeline::Machine;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 pub const INTRINSICS: &str = "ompvm.";
 
 /// Environment of the emulated code, provided by the caller.
-pub trait World: Send + Sync {
+pub trait DeviceEnvironment: Send + Sync {
     /// Returns the device address of a variable.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ pub struct Kernel {
 }
 
 /// A source location: file name and line.
-pub type Place = (Box<str>, u32);
+pub type SourceLocation = (Box<str>, u32);
 
 /// Device code compiled for this processor.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ pub struct Emulated {
     /// Size of a block's shared variables, in bytes.
     pub shared: u64,
     /// Source locations by the numbers that checks are called with.
-    pub places: Vec<Place>,
+    pub locations: Vec<SourceLocation>,
     /// Sorted addresses of the functions, which are the valid targets of calls through pointers.
     pub functions: Vec<usize>,
     jit: Jit,
@@ -111,13 +111,16 @@ pub enum Refusal {
 ///
 /// # Errors
 /// See [`Refusal`].
-pub fn emulate(inputs: Vec<Input>, world: Arc<dyn World>) -> Result<Emulated, Refusal> {
+pub fn emulate(
+    inputs: Vec<Input>,
+    environment: Arc<dyn DeviceEnvironment>,
+) -> Result<Emulated, Refusal> {
     let limits = guard::ResourceLimits::for_input(inputs.iter().map(|i| i.bytes.len()).sum());
-    let work = move || work(&inputs, &*world);
+    let work = move || work(&inputs, &*environment);
     guard::run(&limits, work).unwrap_or_else(|cause| Err(Refusal::Damaged(cause)))
 }
 
-fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
+fn work(inputs: &[Input], environment: &dyn DeviceEnvironment) -> Result<Emulated, Refusal> {
     initialize_target();
     let damaged = |e: String| Refusal::Damaged(e);
     let device =
@@ -127,7 +130,7 @@ fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
     let printed = super::raw::take_message(llvm!(core::LLVMPrintModuleToString(device.module)));
     let shared = shared_names(&device);
     drop(device);
-    let text = text::retarget(&printed, &layout()?);
+    let text = retarget::retarget(&printed, &layout()?);
     let host = Input {
         name: "device code".into(),
         bytes: text.into_bytes(),
@@ -137,15 +140,15 @@ fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
     if gather_constructors(module) {
         kernels.push(CONSTRUCTORS.into());
     }
-    let refused = refuse(module, &mut kernels, &shared, world)?;
+    let refused = refuse(module, &mut kernels, &shared, environment)?;
     let machine = Machine::host(module, true).map_err(damaged)?;
     keep_kernels(module, &kernels);
     machine.run(module, PASSES).map_err(damaged)?;
-    forget_unreached(module, &shared, world);
-    let mut places = Vec::new();
-    checks::insert(module, &mut places)?;
-    let shared = place_shared(module, &shared, world);
-    let mut variables = place_variables(module, world)?;
+    forget_unreached(module, &shared, environment);
+    let mut locations = Vec::new();
+    checks::insert(module, &mut locations)?;
+    let shared = place_shared(module, &shared, environment);
+    let mut variables = place_variables(module, environment)?;
     let count = table_functions(module);
     let wrappers = wrap_kernels(module, &kernels);
     llvm!(debuginfo::LLVMStripModuleDebugInfo(module));
@@ -158,7 +161,7 @@ fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
     let names = undefined_names(&ir);
     let mut symbols = Vec::new();
     for name in names {
-        let address = world.function(&name);
+        let address = environment.function(&name);
         if address != 0 {
             symbols.push((name, address));
         }
@@ -192,7 +195,7 @@ fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
         variables,
         kernels: list,
         shared,
-        places,
+        locations,
         functions,
         jit,
     })
@@ -310,9 +313,9 @@ fn refuse(
     module: LLVMModuleRef,
     kernels: &mut Vec<String>,
     shared: &[String],
-    world: &dyn World,
+    environment: &dyn DeviceEnvironment,
 ) -> Result<Vec<Kernel>, Refusal> {
-    let mut reach = reach::Reach::new(world, shared);
+    let mut reach = reach::Reach::new(environment, shared);
     let mut refused = Vec::new();
     for name in kernels.iter() {
         let Some(refusal) = reach.refusal(module, name) else {
@@ -338,7 +341,7 @@ fn refuse(
 }
 
 /// Sets the addresses of missing symbols to null: no kernel reaches them.
-fn forget_unreached(module: LLVMModuleRef, shared: &[String], world: &dyn World) {
+fn forget_unreached(module: LLVMModuleRef, shared: &[String], environment: &dyn DeviceEnvironment) {
     for g in globals(module) {
         if is_declaration(g) && !shared.contains(&name_of(g)) {
             let of = llvm!(core::LLVMTypeOf(g));
@@ -348,7 +351,7 @@ fn forget_unreached(module: LLVMModuleRef, shared: &[String], world: &dyn World)
     }
     for f in functions(module) {
         let name = name_of(f);
-        if is_declaration(f) && !name.starts_with("llvm.") && world.function(&name) == 0 {
+        if is_declaration(f) && !name.starts_with("llvm.") && environment.function(&name) == 0 {
             let of = llvm!(core::LLVMTypeOf(f));
             let nothing = llvm!(core::LLVMConstNull(of));
             llvm!(core::LLVMReplaceAllUsesWith(f, nothing));
@@ -362,7 +365,7 @@ fn first_use(value: LLVMValueRef) -> Option<String> {
     while !at.is_null() {
         let user = llvm!(core::LLVMGetUser(at));
         if !llvm!(core::LLVMIsAInstruction(user)).is_null()
-            && let Some((file, line)) = checks::place_of(user)
+            && let Some((file, line)) = checks::location_of(user)
         {
             return Some(format!("{file}:{line}"));
         }
@@ -455,7 +458,11 @@ fn layout_of(module: LLVMModuleRef) -> inkwell::llvm_sys::target::LLVMTargetData
 }
 
 /// Places the shared variables one after the other, and returns their total size in bytes.
-fn place_shared(module: LLVMModuleRef, names: &[String], world: &dyn World) -> u64 {
+fn place_shared(
+    module: LLVMModuleRef,
+    names: &[String],
+    environment: &dyn DeviceEnvironment,
+) -> u64 {
     let layout = layout_of(module);
     let mut at = 0u64;
     // Memory that a launch adds, as variables without a definition, comes after all others.
@@ -468,7 +475,7 @@ fn place_shared(module: LLVMModuleRef, names: &[String], world: &dyn World) -> u
             let size = llvm!(target::LLVMABISizeOfType(layout, of));
             let align = u64::from(llvm!(target::LLVMPreferredAlignmentOfGlobal(layout, g))).max(16);
             at = at.next_multiple_of(align);
-            replace(module, g, world.shared(at));
+            replace(module, g, environment.shared(at));
             llvm!(core::LLVMDeleteGlobal(g));
             at += size;
         }
@@ -477,7 +484,10 @@ fn place_shared(module: LLVMModuleRef, names: &[String], world: &dyn World) -> u
 }
 
 /// Gives each variable a device address; its initial contents stay under its name.
-fn place_variables(module: LLVMModuleRef, world: &dyn World) -> Result<Vec<Variable>, Refusal> {
+fn place_variables(
+    module: LLVMModuleRef,
+    environment: &dyn DeviceEnvironment,
+) -> Result<Vec<Variable>, Refusal> {
     let layout = layout_of(module);
     let mut list = Vec::new();
     for (n, g) in globals(module).into_iter().enumerate() {
@@ -496,7 +506,7 @@ fn place_variables(module: LLVMModuleRef, world: &dyn World) -> Result<Vec<Varia
             name = format!("{INTRINSICS}v{n}");
             rename(g, &name);
         }
-        let address = world
+        let address = environment
             .variable(&name, size, align.max(1))
             .map_err(Refusal::Damaged)?;
         replace(module, g, address);

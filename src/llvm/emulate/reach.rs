@@ -4,7 +4,7 @@
 //! first missing item: a function or variable that no image defines, inline assembly, or an
 //! intrinsic without emulation. Such a kernel is refused, and the others of the image run.
 
-use super::{INTRINSICS, Refusal, World, checks, is_declaration, name_of};
+use super::{DeviceEnvironment, INTRINSICS, Refusal, checks, is_declaration, name_of};
 use crate::nvptx::{function, instructions};
 use crate::raw::llvm;
 use hashbrown::{HashMap, HashSet};
@@ -14,28 +14,31 @@ use inkwell::llvm_sys::prelude::*;
 #[derive(Default)]
 struct Node {
     uses: Vec<LLVMValueRef>,
-    lack: Option<Lack>,
+    missing: Option<MissingItem>,
 }
 
 /// A missing item, and the source location of its use.
 #[derive(Clone)]
-struct Lack {
+struct MissingItem {
     what: String,
     place: Option<String>,
 }
 
-/// Finds what kernels lack.
-pub(super) struct Reach<'a> {
-    world: &'a dyn World,
+/// Finds what kernels missing.
+pub(super) struct ReachabilityCheck<'a> {
+    environment: &'a dyn DeviceEnvironment,
     /// Names of the shared variables; a launch provides those without a definition.
     shared: &'a [String],
     nodes: HashMap<LLVMValueRef, Node>,
 }
 
-impl<'a> Reach<'a> {
-    pub(super) fn new(world: &'a dyn World, shared: &'a [String]) -> Reach<'a> {
-        Reach {
-            world,
+impl<'a> ReachabilityCheck<'a> {
+    pub(super) fn new(
+        environment: &'a dyn DeviceEnvironment,
+        shared: &'a [String],
+    ) -> ReachabilityCheck<'a> {
+        ReachabilityCheck {
+            environment,
             shared,
             nodes: HashMap::new(),
         }
@@ -52,8 +55,8 @@ impl<'a> Reach<'a> {
                 continue;
             }
             let node = self.node(value);
-            if let Some(lack) = node.lack.clone() {
-                return Some(Refusal::Unsupported(lack.what, lack.place.or(from)));
+            if let Some(missing) = node.missing.clone() {
+                return Some(Refusal::Unsupported(missing.what, missing.place.or(from)));
             }
             open.extend(node.uses.iter().map(|&u| (u, from.clone())));
         }
@@ -73,12 +76,12 @@ impl<'a> Reach<'a> {
         if !llvm!(core::LLVMIsAFunction(value)).is_null() {
             if is_declaration(value) {
                 let what = self.undefined(value);
-                node.lack = what.map(|what| Lack { what, place: None });
+                node.missing = what.map(|what| MissingItem { what, place: None });
                 return node;
             }
             for instruction in instructions(value) {
                 self.instruction(instruction, &mut node);
-                if node.lack.is_some() {
+                if node.missing.is_some() {
                     break;
                 }
             }
@@ -89,7 +92,7 @@ impl<'a> Reach<'a> {
             if !is_declaration(value) {
                 node.uses.push(llvm!(core::LLVMGetInitializer(value)));
             } else if !self.shared.contains(&name) {
-                node.lack = Some(Lack {
+                node.missing = Some(MissingItem {
                     what: format!("the variable `{name}`, which the device code does not define"),
                     place: None,
                 });
@@ -101,23 +104,24 @@ impl<'a> Reach<'a> {
     }
 
     fn instruction(&self, instruction: LLVMValueRef, node: &mut Node) {
-        let place = || checks::place_of(instruction).map(|(file, line)| format!("{file}:{line}"));
-        if let Some(what) = checks::without_meaning(instruction) {
-            node.lack = Some(Lack {
+        let place =
+            || checks::location_of(instruction).map(|(file, line)| format!("{file}:{line}"));
+        if let Some(what) = checks::unemulated(instruction) {
+            node.missing = Some(MissingItem {
                 what,
                 place: place(),
             });
             return;
         }
         operands(instruction, |operand| {
-            let lacking =
+            let is_missing =
                 !llvm!(core::LLVMIsAGlobalValue(operand)).is_null() && is_declaration(operand);
             // Reported with the location of its use.
-            let lack = lacking.then(|| self.look(operand).lack).flatten();
-            match lack {
-                Some(lack) => {
-                    node.lack = Some(Lack {
-                        what: lack.what,
+            let missing = is_missing.then(|| self.look(operand).missing).flatten();
+            match missing {
+                Some(missing) => {
+                    node.missing = Some(MissingItem {
+                        what: missing.what,
                         place: place(),
                     });
                 }
@@ -129,7 +133,7 @@ impl<'a> Reach<'a> {
     /// Describes a missing function; `None` if it exists.
     fn undefined(&self, function: LLVMValueRef) -> Option<String> {
         let name = name_of(function);
-        if name.starts_with("llvm.") || self.world.function(&name) != 0 {
+        if name.starts_with("llvm.") || self.environment.function(&name) != 0 {
             return None;
         }
         Some(match name.strip_prefix(INTRINSICS) {

@@ -126,7 +126,8 @@ pub(crate) fn write_line_tables(parsed: Parsed, to: &LineTables) {
     // If LLVM gives up midway, the module stays allocated, and units are read from the program's
     // files.
     let parsed = ManuallyDrop::new(parsed);
-    if let Ok(written) = contain::run_beside_start(MERGE, || shim::write_with_line_tables(parsed.module))
+    if let Ok(written) =
+        contain::run_beside_start(MERGE, || shim::write_with_line_tables(parsed.module))
     {
         if let Some(bytes) = written {
             let _ = to.set(bytes);

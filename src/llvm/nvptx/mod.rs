@@ -104,7 +104,8 @@ pub fn lower(request: &Request) -> Result<Lowered, String> {
         return Err("this build has no runtime for devices: it was made without clang 22".into());
     }
     let request = request.clone();
-    let limits = guard::ResourceLimits::for_input(request.units.iter().map(|u| u.bytes.len()).sum());
+    let limits =
+        guard::ResourceLimits::for_input(request.units.iter().map(|u| u.bytes.len()).sum());
     guard::run(&limits, move || lower_here(&request))?
 }
 

@@ -12,7 +12,7 @@ use super::check;
 use crate::device::{Failure, Fault};
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use ompvm_llvm::emulate::Place;
+use ompvm_llvm::emulate::SourceLocation;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -53,7 +53,7 @@ pub struct Grid<'a> {
     /// Memory of the device.
     pub arena: &'a Arena,
     /// Source locations, by the index that device code passes.
-    pub places: &'a [Place],
+    pub places: &'a [SourceLocation],
     /// Sorted addresses of the device functions.
     pub functions: &'a [usize],
     /// Time at which the launch is aborted.

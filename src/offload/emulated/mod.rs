@@ -20,7 +20,7 @@ use super::program;
 use arena::Arena;
 use hashbrown::HashMap;
 use ompvm_llvm::Input;
-use ompvm_llvm::emulate::{self, Emulated, Refusal, World};
+use ompvm_llvm::emulate::{self, DeviceEnvironment, Emulated, Refusal};
 use ompvm_memory::internal_thread;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ pub struct Device {
 struct LoadedKernel {
     address: usize,
     shared: u64,
-    places: Arc<Vec<emulate::Place>>,
+    places: Arc<Vec<emulate::SourceLocation>>,
     functions: Arc<Vec<usize>>,
 }
 
@@ -122,7 +122,7 @@ struct ImageResolver {
     arena: Arc<Arena>,
 }
 
-impl World for ImageResolver {
+impl DeviceEnvironment for ImageResolver {
     fn variable(&self, name: &str, size: u64, align: u64) -> std::result::Result<u64, String> {
         self.arena
             .alloc(size, align)
@@ -311,7 +311,7 @@ impl super::device::Device for Device {
             arena: self.arena.clone(),
         });
         let made = emulate::emulate(inputs, resolver).map_err(failure)?;
-        let places = Arc::new(made.places.clone());
+        let places = Arc::new(made.locations.clone());
         let functions = Arc::new(made.functions.clone());
         let mut variables = HashMap::new();
         for variable in &made.variables {

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn address_spaces_go_strings_stay() {
+    fn address_spaces_are_removed_outside_of_strings() {
         assert_eq!(
             line("  %16 = addrspacecast ptr %6 to ptr addrspace(5)"),
             "  %16 = bitcast ptr %6 to ptr"
