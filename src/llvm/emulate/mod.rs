@@ -17,7 +17,7 @@ mod retarget;
 pub(super) use checks::function_location;
 
 use super::guard;
-use super::native::pipeline::Machine;
+use super::native::pipeline::HostMachine;
 use super::orc::Jit;
 use super::parse::{self, Parsed};
 use super::raw::{copy_text, llvm};
@@ -141,7 +141,7 @@ fn work(inputs: &[Input], environment: &dyn DeviceEnvironment) -> Result<Emulate
         kernels.push(CONSTRUCTORS.into());
     }
     let refused = refuse(module, &mut kernels, &shared, environment)?;
-    let machine = Machine::host(module, true).map_err(damaged)?;
+    let machine = HostMachine::for_module(module, true).map_err(damaged)?;
     keep_kernels(module, &kernels);
     machine.run(module, PASSES).map_err(damaged)?;
     forget_unreached(module, &shared, environment);
@@ -315,7 +315,7 @@ fn refuse(
     shared: &[String],
     environment: &dyn DeviceEnvironment,
 ) -> Result<Vec<Kernel>, Refusal> {
-    let mut reach = reach::Reach::new(environment, shared);
+    let mut reach = reach::ReachabilityCheck::new(environment, shared);
     let mut refused = Vec::new();
     for name in kernels.iter() {
         let Some(refusal) = reach.refusal(module, name) else {

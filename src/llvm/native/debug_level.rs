@@ -3,7 +3,7 @@
 //! Line tables are the default, because following variables through the code generator costs more
 //! than a tenth of its time. Reading the tables back is left to `jit::lines`.
 
-use super::pipeline::Machine;
+use super::pipeline::HostMachine;
 use crate::raw::llvm;
 use inkwell::llvm_sys::prelude::*;
 
@@ -22,7 +22,7 @@ impl DebugLevel {
     ///
     /// # Errors
     /// Returns LLVM's message.
-    pub(super) fn apply(self, module: LLVMModuleRef, machine: &Machine) -> Result<(), String> {
+    pub(super) fn apply(self, module: LLVMModuleRef, machine: &HostMachine) -> Result<(), String> {
         match self {
             DebugLevel::Full => Ok(()),
             // Modules without debug information are left as they are.

@@ -211,18 +211,19 @@ impl<'r> Session<'r> {
         rewired.skipped.extend(failed);
         lap(1);
         let bytes = {
-            let machine = pipeline::Machine::host(parsed.module, rewired.position_independent)?;
+            let machine =
+                pipeline::HostMachine::for_module(parsed.module, rewired.position_independent)?;
             if !lean {
                 debug.apply(parsed.module, &machine)?;
             }
             let several = rewired.compiled.len() + rewired.entries.len() > 1;
-            let unit_is = pipeline::Properties {
+            let unit_is = pipeline::UnitProperties {
                 inline: rewired.inline,
                 several,
                 wide: rewired.wide,
             };
             fault_injection::fail(unit, &self.request.names, effort, &parsed)?;
-            pipeline::run(parsed.module, &machine, effort, unit_is)?;
+            pipeline::optimize(parsed.module, &machine, effort, unit_is)?;
             machine.object(parsed.module)?
         };
         let errors = parsed.take_errors();

@@ -79,9 +79,9 @@ const LAST: &CStr = c"function(infer-alignment,instcombine<no-verify-fixpoint>,\
 const QUICK: &CStr =
     c"cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
 
-/// Properties of a unit that the passes depend on.
+/// UnitProperties of a unit that the passes depend on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Properties {
+pub(super) struct UnitProperties {
     /// True if the rewiring left calls that must be inlined.
     pub inline: bool,
     /// True if there is more than one function.
@@ -94,11 +94,11 @@ pub(super) struct Properties {
 ///
 /// # Errors
 /// Returns the function that grew out of proportion, or LLVM's message if a pass fails.
-pub(super) fn run(
+pub(super) fn optimize(
     module: LLVMModuleRef,
-    machine: &Machine,
+    machine: &HostMachine,
     level: Level,
-    unit: Properties,
+    unit: UnitProperties,
 ) -> Result<(), CompileError> {
     if unit.inline {
         machine.run(module, c"always-inline")?;
@@ -150,7 +150,7 @@ pub(super) fn run(
 }
 
 /// LLVM's code generator for this processor, owned by the calling thread.
-pub(crate) struct Machine(Rc<Generator>);
+pub(crate) struct HostMachine(Rc<Generator>);
 
 struct Generator(LLVMTargetMachineRef);
 
@@ -172,15 +172,15 @@ pub(super) fn forget_machines() {
     std::mem::forget(GENERATORS.take());
 }
 
-impl Machine {
+impl HostMachine {
     /// Returns the code generator for a module, which gets this system's triple.
     ///
     /// # Errors
     /// Returns LLVM's message if it has no code generator for this processor.
-    pub(crate) fn host(
+    pub(crate) fn for_module(
         module: LLVMModuleRef,
         position_independent: bool,
-    ) -> Result<Machine, String> {
+    ) -> Result<HostMachine, String> {
         let host = host()?;
         llvm!(core::LLVMSetTarget(module, host.triple.as_ptr()));
         let index = usize::from(position_independent);
@@ -193,7 +193,7 @@ impl Machine {
                 fresh
             }
         };
-        let machine = Machine(generator);
+        let machine = HostMachine(generator);
         machine.lay_out(module);
         Ok(machine)
     }
@@ -202,12 +202,12 @@ impl Machine {
     /// It shares nothing with the thread's other machines.
     ///
     /// # Errors
-    /// Fails as [`Machine::host`] does.
-    pub(super) fn whole() -> Result<Machine, String> {
+    /// Fails as [`HostMachine::for_module`] does.
+    pub(super) fn with_all_features() -> Result<HostMachine, String> {
         let host = host()?;
         heap_growth::populate();
         let fresh = generator(host, &host.all_features, false)?;
-        Ok(Machine(Rc::new(fresh)))
+        Ok(HostMachine(Rc::new(fresh)))
     }
 
     /// Gives a module this system's triple and data layout.

@@ -5,7 +5,7 @@
 //! and its code may use every feature of this processor that the text names. No passes run; linking
 //! is left to `memory::link`.
 
-use super::pipeline::Machine;
+use super::pipeline::HostMachine;
 use crate::{Input, contain, parse};
 use ompvm_support::error::Error;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use std::mem::ManuallyDrop;
 use std::time::Duration;
 
 /// A compiler of single functions. Each costs its code generation.
-pub struct SnippetCompiler(Machine);
+pub struct SnippetCompiler(HostMachine);
 
 impl std::fmt::Debug for SnippetCompiler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -21,7 +21,7 @@ impl std::fmt::Debug for SnippetCompiler {
     }
 }
 
-// SAFETY: the machine's reference count is this value's alone (`Machine::whole`), and LLVM's target
+// SAFETY: the machine's reference count is this value's alone (`HostMachine::with_all_features`), and LLVM's target
 // machines may be used by one thread after another.
 unsafe impl Send for SnippetCompiler {}
 
@@ -32,7 +32,7 @@ impl SnippetCompiler {
     /// Returns LLVM's message if it has no code generator for this processor.
     pub fn new() -> Result<SnippetCompiler, String> {
         crate::initialize_target();
-        Ok(SnippetCompiler(Machine::whole()?))
+        Ok(SnippetCompiler(HostMachine::with_all_features()?))
     }
 
     /// Compiles the text to an object file.

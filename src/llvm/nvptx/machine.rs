@@ -18,20 +18,20 @@ pub(super) const PROMOTED: &CStr = c"function(sroa,early-cse<memssa>,instcombine
 simplifycfg<switch-to-lookup>,gvn,jump-threading,correlated-propagation,instcombine<no-verify-fixpoint>,\
 simplifycfg,dse,loop-simplify,lcssa,loop-mssa(licm),adce,simplifycfg),globaldce";
 
-pub(crate) struct Machine {
+pub(crate) struct GpuMachine {
     machine: LLVMTargetMachineRef,
     processor: CString,
 }
 
-impl Drop for Machine {
+impl Drop for GpuMachine {
     fn drop(&mut self) {
         llvm!(target_machine::LLVMDisposeTargetMachine(self.machine));
     }
 }
 
-impl Machine {
+impl GpuMachine {
     /// Creates the code generator for `sm_<architecture>` and PTX `<version>`.
-    pub(crate) fn new(architecture: u32, version: u32) -> Result<Machine, String> {
+    pub(crate) fn new(architecture: u32, version: u32) -> Result<GpuMachine, String> {
         let mut target = null_mut();
         let mut message = null_mut();
         if llvm!(target_machine::LLVMGetTargetFromTriple(
@@ -57,7 +57,7 @@ impl Machine {
         if machine.is_null() {
             return Err("LLVM has no code generator for this GPU".into());
         }
-        Ok(Machine { machine, processor })
+        Ok(GpuMachine { machine, processor })
     }
 
     /// Gives a module and its functions this machine's target.

@@ -4,34 +4,34 @@
 //! and with a mathematics library, removes everything that the kernels do not need, and generates
 //! code. Since everything is known, nothing is left general:
 //!
-//! - The execution mode of the kernels becomes a constant of the runtime ([`groups`]).
+//! - The execution mode of the kernels becomes a constant of the runtime ([`specialize`]).
 //! - A combined loop over teams and threads becomes one loop over the grid ([`grid`]), whose
 //!   iterations go to blocks as tiles of the indices if the body gains by that (`tile_loops.cpp`).
 //! - Shared variables that only one thread uses become registers ([`promote`]).
-//! - Redundant barriers are removed ([`finish`]).
+//! - Redundant barriers are removed ([`cleanup`]).
 //! - Divisions of a collapsed loop have 32 bits if that suffices (`narrow_indices.cpp`).
 //!
 //! LLVM's passes do the rest, since the runtime is inlined.
 //!
-//! LLVM's code generator ends the process at input that it cannot select, so [`check`] looks
+//! LLVM's code generator ends the process at input that it cannot select, so [`allowlist`] looks
 //! before: a kernel with such a construct is refused, with reason and location, and the others are
 //! compiled. All of this runs guarded.
 //!
 //! Driver, files and cache are left to `offload::nvptx`.
 
-mod check;
-mod early;
-mod environment;
-pub(crate) mod finish;
+mod allowlist;
+pub(crate) mod cleanup;
 mod grid;
-mod groups;
+mod grid_analysis;
+mod hoist_loads;
+mod kernel_environment;
 pub(crate) mod machine;
-mod mathematics;
+mod math_library;
 mod promote;
-mod shape;
+mod specialize;
 
-pub use environment::Environment;
-pub use mathematics::Mathematics;
+pub use kernel_environment::KernelEnvironment;
+pub use math_library::MathLibrary;
 
 use super::guard;
 use super::parse::{self, Parsed};
@@ -40,7 +40,7 @@ use super::reader::{list, name_of};
 use super::{Input, device};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
-use machine::{Machine, PROMOTED};
+use machine::{GpuMachine, PROMOTED};
 use std::ptr::null_mut;
 
 /// The address space of shared memory, which each block has for itself.
@@ -48,7 +48,7 @@ const SHARED: u32 = 3;
 
 /// Input of a lowering.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct LoweringRequest {
     /// The units' images, as bitcode.
     pub units: Vec<Input>,
     /// Architecture of the GPU: 90 for `sm_90`.
@@ -56,7 +56,7 @@ pub struct Request {
     /// Version of PTX: 78 for 7.8.
     pub version: u32,
     /// Library that defines `__nv_exp` and similar functions.
-    pub mathematics: Mathematics,
+    pub math_library: MathLibrary,
     /// `nteams-var` of the device; 0 if the number of teams is not bounded.
     pub teams: u32,
 }
@@ -67,7 +67,7 @@ pub struct Kernel {
     /// The kernel's name.
     pub name: String,
     /// The compiler's description; `None` for a kernel that is not OpenMP's.
-    pub environment: Option<Environment>,
+    pub environment: Option<KernelEnvironment>,
     /// Number of parameters, including the launch environment; each is a word.
     pub parameters: u32,
     /// Reason why there is no code for the kernel, with its source location.
@@ -99,7 +99,7 @@ pub struct Lowered {
 /// # Errors
 /// Returns one sentence if an image is damaged, if the images do not fit together, or if LLVM gives
 /// up.
-pub fn lower(request: &Request) -> Result<Lowered, String> {
+pub fn lower(request: &LoweringRequest) -> Result<Lowered, String> {
     if device::RUNTIME.is_empty() {
         return Err("this build has no runtime for devices: it was made without clang 22".into());
     }
@@ -109,48 +109,48 @@ pub fn lower(request: &Request) -> Result<Lowered, String> {
     guard::run(&limits, move || lower_here(&request))?
 }
 
-fn lower_here(request: &Request) -> Result<Lowered, String> {
+fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     super::initialize_nvptx();
     let parsed = parse::parse_for(&request.units, "nvptx64").map_err(|e| e.to_string())?;
     let module = parsed.module;
-    let machine = Machine::new(request.architecture, request.version)?;
+    let machine = GpuMachine::new(request.architecture, request.version)?;
     machine.adopt(module);
     super::shim::resolve_aliases(module);
-    let mut kernels = environment::read(module);
+    let mut kernels = kernel_environment::read(module);
     let own = own_symbols(module);
     prepare(module, &machine)?;
-    environment::make_room(module, &kernels);
+    kernel_environment::make_room(module, &kernels);
     grid::rewrite(module, &kernels);
     for kernel in &mut kernels {
-        kernel.any_grid = shape::any_grid(module, kernel);
+        kernel.any_grid = grid_analysis::any_grid(module, kernel);
         if kernel.any_grid {
-            shape::mark_interchangeable(module, kernel);
+            grid_analysis::mark_interchangeable(module, kernel);
         }
-        shape::mark_static_loop(module, kernel);
+        grid_analysis::mark_static_loop(module, kernel);
         if let Some(environment) = &mut kernel.environment {
-            environment.nested &= shape::nests(module, &kernel.name);
+            environment.nested &= grid_analysis::nests(module, &kernel.name);
         }
     }
-    mathematics::name(module, &request.mathematics);
+    math_library::name(module, &request.math_library);
     link(&parsed, device::RUNTIME, "runtime")?;
     allow_inlining(module);
-    groups::set_constant(module, c"__ompvm_max_teams", request.teams.into());
-    mathematics::link(&parsed, &request.mathematics)?;
+    specialize::set_constant(module, c"__ompvm_max_teams", request.teams.into());
+    math_library::link(&parsed, &request.math_library)?;
     // Functions for another processor would not be inlined.
     machine.adopt(module);
     // LLVM's own OpenMP pass would change execution modes after other decisions depend on them; it
     // runs only if this flag is set.
     super::shim::drop_module_flags(module);
-    groups::specialise(&parsed, &machine, &kernels, &own)?;
+    specialize::specialize(&parsed, &machine, &kernels, &own)?;
     for kernel in &mut kernels {
-        kernel.refused = check::kernel(module, &kernel.name, request);
+        kernel.refused = allowlist::kernel(module, &kernel.name, request);
     }
-    finish::remove(module, &kernels)?;
-    check::disarm(module, request);
+    cleanup::remove(module, &kernels)?;
+    allowlist::replace_by_traps(module, request);
     if promote::variables_of_blocks(module, &kernels) {
         machine.run(module, PROMOTED)?;
     }
-    finish::unread(module);
+    cleanup::unread(module);
     promote::leading_barriers(module, &kernels);
     machine.widen_counters(module)?;
     super::shim::tile_loops(module);
@@ -159,9 +159,9 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
         module,
         c"function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
     )?;
-    finish::barriers(module);
-    finish::zeros(module);
-    early::loads(module);
+    cleanup::barriers(module);
+    cleanup::zeros(module);
+    hoist_loads::hoist(module);
     // Unrolling does not shorten a chain of such operations, and the assembler takes up to 20 s on
     // it.
     super::shim::disable_unrolling(module);
@@ -239,7 +239,7 @@ pub(crate) fn called(instruction: LLVMValueRef) -> Option<LLVMValueRef> {
 }
 
 /// Brings unoptimized images to the form that the rewriting expects.
-fn prepare(module: LLVMModuleRef, machine: &Machine) -> Result<(), String> {
+fn prepare(module: LLVMModuleRef, machine: &GpuMachine) -> Result<(), String> {
     for function in functions(module) {
         let remove = |name: &std::ffi::CStr| {
             let kind = llvm!(core::LLVMGetEnumAttributeKindForName(

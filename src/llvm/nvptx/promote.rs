@@ -12,7 +12,7 @@
 //!   ([`arguments`]);
 //! - a barrier before which the kernel touched no memory is removed ([`leading_barriers`]).
 //!
-//! This runs before [`super::finish::unread`], which removes the remaining stores. Functions that
+//! This runs before [`super::cleanup::unread`], which removes the remaining stores. Functions that
 //! are not inlined are not analyzed: a variable that one of them uses is left alone.
 
 use super::{Kernel, called, function, instructions, variables};
@@ -40,7 +40,7 @@ pub(super) fn variables_of_blocks(module: LLVMModuleRef, kernels: &[Kernel]) -> 
         let Some(kernel) = function(module, &kernel.name) else {
             continue;
         };
-        let reached = super::finish::reached(kernel);
+        let reached = super::cleanup::reached(kernel);
         for &variable in &shared {
             let Some(accesses) = accesses(variable, kernel, &reached) else {
                 continue;
@@ -270,7 +270,7 @@ pub(super) fn leading_barriers(module: LLVMModuleRef, kernels: &[Kernel]) {
             continue;
         };
         let idle: Vec<LLVMValueRef> = instructions(kernel)
-            .filter(|&i| super::finish::is_barrier(i) && nothing_precedes(i))
+            .filter(|&i| super::cleanup::is_barrier(i) && nothing_precedes(i))
             .collect();
         for barrier in idle {
             llvm!(core::LLVMInstructionEraseFromParent(barrier));
@@ -285,7 +285,7 @@ fn nothing_precedes(barrier: LLVMValueRef) -> bool {
     let mut blocks = vec![first];
     while let Some(mut at) = open.pop() {
         while !at.is_null() {
-            if super::finish::touches_memory(at) && !super::finish::is_barrier(at) {
+            if super::cleanup::touches_memory(at) && !super::cleanup::is_barrier(at) {
                 return false;
             }
             at = llvm!(core::LLVMGetPreviousInstruction(at));

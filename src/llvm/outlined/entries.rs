@@ -2,7 +2,7 @@
 //! be replaced is the reason why the region stays on the host.
 
 use super::{Refusal, constant, names, refuse, users};
-use crate::nvptx::{called, finish, instructions};
+use crate::nvptx::{called, cleanup, instructions};
 use crate::raw::llvm;
 use crate::reader::name_of;
 use crate::shim;
@@ -169,7 +169,7 @@ impl Rewriting {
                 Ok(())
             }
             // Each of several loops is a kernel, whose end implies a barrier.
-            "__kmpc_barrier" if self.several || finish::nothing_follows(instruction) => {
+            "__kmpc_barrier" if self.several || cleanup::nothing_follows(instruction) => {
                 llvm!(core::LLVMInstructionEraseFromParent(instruction));
                 Ok(())
             }

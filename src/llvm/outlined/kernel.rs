@@ -7,7 +7,7 @@
 use super::copies::{self, Records};
 use super::entries::{OURS, Reduction};
 use super::{Origin, Passing, Root, names};
-use crate::nvptx::machine::Machine;
+use crate::nvptx::machine::GpuMachine;
 use crate::nvptx::{called, functions, instructions, variables};
 use crate::parse::Parsed;
 use crate::raw::{copy_cstr, llvm, take_buffer, take_message};
@@ -111,7 +111,7 @@ pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Unit,
     )?;
     let memory = kernels.iter().map(|k| (k.to_string(), memory(module, k)));
     let memory = memory.collect();
-    Machine::new(70, 63)?.adopt(module);
+    GpuMachine::new(70, 63)?.adopt(module);
     let mut message = null_mut();
     let broken = llvm!(analysis::LLVMVerifyModule(
         module,

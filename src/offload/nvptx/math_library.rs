@@ -5,7 +5,7 @@
 //! libdevice of the Python package `nvidia-cuda-nvcc`, and libclc's open library. None of them is
 //! part of ompvm.
 
-use ompvm_llvm::nvptx::Mathematics;
+use ompvm_llvm::nvptx::MathLibrary;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -15,17 +15,17 @@ const LIBDEVICE: &str = "nvvm/libdevice/libdevice.10.bc";
 const LIBCLC: &str = "clc/nvptx64--.bc";
 
 /// Returns the math library; the first call searches for it.
-pub(super) fn find() -> Mathematics {
-    static FOUND: OnceLock<Mathematics> = OnceLock::new();
+pub(super) fn find() -> MathLibrary {
+    static FOUND: OnceLock<MathLibrary> = OnceLock::new();
     FOUND.get_or_init(search).clone()
 }
 
 /// Returns the digest of the library for a program's cache key.
-pub(super) fn digest(library: &Mathematics) -> [u8; 32] {
+pub(super) fn digest(library: &MathLibrary) -> [u8; 32] {
     let (kind, bytes): (u8, &[u8]) = match library {
-        Mathematics::Missing => (0, &[]),
-        Mathematics::Libdevice(bytes) => (1, bytes),
-        Mathematics::Libclc(bytes) => (2, bytes),
+        MathLibrary::Missing => (0, &[]),
+        MathLibrary::Libdevice(bytes) => (1, bytes),
+        MathLibrary::Libclc(bytes) => (2, bytes),
     };
     *blake3::Hasher::new()
         .update(&[kind])
@@ -34,19 +34,19 @@ pub(super) fn digest(library: &Mathematics) -> [u8; 32] {
         .as_bytes()
 }
 
-fn search() -> Mathematics {
+fn search() -> MathLibrary {
     let read = |path: &Path| std::fs::read(path).ok().map(Into::into);
     if let Some(named) = std::env::var_os("OMPVM_LIBDEVICE") {
         return match read(Path::new(&named)) {
             Some(bytes) if named.to_string_lossy().contains("libdevice") => {
-                Mathematics::Libdevice(bytes)
+                MathLibrary::Libdevice(bytes)
             }
-            Some(bytes) => Mathematics::Libclc(bytes),
-            None => Mathematics::Missing,
+            Some(bytes) => MathLibrary::Libclc(bytes),
+            None => MathLibrary::Missing,
         };
     }
     if let Some(bytes) = cuda_folders().iter().find_map(|p| read(&p.join(LIBDEVICE))) {
-        return Mathematics::Libdevice(bytes);
+        return MathLibrary::Libdevice(bytes);
     }
     let prefixes = [
         "/usr/lib",
@@ -58,8 +58,8 @@ fn search() -> Mathematics {
         .iter()
         .find_map(|p| read(&Path::new(p).join(LIBCLC)))
     {
-        Some(bytes) => Mathematics::Libclc(bytes),
-        None => Mathematics::Missing,
+        Some(bytes) => MathLibrary::Libclc(bytes),
+        None => MathLibrary::Missing,
     }
 }
 

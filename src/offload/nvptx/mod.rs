@@ -11,7 +11,7 @@ mod math_library;
 use crate::device::{DeviceCode, Failure, Result};
 use ompvm_llvm::Input;
 use ompvm_llvm::cache::{Cache, CacheEntry};
-use ompvm_llvm::nvptx::{Lowered, Request, lower};
+use ompvm_llvm::nvptx::{Lowered, LoweringRequest, lower};
 use parking_lot::Mutex;
 
 static CACHE: Mutex<Option<Cache>> = Mutex::new(None);
@@ -60,8 +60,8 @@ fn ptx_entry(architecture: u32) -> String {
 /// # Errors
 /// [`Failure::Image`] for damaged images.
 pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
-    let mathematics = math_library::find();
-    let digest = math_library::digest(&mathematics);
+    let math_library = math_library::find();
+    let digest = math_library::digest(&math_library);
     let parts = code.units.iter().map(Vec::as_slice);
     let teams = code.teams.to_le_bytes();
     let teams = (code.teams != 0).then_some(&teams[..]);
@@ -85,11 +85,11 @@ pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
             bytes: bytes.clone(),
         })
         .collect();
-    let lowered = lower(&Request {
+    let lowered = lower(&LoweringRequest {
         units,
         architecture,
         version: ptx_version(architecture),
-        mathematics,
+        math_library,
         teams: code.teams,
     })
     .map_err(Failure::Image)?;

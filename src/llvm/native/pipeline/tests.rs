@@ -13,7 +13,7 @@ fn packed(lines: &str) -> String {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "pairs");
     let module = context.create_module_from_ir(buffer).unwrap();
-    let machine = Machine::host(module.as_mut_ptr(), true).unwrap();
+    let machine = HostMachine::for_module(module.as_mut_ptr(), true).unwrap();
     shim::repack_vectors(module.as_mut_ptr(), machine.0.0);
     module.verify().unwrap();
     module.print_to_string().to_string()
@@ -294,13 +294,13 @@ fn made(text: &str, wide: bool, level: Level) -> String {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "full");
     let module = context.create_module_from_ir(buffer).unwrap();
-    let machine = Machine::host(module.as_mut_ptr(), true).unwrap();
-    let unit = Properties {
+    let machine = HostMachine::for_module(module.as_mut_ptr(), true).unwrap();
+    let unit = UnitProperties {
         inline: false,
         several: false,
         wide,
     };
-    run(module.as_mut_ptr(), &machine, level, unit).unwrap();
+    optimize(module.as_mut_ptr(), &machine, level, unit).unwrap();
     module.verify().unwrap();
     module.print_to_string().to_string()
 }
@@ -526,7 +526,7 @@ declare void @g(ptr)
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "search");
     let module = context.create_module_from_ir(buffer).unwrap();
-    let machine = Machine::host(module.as_mut_ptr(), true).unwrap();
+    let machine = HostMachine::for_module(module.as_mut_ptr(), true).unwrap();
     let kept = shim::keep_in_memory(module.as_mut_ptr());
     machine.run(module.as_mut_ptr(), STRAIGHT).unwrap();
     machine.run(module.as_mut_ptr(), LAST).unwrap();
@@ -697,13 +697,13 @@ fn what_grows_out_of_proportion_is_told() {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "full");
     let module = context.create_module_from_ir(buffer).unwrap();
-    let machine = Machine::host(module.as_mut_ptr(), true).unwrap();
-    let unit = Properties {
+    let machine = HostMachine::for_module(module.as_mut_ptr(), true).unwrap();
+    let unit = UnitProperties {
         inline: false,
         several: false,
         wide: false,
     };
-    match run(module.as_mut_ptr(), &machine, Level::Full, unit) {
+    match optimize(module.as_mut_ptr(), &machine, Level::Full, unit) {
         Err(CompileError::Part { why, culprit, .. }) => {
             assert!(why.starts_with("its passes made "), "{why}");
             assert_eq!(culprit.as_deref(), Some("f"));

@@ -16,22 +16,22 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;
 
 /// Most loads that move in one block.
-const MOST: usize = 16;
+const MOST_LOADS: usize = 16;
 /// Most instructions of one load's address.
-const LONGEST: usize = 8;
+const MOST_ADDRESS_INSTRUCTIONS: usize = 8;
 
 /// Hoists the loads of all functions.
-pub(super) fn loads(module: LLVMModuleRef) {
+pub(super) fn hoist(module: LLVMModuleRef) {
     for function in functions(module) {
         let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
         while !block.is_null() {
-            in_block(block);
+            hoist_in_block(block);
             block = llvm!(core::LLVMGetNextBasicBlock(block));
         }
     }
 }
 
-fn in_block(block: LLVMBasicBlockRef) {
+fn hoist_in_block(block: LLVMBasicBlockRef) {
     let mut branching = None;
     // The instructions that are, and stay, after `branching`.
     let mut behind = HashSet::new();
@@ -47,7 +47,7 @@ fn in_block(block: LLVMBasicBlockRef) {
             None => {}
             Some(first) => {
                 behind.insert(at);
-                if is_plain_load(at) && moved < MOST {
+                if is_plain_load(at) && moved < MOST_LOADS {
                     if let Some(needed) = needed(at, &behind) {
                         for instruction in needed {
                             put_before(instruction, first);
@@ -80,7 +80,9 @@ fn needed(load: LLVMValueRef, behind: &HashSet<LLVMValueRef>) -> Option<Vec<LLVM
             order.push(instruction);
             continue;
         }
-        if (instruction != load && !is_address(instruction)) || open.len() > LONGEST {
+        if (instruction != load && !is_address(instruction))
+            || open.len() > MOST_ADDRESS_INSTRUCTIONS
+        {
             return None;
         }
         open.push((instruction, true));

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A library of mathematical functions for the device.
 #[derive(Clone, Debug, Default)]
-pub enum Mathematics {
+pub enum MathLibrary {
     /// No library: kernels that need one are refused.
     #[default]
     Missing,
@@ -38,15 +38,15 @@ const INTRINSICS: [&str; 23] = [
 /// libclc's names that differ from libdevice's.
 const OTHER_NAMES: [(&str, &str); 3] = [("powi", "pown"), ("fast_exp", "exp"), ("fast_log", "log")];
 
-impl Mathematics {
+impl MathLibrary {
     /// Returns true if there is no library.
     pub(super) fn is_missing(&self) -> bool {
-        matches!(self, Mathematics::Missing)
+        matches!(self, MathLibrary::Missing)
     }
 }
 
 /// Renames calls of mathematical functions to the library's names.
-pub(super) fn name(module: LLVMModuleRef, library: &Mathematics) {
+pub(super) fn name(module: LLVMModuleRef, library: &MathLibrary) {
     if library.is_missing() {
         return;
     }
@@ -55,7 +55,7 @@ pub(super) fn name(module: LLVMModuleRef, library: &Mathematics) {
             replace(module, function, &name);
         }
     }
-    if let Mathematics::Libclc(_) = library {
+    if let MathLibrary::Libclc(_) = library {
         for function in functions(module).collect::<Vec<_>>() {
             let name = name_of(function);
             if let Some(plain) = name.strip_prefix(PREFIX)
@@ -76,11 +76,11 @@ pub(super) fn name(module: LLVMModuleRef, library: &Mathematics) {
 ///
 /// # Errors
 /// Returns LLVM's message if the library is damaged.
-pub(super) fn link(parsed: &Parsed, library: &Mathematics) -> Result<(), String> {
+pub(super) fn link(parsed: &Parsed, library: &MathLibrary) -> Result<(), String> {
     match library {
-        Mathematics::Missing => return Ok(()),
-        Mathematics::Libdevice(bytes) => super::link(parsed, bytes, "library libdevice")?,
-        Mathematics::Libclc(bytes) => super::link(parsed, bytes, "library libclc")?,
+        MathLibrary::Missing => return Ok(()),
+        MathLibrary::Libdevice(bytes) => super::link(parsed, bytes, "library libdevice")?,
+        MathLibrary::Libclc(bytes) => super::link(parsed, bytes, "library libclc")?,
     }
     exact_roots(parsed.module);
     Ok(())

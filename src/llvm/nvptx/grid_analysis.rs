@@ -43,7 +43,7 @@ pub(super) fn any_grid(module: LLVMModuleRef, kernel: &Kernel) -> bool {
     let mut regions = Vec::new();
     only_divides(entry, &mut regions, &mut HashSet::new())
         && !regions.is_empty()
-        && !asks_for_teams(regions)
+        && !queries_teams(regions)
 }
 
 /// Returns true if a parallel region that a kernel starts may start another.
@@ -62,7 +62,7 @@ pub(super) fn nests(module: LLVMModuleRef, kernel: &str) -> bool {
     let Some(kernel) = function(module, kernel) else {
         return true;
     };
-    let Some(outside) = mentioned(vec![kernel]) else {
+    let Some(outside) = reachable_functions(vec![kernel]) else {
         return true;
     };
     let mut regions = Vec::new();
@@ -79,12 +79,12 @@ pub(super) fn nests(module: LLVMModuleRef, kernel: &str) -> bool {
             }
         }
     }
-    mentioned(regions).is_none_or(|inside| inside.into_iter().any(starts))
+    reachable_functions(regions).is_none_or(|inside| inside.into_iter().any(starts))
 }
 
 /// Returns the functions that these may call or pass to others, including themselves; `None` if
 /// they call through a pointer.
-fn mentioned(functions: Vec<LLVMValueRef>) -> Option<HashSet<LLVMValueRef>> {
+fn reachable_functions(functions: Vec<LLVMValueRef>) -> Option<HashSet<LLVMValueRef>> {
     let mut seen = HashSet::new();
     let mut open = functions;
     while let Some(function) = open.pop() {
@@ -122,10 +122,10 @@ fn only_divides(
         match llvm!(core::LLVMGetInstructionOpcode(instruction)) {
             LLVMOpcode::LLVMStore => {
                 is_local(llvm!(core::LLVMGetOperand(instruction, 1)))
-                    || by_the_last_team(function, instruction)
+                    || is_run_by_last_team(function, instruction)
             }
             LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg | LLVMOpcode::LLVMFence => {
-                by_the_last_team(function, instruction)
+                is_run_by_last_team(function, instruction)
             }
             LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr => false,
             LLVMOpcode::LLVMCall => {
@@ -160,7 +160,8 @@ pub(super) fn mark_static_loop(module: LLVMModuleRef, kernel: &Kernel) {
     if !kernel.environment.is_some_and(|e| e.spmd()) {
         return;
     }
-    let Some(reached) = function(module, &kernel.name).and_then(|k| mentioned(vec![k])) else {
+    let Some(reached) = function(module, &kernel.name).and_then(|k| reachable_functions(vec![k]))
+    else {
         return;
     };
     let mut regions = Vec::new();
@@ -190,14 +191,14 @@ pub(super) fn mark_static_loop(module: LLVMModuleRef, kernel: &Kernel) {
     let region = super::grid::region_function(*region);
     let block = llvm!(core::LLVMGetInstructionParent(*inner));
     let inside = llvm!(core::LLVMGetBasicBlockParent(block)) == region;
-    if whole && open && inside && !tells_threads(region) {
+    if whole && open && inside && !queries_threads(region) {
         super::grid::replace(module, *inner, LOOP, "__ompvm_grid_loop_");
     }
 }
 
 /// Returns true if a region or its callees may query the identity of their thread.
-fn tells_threads(region: LLVMValueRef) -> bool {
-    const TELLING: [&str; 13] = [
+fn queries_threads(region: LLVMValueRef) -> bool {
+    const IDENTITY_QUERIES: [&str; 13] = [
         "omp_get_thread",
         "omp_get_ancestor",
         "omp_get_team",
@@ -220,7 +221,7 @@ fn tells_threads(region: LLVMValueRef) -> bool {
         }
         if llvm!(core::LLVMIsDeclaration(function)) != 0 {
             let name = name_of(function);
-            if TELLING.iter().any(|t| name.contains(t)) {
+            if IDENTITY_QUERIES.iter().any(|t| name.contains(t)) {
                 return true;
             }
             continue;
@@ -252,7 +253,8 @@ fn tells_threads(region: LLVMValueRef) -> bool {
 pub(super) fn mark_interchangeable(module: LLVMModuleRef, kernel: &Kernel) {
     const DISTRIBUTE: &str = "__ompvm_distribute_whole_";
     const LOOP: &str = "__ompvm_for_grid_";
-    let Some(reached) = function(module, &kernel.name).and_then(|k| mentioned(vec![k])) else {
+    let Some(reached) = function(module, &kernel.name).and_then(|k| reachable_functions(vec![k]))
+    else {
         return;
     };
     let calls = |prefix: &str| -> Vec<LLVMValueRef> {
@@ -267,7 +269,7 @@ pub(super) fn mark_interchangeable(module: LLVMModuleRef, kernel: &Kernel) {
     let ([distribute], [inner], [region]) = (&distributes[..], &loops[..], &regions[..]) else {
         return;
     };
-    if tells_threads(super::grid::region_function(*region)) {
+    if queries_threads(super::grid::region_function(*region)) {
         return;
     }
     super::grid::replace(module, *distribute, DISTRIBUTE, "__ompvm_distribute_tiled_");
@@ -288,7 +290,7 @@ fn is_local(mut pointer: LLVMValueRef) -> bool {
 
 /// Returns true if only the thread that combines the last team's results runs the instruction: its
 /// block is entered from the test of what the reduction over the teams returned.
-fn by_the_last_team(function: LLVMValueRef, instruction: LLVMValueRef) -> bool {
+fn is_run_by_last_team(function: LLVMValueRef, instruction: LLVMValueRef) -> bool {
     let block = llvm!(core::LLVMGetInstructionParent(instruction));
     let enters = |&branch: &LLVMValueRef| {
         let successors = llvm!(core::LLVMGetNumSuccessors(branch));
@@ -316,8 +318,8 @@ fn by_the_last_team(function: LLVMValueRef, instruction: LLVMValueRef) -> bool {
 
 /// Returns true if one of the functions or their callees may query its team or the number of teams,
 /// or divides a loop over teams in another way.
-fn asks_for_teams(regions: Vec<LLVMValueRef>) -> bool {
-    const TELLING: [&str; 5] = ["team", "distribute", "ctaid", "ompx", "grid_dim"];
+fn queries_teams(regions: Vec<LLVMValueRef>) -> bool {
+    const IDENTITY_QUERIES: [&str; 5] = ["team", "distribute", "ctaid", "ompx", "grid_dim"];
     const DIVIDED: [&str; 2] = ["__ompvm_for_grid_", TEAMS_REDUCE];
     let mut seen = HashSet::new();
     let mut open = regions;
@@ -328,7 +330,7 @@ fn asks_for_teams(regions: Vec<LLVMValueRef>) -> bool {
         let name = name_of(function);
         let divided = DIVIDED.iter().any(|d| name.starts_with(d));
         if llvm!(core::LLVMIsDeclaration(function)) != 0 {
-            if !divided && TELLING.iter().any(|t| name.contains(t)) {
+            if !divided && IDENTITY_QUERIES.iter().any(|t| name.contains(t)) {
                 return true;
             }
             continue;
@@ -357,7 +359,7 @@ mod tests {
     use inkwell::memory_buffer::MemoryBuffer;
 
     /// Runs `any_grid` on a kernel and a region with these lines.
-    fn asked(kernel: &str, region: &str) -> bool {
+    fn may_have_any_grid(kernel: &str, region: &str) -> bool {
         let text = format!(
             "declare void @__ompvm_parallel_grid(ptr, i32, i32, i32, i32, ptr, ptr, ptr, i64, i32)
 declare void @__ompvm_distribute_whole_4(ptr, i32, i32, ptr, ptr, ptr, ptr, i32, i32)
@@ -392,9 +394,9 @@ define void @kernel(ptr %env, ptr %sum) {{
 
     #[test]
     fn a_loop_over_the_grid_may_have_any_number_of_teams() {
-        assert!(asked("", ""));
+        assert!(may_have_any_grid("", ""));
         // The last team stores the sum once.
-        assert!(asked(
+        assert!(may_have_any_grid(
             "  %last = call i32 @__kmpc_nvptx_teams_reduce_nowait_v2()
   %is = icmp eq i32 %last, 1
   br i1 %is, label %store, label %end
@@ -408,20 +410,26 @@ end:
     }
 
     #[test]
-    fn what_a_team_does_by_itself_fixes_their_number() {
-        assert!(!asked("  store i32 7, ptr %sum\n", ""));
-        assert!(!asked(
+    fn effects_of_single_teams_fix_their_number() {
+        assert!(!may_have_any_grid("  store i32 7, ptr %sum\n", ""));
+        assert!(!may_have_any_grid(
             "  %old = atomicrmw add ptr %sum, i32 1 seq_cst\n",
             ""
         ));
-        assert!(!asked("  call void @native()\n", ""));
+        assert!(!may_have_any_grid("  call void @native()\n", ""));
     }
 
     #[test]
-    fn asking_for_the_number_fixes_it() {
-        assert!(!asked("", "  %n = call i32 @omp_get_num_teams()\n"));
-        assert!(!asked("", "  %f = load ptr, ptr %a\n  call void %f()\n"));
-        assert!(asked("", "  call void @native()\n"));
+    fn a_query_of_the_team_count_fixes_it() {
+        assert!(!may_have_any_grid(
+            "",
+            "  %n = call i32 @omp_get_num_teams()\n"
+        ));
+        assert!(!may_have_any_grid(
+            "",
+            "  %f = load ptr, ptr %a\n  call void %f()\n"
+        ));
+        assert!(may_have_any_grid("", "  call void @native()\n"));
     }
 
     /// Returns true if a kernel's loop is marked when the region has these lines.
@@ -476,7 +484,7 @@ define void @kernel(ptr %env) {{
     }
 
     #[test]
-    fn threads_that_cannot_be_told_apart_are_interchangeable() {
+    fn threads_without_identity_queries_are_interchangeable() {
         assert!(marked("", false));
         assert!(marked("  %s = call double @sin(double 1.0)\n", false));
         // Combining lanes does not reveal which iterations they had.
@@ -487,7 +495,7 @@ define void @kernel(ptr %env) {{
     }
 
     #[test]
-    fn asking_for_the_thread_keeps_the_order() {
+    fn a_query_of_the_thread_number_keeps_the_order() {
         assert!(!marked("  %t = call i32 @omp_get_thread_num()\n", false));
         assert!(!marked("  call void @lanes()\n", false));
         assert!(!marked(
@@ -497,7 +505,7 @@ define void @kernel(ptr %env) {{
     }
 
     #[test]
-    fn loops_that_share_their_teams_keep_the_order() {
+    fn several_loops_keep_the_order() {
         assert!(!marked("", true));
     }
 
@@ -530,7 +538,7 @@ define void @kernel(ptr %env) {{
     }
 
     #[test]
-    fn regions_nest_where_one_may_start_another() {
+    fn regions_that_may_start_others_nest() {
         assert!(nesting("  call void @starts()\n"));
         assert!(nesting("  call void @elsewhere(ptr @starts)\n"));
         assert!(nesting("  %f = load ptr, ptr %a\n  call void %f()\n"));

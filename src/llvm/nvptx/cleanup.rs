@@ -44,7 +44,7 @@ pub(super) fn unread(module: LLVMModuleRef) {
 
 fn kernels(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
     super::functions(module)
-        .filter(|&f| llvm!(core::LLVMGetFunctionCallConv(f)) == super::environment::KERNEL)
+        .filter(|&f| llvm!(core::LLVMGetFunctionCallConv(f)) == super::kernel_environment::KERNEL)
 }
 
 /// Returns the functions that a kernel may call, including itself; all functions if it calls

@@ -11,7 +11,7 @@ pub(super) const KERNEL: u32 = 71;
 
 /// `ConfigurationEnvironmentTy` of the device ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Environment {
+pub struct KernelEnvironment {
     /// Execution mode. Bit 0: threads wait for regions (generic); bit 1: all threads begin together
     /// (SPMD).
     pub mode: u8,
@@ -27,7 +27,7 @@ pub struct Environment {
     pub reduction_length: u32,
 }
 
-impl Environment {
+impl KernelEnvironment {
     /// Returns true if all threads begin together.
     pub fn spmd(&self) -> bool {
         self.mode & 2 != 0
@@ -54,7 +54,7 @@ pub(super) fn read(module: LLVMModuleRef) -> Vec<Kernel> {
         .collect()
 }
 
-fn environment(module: LLVMModuleRef, kernel: &str) -> Option<Environment> {
+fn environment(module: LLVMModuleRef, kernel: &str) -> Option<KernelEnvironment> {
     let name = format!("{kernel}_kernel_environment");
     let variable = llvm!(core::LLVMGetNamedGlobalWithLength(
         module,
@@ -80,7 +80,7 @@ fn environment(module: LLVMModuleRef, kernel: &str) -> Option<Environment> {
         }
         i32::try_from(llvm!(core::LLVMConstIntGetSExtValue(value))).ok()
     };
-    Some(Environment {
+    Some(KernelEnvironment {
         nested: number(1)? != 0,
         mode: u8::try_from(number(2)?).ok()?,
         threads: (number(3)?, number(4)?),

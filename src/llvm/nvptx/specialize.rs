@@ -7,7 +7,7 @@
 //! holds the address of a function, a group could call another group's copy through it, so nothing
 //! is specialized then.
 
-use super::machine::{FULL, Machine};
+use super::machine::{FULL, GpuMachine};
 use super::{Kernel, SHARED, functions, variables};
 use crate::parse::Parsed;
 use crate::raw::{copy_cstr, llvm};
@@ -18,21 +18,21 @@ use inkwell::llvm_sys::{LLVMLinkage, LLVMVisibility};
 use std::ffi::CStr;
 
 /// Properties of a group: SPMD mode, nested regions.
-type Key = (bool, bool);
+type GroupKey = (bool, bool);
 
-fn key(kernel: &Kernel) -> Option<Key> {
+fn key(kernel: &Kernel) -> Option<GroupKey> {
     kernel.environment.map(|e| (e.spmd(), e.nested))
 }
 
 /// Optimizes a module group by group. `own` lists the names that stay visible.
-pub(super) fn specialise(
+pub(super) fn specialize(
     parsed: &Parsed,
-    machine: &Machine,
+    machine: &GpuMachine,
     kernels: &[Kernel],
     own: &[Box<str>],
 ) -> Result<(), String> {
     let module = parsed.module;
-    let mut keys: Vec<Option<Key>> = Vec::new();
+    let mut keys: Vec<Option<GroupKey>> = Vec::new();
     for kernel in kernels {
         if !keys.contains(&key(kernel)) {
             keys.push(key(kernel));
@@ -41,7 +41,7 @@ pub(super) fn specialise(
     let own: HashSet<&str> = own.iter().map(|n| &**n).collect();
     if keys.len() <= 1 || variables(module).any(holds_function) {
         if let [Some(key)] = keys[..] {
-            fix(module, key);
+            set_mode(module, key);
         }
         let all: HashSet<&str> = kernels.iter().map(|k| &*k.name).collect();
         hide(module, &own, &all);
@@ -65,10 +65,10 @@ pub(super) fn specialise(
             }
         }
         if let Some(key) = of {
-            fix(copy, key);
+            set_mode(copy, key);
         }
         if index > 0 {
-            only_declare(copy);
+            turn_into_declarations(copy);
         }
         hide(copy, &own, &members);
         failed = failed.or(machine.run(copy, FULL).err());
@@ -90,7 +90,7 @@ pub(super) fn specialise(
 }
 
 /// Sets the runtime's constants.
-fn fix(module: LLVMModuleRef, (spmd, nested): Key) {
+fn set_mode(module: LLVMModuleRef, (spmd, nested): GroupKey) {
     let mode = if spmd { 2 } else { 1 };
     set_constant(module, c"__ompvm_mode", mode);
     set_constant(module, c"__ompvm_nested", u64::from(nested));
@@ -181,7 +181,7 @@ fn share_variables(module: LLVMModuleRef) {
 }
 
 /// Turns variables into declarations; the first group defines them.
-fn only_declare(module: LLVMModuleRef) {
+fn turn_into_declarations(module: LLVMModuleRef) {
     for variable in variables(module) {
         let name = copy_cstr(llvm!(core::LLVMGetValueName2(variable, &mut 0)));
         let own = matches!(

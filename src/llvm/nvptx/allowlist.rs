@@ -4,7 +4,7 @@
 //! on the device, so the list names what is known to work for all GPUs from `sm_70` on. Anything
 //! else is refused, with the source location of its use.
 
-use super::{Refusal, Request, called, instructions, mathematics};
+use super::{LoweringRequest, Refusal, called, instructions, math_library};
 use crate::raw::{copy_text, llvm};
 use crate::reader::name_of;
 use crate::shim;
@@ -101,31 +101,35 @@ const INTRINSICS: &[&str] = &[
 ];
 
 /// Intrinsics that are supported in single precision only.
-const SINGLE: &[&str] = &[];
+const SINGLE_PRECISION: &[&str] = &[];
 
-struct Look<'a> {
-    request: &'a Request,
+struct Checker<'a> {
+    request: &'a LoweringRequest,
     seen: HashSet<LLVMValueRef>,
     open: Vec<LLVMValueRef>,
 }
 
 /// Returns the reason why a kernel cannot be compiled, if there is one.
-pub(super) fn kernel(module: LLVMModuleRef, name: &str, request: &Request) -> Option<Refusal> {
+pub(super) fn kernel(
+    module: LLVMModuleRef,
+    name: &str,
+    request: &LoweringRequest,
+) -> Option<Refusal> {
     let function = super::function(module, name)?;
-    let mut look = Look {
+    let mut checker = Checker {
         request,
         seen: HashSet::new(),
         open: vec![function],
     };
-    while let Some(value) = look.open.pop() {
-        if !look.seen.insert(value) {
+    while let Some(value) = checker.open.pop() {
+        if !checker.seen.insert(value) {
             continue;
         }
         if !llvm!(core::LLVMIsAFunction(value)).is_null() {
-            if let Some(refusal) = look.function(value) {
+            if let Some(refusal) = checker.function(value) {
                 return Some(refusal);
             }
-        } else if let Some(reason) = look.constant(value) {
+        } else if let Some(reason) = checker.constant(value) {
             return Some(Refusal {
                 reason,
                 place: None,
@@ -138,12 +142,12 @@ pub(super) fn kernel(module: LLVMModuleRef, name: &str, request: &Request) -> Op
 /// Replaces the body of each remaining function that needs unsupported constructs by a trap. No
 /// compiled kernel calls it, but a table of pointers may keep it, and the driver refuses a whole
 /// image for one undefined name.
-pub(super) fn disarm(module: LLVMModuleRef, request: &Request) {
+pub(super) fn replace_by_traps(module: LLVMModuleRef, request: &LoweringRequest) {
     let refused: Vec<LLVMValueRef> = super::functions(module)
         .filter(|&function| {
             let used = !llvm!(core::LLVMGetFirstUse(function)).is_null();
             let intrinsic = llvm!(core::LLVMGetIntrinsicID(function)) != 0;
-            used && !intrinsic && alone(function, request)
+            used && !intrinsic && is_unsupported(function, request)
         })
         .collect();
     let context = llvm!(core::LLVMGetModuleContext(module));
@@ -184,25 +188,25 @@ pub(super) fn disarm(module: LLVMModuleRef, request: &Request) {
 }
 
 /// Returns true if a function is unsupported regardless of the functions that it calls.
-fn alone(function: LLVMValueRef, request: &Request) -> bool {
-    let mut look = Look {
+fn is_unsupported(function: LLVMValueRef, request: &LoweringRequest) -> bool {
+    let mut checker = Checker {
         request,
         seen: HashSet::new(),
         open: Vec::new(),
     };
-    if look.function(function).is_some() {
+    if checker.function(function).is_some() {
         return true;
     }
-    while let Some(value) = look.open.pop() {
+    while let Some(value) = checker.open.pop() {
         let is_function = !llvm!(core::LLVMIsAFunction(value)).is_null();
-        if look.seen.insert(value) && !is_function && look.constant(value).is_some() {
+        if checker.seen.insert(value) && !is_function && checker.constant(value).is_some() {
             return true;
         }
     }
     false
 }
 
-impl Look<'_> {
+impl Checker<'_> {
     fn function(&mut self, function: LLVMValueRef) -> Option<Refusal> {
         let at = |reason: String| Refusal {
             reason,
@@ -216,7 +220,7 @@ impl Look<'_> {
             if let Some(reason) = self.instruction(instruction) {
                 return Some(Refusal {
                     reason,
-                    place: place(instruction),
+                    place: source_location(instruction),
                 });
             }
         }
@@ -275,13 +279,13 @@ impl Look<'_> {
                     .strip_prefix(**known)
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             };
-            let single = SINGLE.iter().any(|k| is(&k)) && intrinsic.ends_with(".f32");
+            let single = SINGLE_PRECISION.iter().any(|k| is(&k)) && intrinsic.ends_with(".f32");
             if single || INTRINSICS.iter().any(|k| is(&k)) {
                 return Ok(());
             }
-            if self.request.mathematics.is_missing() {
+            if self.request.math_library.is_missing() {
                 return Err(format!(
-                    "`{name}` needs a library of mathematics, and none was found"
+                    "`{name}` needs a mathematics library, and none was found"
                 ));
             }
             return Err(format!("the instruction `{name}`"));
@@ -289,14 +293,14 @@ impl Look<'_> {
         if DRIVER.contains(&name) {
             return Ok(());
         }
-        if let Some(plain) = name.strip_prefix(mathematics::PREFIX) {
-            return Err(if self.request.mathematics.is_missing() {
+        if let Some(plain) = name.strip_prefix(math_library::PREFIX) {
+            return Err(if self.request.math_library.is_missing() {
                 format!(
-                    "`{plain}` needs a library of mathematics, and none was found (libdevice of a \
+                    "`{plain}` needs a mathematics library, and none was found (libdevice of a \
                      CUDA installation, or Debian's package libclc-22)"
                 )
             } else {
-                format!("`{plain}` is not in the library of mathematics that was found")
+                format!("`{plain}` is not in the mathematics library that was found")
             });
         }
         if name.starts_with("__kmpc_") || name.starts_with("omp_") {
@@ -368,7 +372,7 @@ fn unknown_type(of: LLVMTypeRef) -> Option<String> {
 }
 
 /// Returns the source location of an instruction (`file.c:12`).
-fn place(instruction: LLVMValueRef) -> Option<String> {
+fn source_location(instruction: LLVMValueRef) -> Option<String> {
     let line = llvm!(core::LLVMGetDebugLocLine(instruction));
     let mut length = 0;
     let name = llvm!(core::LLVMGetDebugLocFilename(instruction, &mut length));
