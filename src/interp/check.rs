@@ -17,7 +17,7 @@ use rayon::prelude::*;
 const MANY_FUNCTIONS: usize = 5_000;
 
 /// Lists everything in defined functions that cannot run, each with its source line.
-pub fn unsupported(module: &Module) -> Vec<Unsupported> {
+pub fn find_unsupported(module: &Module) -> Vec<Unsupported> {
     let defined: Vec<&Function> = module
         .functions
         .values()

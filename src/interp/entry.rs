@@ -53,7 +53,7 @@ pub fn detach_cache(image: &Image) {
 const INITIAL_SPACE: usize = 1024;
 
 /// Installs the interpreter as the tier that runs guest functions in this process.
-pub fn init() {
+pub fn install() {
     set_entry_hook(enter);
     activation::set_search_hook(unwind::search);
     signals::set_hooks(fault_position, describe);

@@ -40,11 +40,11 @@ mod unwind;
 #[cfg(test)]
 mod tests;
 
-pub use check::unsupported;
+pub use check::find_unsupported;
 pub use cleanup::cleanup_address;
 pub use compiled_calls::{library_replacements, redirect_callers};
 pub use entry::{
-    address_after_call, attach_cache, detach_cache, function_at, init, locate, lower_function,
+    address_after_call, attach_cache, detach_cache, function_at, install, locate, lower_function,
     lowered_functions, set_lowered_hook,
 };
 pub use lower::{Options, count_instructions, disassemble};

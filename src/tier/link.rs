@@ -300,7 +300,7 @@ pub fn unsupported(module: &Module, runtime: fn(&str) -> RuntimeLookup) -> Vec<U
     let uses = Uses::of(module);
     let mut list = collect_unsupported(module, &uses);
     list.extend(unsupported_instructions(module));
-    list.extend(interp::unsupported(module));
+    list.extend(interp::find_unsupported(module));
     let mut missing_entries = HashMap::new();
     for &symbol in uses.symbols.keys() {
         if let Some((name, ..)) = undefined(module, symbol)

@@ -76,7 +76,7 @@ pub fn install_fault_handlers() {
 pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        interp::init();
+        interp::install();
         ompt::gate::set_callers(interp::address_after_call);
         signals::set_thread_hook(|| kmpc::region_position().map(|c| c.thread_num));
         let entry = kmpc::abi::fork_call_variadic as *const () as usize;

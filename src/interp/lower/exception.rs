@@ -1,6 +1,6 @@
 //! Landing pads: the table entries of invokes, and the code that enters a pad's block.
 //!
-//! A table lets code that does not throw run at no cost. [`crate::interp::unwind`] decides which
+//! A table lets code that does not throw run at no cost. [`crate::unwind`] decides which
 //! clause takes an exception.
 
 use super::{Label, Lowering};
