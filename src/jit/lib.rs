@@ -336,7 +336,12 @@ fn request(
 }
 
 /// Reports an object to profilers and debuggers, if any is enabled.
-fn announce(module: &Module, object: &[u8], code: &LinkedCode, lines: &LineTable) -> tools::Announced {
+fn announce(
+    module: &Module,
+    object: &[u8],
+    code: &LinkedCode,
+    lines: &LineTable,
+) -> tools::Announced {
     if !tools::any_enabled() {
         return tools::Announced::default();
     }

@@ -439,7 +439,9 @@ impl Queue {
         let me = self.clone();
         // If no thread can be started, the job waits for the existing ones.
         let Some(thread) =
-            internal_thread::spawn_with_own_descriptors(c"ompvm compile", move || me.work(low_priority))
+            internal_thread::spawn_with_own_descriptors(c"ompvm compile", move || {
+                me.work(low_priority)
+            })
         else {
             return false;
         };

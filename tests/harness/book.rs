@@ -124,7 +124,10 @@ fn shell(command: &str, scratch: &Path) -> Result<String, String> {
     shell
         .args(["-c", &alias])
         .current_dir(scratch)
-        .env("PATH", format!("{}:{}:{path}", tools.display(), bin.display()))
+        .env(
+            "PATH",
+            format!("{}:{}:{path}", tools.display(), bin.display()),
+        )
         .env("LLVM_SYS_221_PREFIX", bin.join(".."))
         .env("OMPVM_CACHE_DIR", scratch.join(".cache"));
     let ran = run(&mut shell, "", LIMIT)?;
@@ -161,7 +164,11 @@ fn links() -> Result<(), String> {
     let book = root().join("docs/src");
     let summary = std::fs::read_to_string(book.join("SUMMARY.md")).map_err(|e| e.to_string())?;
     for page in files(&book, &["md"]) {
-        let name = page.strip_prefix(&book).unwrap_or(&page).display().to_string();
+        let name = page
+            .strip_prefix(&book)
+            .unwrap_or(&page)
+            .display()
+            .to_string();
         if name != "SUMMARY.md" && !summary.contains(&format!("({name})")) {
             wrong.push(format!("SUMMARY.md does not list {name}"));
         }

@@ -129,6 +129,7 @@ fn main() {
     unsafe { std::env::set_var("OMPVM_CACHE_DIR", &cache) };
     let mut trials: Vec<Trial> = Vec::new();
     trials.extend(house::trials());
+    trials.extend(book::trials());
     trials.extend(archives::trials());
     trials.extend(diff::trials());
     trials.extend(fortran::trials());

@@ -1,5 +1,5 @@
 //! The environment variables of OpenMP 5.2, chapter 21, and those of libomp that have a meaning
-//! here; docs/environment.md lists them.
+//! here; docs/src/environment.md lists them.
 //!
 //! A value that cannot be parsed is reported once, and the default is used. Variables that only
 //! tune libomp's internals are ignored, except for displaying them ([`display`]).

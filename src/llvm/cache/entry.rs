@@ -3,7 +3,7 @@
 use super::key::Key;
 use super::{Cache, DAMAGED, MODULES, OBJECTS, STORED, count, evict, file, note, partial};
 use crate::native::{CompileRequest, Level, Object};
-use ompvm_ir::saved;
+use ompvm_ir::serialized;
 use ompvm_ir::{GlobalRef, Module};
 use serde_bytes::{ByteBuf, Bytes};
 use std::fs;
@@ -49,7 +49,7 @@ impl CacheEntry {
 
     /// Loads the program's module, without its name and files, if it is cached.
     pub fn module(&self) -> Option<Module> {
-        let module = saved::load(self.get(MODULE)?);
+        let module = serialized::load(self.get(MODULE)?);
         match module {
             Some(_) => count(&MODULES),
             None => self.drop_damaged(&self.folder.join(MODULE)),
@@ -60,7 +60,7 @@ impl CacheEntry {
 
     /// Stores the module of a program that linked without errors and uses these symbols.
     pub fn put_module(&self, module: &Module, uses: Box<[GlobalRef]>) {
-        match saved::save(module, uses) {
+        match serialized::save(module, uses) {
             Ok(bytes) => self.put(MODULE, &bytes),
             Err(why) => note(format!("the module cannot be stored: {why}")),
         }

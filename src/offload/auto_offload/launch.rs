@@ -363,7 +363,7 @@ fn count(bounds: &Option<(i64, i64)>) -> Option<u64> {
 /// # Safety
 /// As for [`launch`].
 pub(super) unsafe fn transfer_size(
-    region: &RegionStart,
+    region: &Region,
     plan: &Plan,
     start: &hooks::RegionStart,
 ) -> Option<TransferSize> {

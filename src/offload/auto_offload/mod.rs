@@ -353,7 +353,7 @@ unsafe fn try_offload(start: &hooks::RegionStart) -> bool {
 /// # Safety
 /// The region must be one that the runtime starts.
 unsafe fn run_on_device(
-    region: &RegionStart,
+    region: &Region,
     start: &hooks::RegionStart,
 ) -> Result<launch::RunStatistics, String> {
     if let Some(why) = &*region.refused.lock() {
