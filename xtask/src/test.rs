@@ -127,7 +127,7 @@ fn harness_command(tools: &Tools, filter: Option<&str>, executable: &Path) -> Co
     test.args(["--package", "ompvm", "--test", "harness", "--"])
         .args(filter)
         // Skips the examples, which are not built here, and the rules about sources.
-        .args(["--skip", "house/"])
+        .args(["--skip", "house/", "--skip", "book/"])
         .env("OMPVM_UNDER_TEST", executable);
     test
 }
