@@ -159,9 +159,11 @@ private:
     note(array, end, parts);
   }
 
-  /// Returns true if an address is only loaded from and stored to.
+  /// Returns true if an address, and addresses made of it, are only loaded from and stored to.
   static bool is_accessed_only(Value *address) {
     return all_of(address->users(), [&](User *user) {
+      if (isa<GetElementPtrInst>(user))
+        return is_accessed_only(user);
       auto *load = dyn_cast<LoadInst>(user);
       auto *store = dyn_cast<StoreInst>(user);
       return load ? load->isSimple()

@@ -132,6 +132,45 @@ static void nested(void) {
   for (int k = 0; k < KEPT + 4; k++) printf("%.6f %.6f\n", best[k], before[k]);
 }
 
+// Pairs and records, read behind the loop through an index that is not known and then a field of it.
+static void pairs(int from) {
+  double best[KEPT][2];
+  int at[KEPT][3];
+  struct { short low, high; } mark[KEPT];
+  memset(mark, 0, sizeof mark);
+  for (int k = 0; k < KEPT; k++) {
+    best[k][0] = 1;
+    best[k][1] = 0;
+    at[k][0] = at[k][1] = at[k][2] = 0;
+  }
+  for (int row = 0; row < 40; row++)
+    for (int i = 0; i < 100; i++) {
+      double v = values[row * 100 + i];
+      for (int side = 0; side < 2; side++) {
+        if (side ? v <= best[0][1] : v >= best[0][0]) continue;
+        best[0][side] = v;
+        at[0][side] = i;
+        at[0][2] = row;
+        if (side) mark[0].high = (short)i; else mark[0].low = (short)row;
+        for (int k = 0; k + 1 < KEPT; k++) {
+          if (side ? best[k][1] <= best[k + 1][1] : best[k][0] >= best[k + 1][0]) break;
+          double b = best[k][side];
+          best[k][side] = best[k + 1][side];
+          best[k + 1][side] = b;
+          int a = at[k][side];
+          at[k][side] = at[k + 1][side];
+          at[k + 1][side] = a;
+          short m = side ? mark[k].high : mark[k].low;
+          if (side) mark[k].high = mark[k + 1].high, mark[k + 1].high = m;
+          else mark[k].low = mark[k + 1].low, mark[k + 1].low = m;
+        }
+      }
+    }
+  for (int k = from; k < KEPT; k++)
+    printf("%.6f %.6f %d %d %d %d %d\n", best[k][0], best[k][1], at[k][0], at[k][1], at[k][2], mark[k].low,
+           mark[k].high);
+}
+
 int main(int argc, char **argv) {
   (void)argv;
   fill();
@@ -141,5 +180,6 @@ int main(int argc, char **argv) {
   read_later(argc + 8);
   filled_first();
   nested();
+  pairs(argc - 1);
   return 0;
 }

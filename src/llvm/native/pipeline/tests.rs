@@ -603,6 +603,18 @@ fn arrays_whose_address_goes_elsewhere_are_left_alone() {
 }
 
 #[test]
+fn a_field_of_an_element_that_is_not_known_is_memory_too() {
+    let more = "  %which = load i64, ptr %from
+  %pair = getelementptr [2 x double], ptr %best, i64 %which
+  %second = getelementptr i8, ptr %pair, i64 8
+  store double 1.0, ptr %second\n";
+    let (kept, text) = search(&moved(20), RARELY, more);
+    assert!(kept && !text.contains("phi double"), "{text}");
+    let more = format!("{more}  call void @g(ptr %second)\n");
+    assert!(!search(&moved(20), RARELY, &more).0);
+}
+
+#[test]
 fn accesses_that_are_volatile_for_the_guest_stay_so() {
     let more = "  store volatile double 0.0, ptr %from\n";
     let (kept, text) = search(&moved(20), RARELY, more);
