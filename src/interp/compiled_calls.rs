@@ -52,6 +52,7 @@ pub fn redirect_callers(func: &FuncRef) -> Result<(), String> {
         variadic: Box::default(),
         area: 0,
         is_variadic: false,
+        fingerprint: func.fingerprint,
     });
     let mut code: Vec<u64> = Vec::new();
     push(

@@ -126,6 +126,8 @@ pub struct CallSite {
     pub area: u32,
     /// True if the called type is variadic.
     pub is_variadic: bool,
+    /// The fingerprint of the fixed arguments' attributes; see [`crate::memory::abi::fingerprint`].
+    pub fingerprint: u32,
 }
 
 /// A variadic argument in the overflow area.

@@ -279,6 +279,8 @@ impl Parsed {
             llvm!(core::LLVMDisposeModule(module));
         }
         checked.map_err(|cause| input_error(&input.name, cause))?;
+        // Linking replaces the declarations that this module's calls take their attributes from.
+        super::shim::copy_abi_attributes(module);
         Ok(module)
     }
 

@@ -32,6 +32,8 @@ pub struct FuncRef {
     pub code: AtomicPtr<c_void>,
     /// The function's id in its module.
     pub id: FuncId,
+    /// The fingerprint of its parameters' attributes; see [`abi::fingerprint`].
+    pub fingerprint: u32,
     /// True if native callers used the stub since the last call of [`FuncRef::was_called`].
     pub called: AtomicBool,
     /// The compiled code, while `entry` is the witness stub that records calls.

@@ -231,6 +231,7 @@ impl Image {
                 entry: AtomicUsize::new(super::abi::entry_address()),
                 code: AtomicPtr::new(ptr::null_mut()),
                 id,
+                fingerprint: super::abi::fingerprint(&module, &module.functions[id].params),
                 called: AtomicBool::new(false),
                 direct: AtomicUsize::new(0),
                 image: ptr::null(),

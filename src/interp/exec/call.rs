@@ -257,7 +257,9 @@ control_handler!(call_ptr(o: CallPtr, r, ip, cx) {
     let slots = ip.byte_add(size_of::<Enc<isa::CallPtr>>());
     let after = slots.byte_add(tail_bytes(o.n as usize));
     let site = &*(o.site as *const CallSite);
-    let Some(func) = func::from_address(target) else {
+    let callee = func::from_address(target);
+    // Sides that declare arguments differently meet as machine code does.
+    let Some(func) = callee.filter(|func| func.fingerprint == site.fingerprint) else {
         if target < 4096 {
             fault(ip, r.0, cx, &TrapKind::BadCall(target))
         }
@@ -293,7 +295,9 @@ control_handler!(tail_call_ptr(o: CallPtr, r, ip, cx) {
     let slots = ip.byte_add(size_of::<Enc<isa::CallPtr>>());
     let after = slots.byte_add(tail_bytes(o.n as usize));
     let site = &*(o.site as *const CallSite);
-    let Some(func) = func::from_address(target) else {
+    let callee = func::from_address(target);
+    // Sides that declare arguments differently meet as machine code does.
+    let Some(func) = callee.filter(|func| func.fingerprint == site.fingerprint) else {
         if target < 4096 {
             fault(ip, r.0, cx, &TrapKind::BadCall(target))
         }

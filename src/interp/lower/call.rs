@@ -11,7 +11,7 @@ use ompvm_ir::{
     BinOp, BlockId, Call, Callee, FloatKind, FuncId, GlobalRef, Op, Operand, ParamAttrs, TailKind,
     Type, TypeId,
 };
-use ompvm_memory::abi::CallPlan;
+use ompvm_memory::abi::{CallPlan, fingerprint};
 use std::sync::Arc;
 
 /// The normal and the unwind destination of an invoke.
@@ -104,9 +104,10 @@ impl<'a> Lowering<'a> {
         }
         match self.image.func_ref(id) {
             Some(func) => {
+                let same = func.fingerprint == self.fingerprint(call, call.args.len());
                 let func = std::ptr::from_ref(func) as usize;
                 let (_, _, variadic) = f.signature(self.m);
-                if variadic {
+                if variadic || !same {
                     let target = self.word(self.image.func_address(id) as u64);
                     self.call_through(call, target, 0, dst);
                 } else {
@@ -115,6 +116,12 @@ impl<'a> Lowering<'a> {
             }
             None => self.native_call(call, id, dst),
         }
+    }
+
+    /// Returns the fingerprint of the attributes of a call's fixed arguments.
+    fn fingerprint(&self, call: &Call, fixed: usize) -> u32 {
+        let n = fixed.min(call.arg_attrs.len());
+        fingerprint(self.m, &call.arg_attrs[..n])
     }
 
     /// Returns the slots of the fixed arguments' words, after copying byval arguments.
@@ -316,6 +323,7 @@ impl<'a> Lowering<'a> {
             variadic: rest.into(),
             area,
             is_variadic: variadic,
+            fingerprint: self.fingerprint(call, params.len()),
         });
         let at = std::ptr::from_ref(&*site) as usize;
         self.sites.push(SiteData::Call(site));

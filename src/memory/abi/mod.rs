@@ -11,7 +11,7 @@ mod x86_64_asm;
 mod x86_64_throw;
 
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{CallPlan, VaStart};
+pub use x86_64::{CallPlan, VaStart, fingerprint};
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_asm::{
     ACTIVATION_SLOT, FRAME_REGISTER, RESULT_REGISTER, landing_address, raw_bottom, raw_enter,

@@ -87,6 +87,33 @@ pub struct VaStart {
     pub overflow: u32,
 }
 
+/// Returns a fingerprint of the attributes that decide where arguments go, 0 if their types alone
+/// decide.
+///
+/// Two sides of a call with different fingerprints can differ in every place, so only a native call
+/// passes between them what machine code would. `sret` counts, because the callee returns that
+/// argument, too.
+pub fn fingerprint(module: &Module, attrs: &[ParamAttrs]) -> u32 {
+    // FNV-1a over whole numbers.
+    let add = |hash: u32, number: u32| (hash ^ number).wrapping_mul(0x0100_0193);
+    attrs.iter().enumerate().fold(0, |hash, (i, attrs)| {
+        let kind = match attrs {
+            ParamAttrs { byval: Some(_), .. } => 1,
+            ParamAttrs { nest: true, .. } => 2,
+            ParamAttrs { sret: Some(_), .. } => 3,
+            _ => return hash,
+        };
+        let hash = add(add(hash, kind), i as u32 + 1);
+        match attrs.byval {
+            Some(ty) => {
+                let bytes = module.layout(ty).size as u32;
+                add(add(hash, bytes), attrs.align.max(8))
+            }
+            None => hash,
+        }
+    })
+}
+
 /// A leaf without a location.
 struct Leaf {
     offset: u32,
