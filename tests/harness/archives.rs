@@ -538,10 +538,57 @@ fn refused() -> Result<(), String> {
     p.refuses(&["-L.", "-lbad", "main.bc"], &["libbad.a", "archive"])
 }
 
+/// A file that another process truncates meanwhile is read whole or refused, and no signal comes.
+fn truncated() -> Result<(), String> {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let p = Place::new("truncated")?;
+    p.compile("large.o", "char large[8 << 20] = {1};\n", &[])?;
+    let f = "extern char large[]; int f(void) { return large[0] + large[8000000]; }\n";
+    p.compile("f.o", f, &["-fPIC"])?;
+    p.compile(
+        "g.bc",
+        "int f(void); int g(void) { return f() + 40; }\n",
+        &[],
+    )?;
+    let main =
+        "#include <stdio.h>\nint g(void); int main(void) { printf(\"%d\\n\", g()); return 0; }\n";
+    p.compile("main.bc", main, &[])?;
+    p.archive("libg.a", &["g.bc", "f.o", "large.o"])?;
+    let path = p.0.join("libg.a");
+    let whole = std::fs::read(&path).map_err(|e| e.to_string())?;
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let pause = std::time::Duration::from_millis(3);
+            while !stop.load(Ordering::Relaxed) {
+                if let Ok(file) = std::fs::File::options().write(true).open(&path) {
+                    let _ = file.set_len(200);
+                }
+                std::thread::sleep(pause);
+                let _ = std::fs::write(&path, &whole);
+                std::thread::sleep(pause);
+            }
+        });
+        let args = ["--no-cache", "--with", "libg.a", "main.bc"];
+        let check = || {
+            let ran = p.ran("--tier=interp", &args)?;
+            let right = ran.end == End::Exit(0) && ran.stdout == "41\n";
+            let said = ran.end == End::Exit(125) && ran.stderr.contains("ompvm: ");
+            match right || said {
+                true => Ok(()),
+                false => Err(format!("should be right or refused: {}", ran.summary())),
+            }
+        };
+        let all = (0..20).try_for_each(|_| check());
+        stop.store(true, Ordering::Relaxed);
+        all
+    })
+}
+
 /// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 11] = [
+    let checks: [(&str, Check); 12] = [
         ("objects", objects),
         ("standard_input", standard_input),
         ("naming", naming),
@@ -553,6 +600,7 @@ pub fn trials() -> Vec<Trial> {
         ("libcpp", libcpp),
         ("kept", kept),
         ("refused", refused),
+        ("truncated", truncated),
     ];
     checks
         .into_iter()

@@ -25,14 +25,12 @@ pub use bind::{LoadedMembers, Resolve};
 pub use objects::NativeMembers;
 
 use hashbrown::HashMap;
-use memmap2::Mmap;
 use object::read::archive::ArchiveFile;
 use ompvm_ir::visit::Uses;
 use ompvm_ir::{GlobalRef, Linkage, Module};
 use ompvm_llvm::Input;
 use ompvm_llvm::cache::CacheEntry;
 use ompvm_support::error::Error;
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -58,30 +56,14 @@ pub struct Member {
     len: usize,
 }
 
-/// Bytes of an archive file.
-#[derive(Debug)]
-enum Contents {
-    Mapped(Mmap),
-    Read(Box<[u8]>),
-}
-
-impl Deref for Contents {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Contents::Mapped(bytes) => bytes,
-            Contents::Read(bytes) => bytes,
-        }
-    }
-}
-
 /// An archive with its index.
 #[derive(Debug)]
 pub struct Archive {
     /// Path of the file.
     pub path: PathBuf,
-    data: Contents,
+    /// The whole file. It is read and not mapped: to touch a mapping of a file that another process
+    /// truncates ends the program by SIGBUS.
+    data: Box<[u8]>,
     /// Members, in file order.
     pub members: Vec<Member>,
     /// True for a single object file, which becomes part of the program in any case.
@@ -142,11 +124,8 @@ impl Archive {
             file: path.display().to_string(),
             cause,
         };
-        let file = std::fs::File::open(path).map_err(|e| fail(e.to_string()))?;
-        // SAFETY: the mapping is only read. Modifying an archive while it is linked breaks the
-        // program, as with every linker.
-        let data = unsafe { Mmap::map(&file) }.map_err(|e| fail(e.to_string()))?;
-        Self::parse(path, Contents::Mapped(data)).map_err(fail)
+        let data = std::fs::read(path).map_err(|e| fail(e.to_string()))?;
+        Self::parse(path, data.into()).map_err(fail)
     }
 
     /// Wraps a native object file in an archive of one member that is needed in any case.
@@ -166,7 +145,7 @@ impl Archive {
         };
         let mut archive = Archive {
             path: path.to_owned(),
-            data: Contents::Read(data.into()),
+            data: data.into(),
             members: vec![member],
             whole: true,
             index: HashMap::new(),
@@ -178,7 +157,7 @@ impl Archive {
         Ok(Arc::new(archive))
     }
 
-    fn parse(path: &Path, data: Contents) -> Result<Arc<Archive>, String> {
+    fn parse(path: &Path, data: Box<[u8]>) -> Result<Arc<Archive>, String> {
         let damaged = |e: object::read::Error| format!("damaged archive: {e}");
         let mut members = Vec::new();
         let mut starts = HashMap::new();
