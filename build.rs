@@ -22,4 +22,22 @@ fn main() {
         // `cargo xtask dist` reorders functions and blocks of the linked executable.
         println!("cargo::rustc-link-arg-bins=-Wl,--emit-relocs");
     }
+    bind_type_infos();
+}
+
+/// Links the executable with tables for type infos, which the loader need not bind then.
+fn bind_type_infos() {
+    const SOURCE: &str = "src/llvm/type_infos.cpp";
+    println!("cargo::rerun-if-changed={SOURCE}");
+    let objects = cc::Build::new()
+        .cpp(true)
+        .std("c++17")
+        .opt_level(2)
+        .debug(false)
+        .cpp_link_stdlib(None)
+        .file(SOURCE)
+        .compile_intermediates();
+    for object in objects {
+        println!("cargo::rustc-link-arg-bins={}", object.display());
+    }
 }
