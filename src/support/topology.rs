@@ -6,6 +6,7 @@
 
 use super::cgroup::{self, Group};
 use std::fs;
+use std::io::Read;
 use std::sync::OnceLock;
 
 /// Returns the processors of the affinity mask at the first use, in ascending order.
@@ -80,8 +81,14 @@ fn running_here(text: &str, elsewhere: usize) -> usize {
 
 /// Returns the CPU quota of the process's control group in CPUs, the smallest among its ancestors.
 fn quota() -> Option<f64> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    // These files say that they are empty, so a string without room is read by 32 bytes at first.
+    let whole = |path| {
+        let mut text = String::with_capacity(4096);
+        fs::File::open(path).ok()?.read_to_string(&mut text).ok()?;
+        Some(text)
+    };
+    let groups = whole("/proc/self/cgroup")?;
+    let mounts = whole("/proc/self/mountinfo")?;
     quota_from(&groups, &mounts, &|path| fs::read_to_string(path).ok())
 }
 

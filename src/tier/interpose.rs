@@ -37,6 +37,7 @@ mod tag {
     pub const SYMTAB: u64 = 6;
     pub const RELA: u64 = 7;
     pub const RELASZ: u64 = 8;
+    pub const STRSZ: u64 = 10;
     pub const SYMBOLIC: u64 = 16;
     pub const JMPREL: u64 = 23;
     pub const FLAGS: u64 = 30;
@@ -80,6 +81,8 @@ struct Interposition {
     exports: HashMap<Box<[u8]>, Export>,
     /// Addresses of the guest's type infos and of their names.
     types: HashMap<Box<[u8]>, usize>,
+    /// The beginnings of all these names.
+    prefixes: Prefixes,
     stubs: StubPages,
     slots: Vec<Slot>,
     first: bool,
@@ -88,7 +91,7 @@ struct Interposition {
 /// Rewrites the slots of all loaded libraries for the functions that `image` exports.
 pub fn apply(image: &Image) {
     let module = &image.module;
-    let mut exports = HashMap::new();
+    let mut exports: HashMap<Box<[u8]>, Export> = HashMap::new();
     for (id, f) in &module.functions {
         if f.body.is_some() && matches!(f.linkage, Linkage::External | Linkage::Weak) {
             let guest = image.func_address(id);
@@ -118,9 +121,14 @@ pub fn apply(image: &Image) {
     let Some(flag) = internal_work::offset() else {
         return;
     };
+    let types: HashMap<Box<[u8]>, usize> = types.collect();
+    let mut prefixes = Prefixes([0; 64]);
+    exports.keys().for_each(|name| prefixes.add(name));
+    types.keys().for_each(|name| prefixes.add(name));
     let mut work = Interposition {
         exports,
-        types: types.collect(),
+        types,
+        prefixes,
         stubs: StubPages {
             flag,
             at: ptr::null_mut(),
@@ -193,6 +201,7 @@ unsafe fn library(info: &libc::dl_phdr_info, work: &mut Interposition) {
         }
         let get = |t| of.get(&t).copied().unwrap_or(0);
         let (symbols, strings) = (get(tag::SYMTAB), get(tag::STRTAB));
+        let names = get(tag::STRSZ);
         if symbols < base || strings < base {
             return;
         }
@@ -211,7 +220,11 @@ unsafe fn library(info: &libc::dl_phdr_info, work: &mut Interposition) {
                 if symbol.info >> 4 == 0 || symbol.other & 3 != 0 || bound_inside {
                     continue;
                 }
-                let name = CStr::from_ptr((strings + symbol.name as usize) as *const c_char);
+                let name = (strings + symbol.name as usize) as *const c_char;
+                if symbol.name as usize + 8 <= names && !work.prefixes.may_have(prefix_at(name)) {
+                    continue;
+                }
+                let name = CStr::from_ptr(name);
                 let at = (base + rela.offset as usize) as *mut usize;
                 let value = match work.exports.get_mut(name.to_bytes()) {
                     Some(export) => export.stub(name, *at, &mut work.stubs),
@@ -227,6 +240,47 @@ unsafe fn library(info: &libc::dl_phdr_info, work: &mut Interposition) {
                 }
             }
         }
+    }
+}
+
+/// Filters names by their first eight bytes (a Bloom filter), which reject most names of a library.
+///
+/// The libraries of a C program have four thousand slots with names; to hash each whole name took a
+/// tenth of a short run.
+struct Prefixes([u64; 64]);
+
+impl Prefixes {
+    fn place(prefix: u64) -> (usize, u64) {
+        let hash = prefix.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
+        ((hash >> 6) as usize, 1 << (hash & 63))
+    }
+
+    fn add(&mut self, name: &[u8]) {
+        let mut first = [0; 8];
+        let n = name.len().min(8);
+        first[..n].copy_from_slice(&name[..n]);
+        let (word, bit) = Self::place(u64::from_le_bytes(first));
+        self.0[word] |= bit;
+    }
+
+    fn may_have(&self, prefix: u64) -> bool {
+        let (word, bit) = Self::place(prefix);
+        self.0[word] & bit != 0
+    }
+}
+
+/// Returns the first eight bytes of a C string, zeros behind its end.
+///
+/// # Safety
+/// Eight bytes must be readable at `name`.
+unsafe fn prefix_at(name: *const c_char) -> u64 {
+    // SAFETY: the caller's promise.
+    let word = unsafe { name.cast::<u64>().read_unaligned() };
+    let ends = word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080;
+    match ends {
+        0 => word,
+        // The lowest bit marks the first zero byte.
+        _ => word & ((1 << (ends.trailing_zeros() & !7)) - 1),
     }
 }
 
@@ -322,5 +376,34 @@ impl StubPages {
             self.refused |= done != 0;
         }
         (self.at, self.left) = (ptr::null_mut(), 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Prefixes, prefix_at};
+
+    #[test]
+    fn prefixes_of_strings_and_names_agree() {
+        let names = [
+            c"",
+            c"a",
+            c"seven77",
+            c"eight888",
+            c"_ZNSt6vectorIiE",
+            c"\x80\xff\x01",
+        ];
+        for (i, name) in names.iter().enumerate() {
+            let mut prefixes = Prefixes([0; 64]);
+            prefixes.add(name.to_bytes());
+            for (k, other) in names.iter().enumerate() {
+                let mut bytes = other.to_bytes_with_nul().to_vec();
+                // What follows a name is another one.
+                bytes.extend(*b"next one");
+                // SAFETY: eight bytes are there.
+                let prefix = unsafe { prefix_at(bytes.as_ptr().cast()) };
+                assert_eq!(prefixes.may_have(prefix), i == k, "{name:?} {other:?}");
+            }
+        }
     }
 }
