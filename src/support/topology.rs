@@ -135,8 +135,10 @@ pub fn mask_of(cpus: &[usize]) -> Vec<u64> {
 
 /// Returns the processors in a mask, ascending.
 pub fn cpus_of(mask: &[u64]) -> Vec<usize> {
-    (0..mask.len() * 64)
-        .filter(|cpu| mask[cpu / 64] >> (cpu % 64) & 1 == 1)
+    // The kernel fills a mask with room for 65,536 processors, of which a few words are not zero.
+    let words = mask.iter().enumerate().filter(|(_, word)| **word != 0);
+    let bits = words.flat_map(|(i, word)| (0..64).map(move |bit| (i * 64 + bit, word >> bit & 1)));
+    bits.filter_map(|(cpu, set)| (set == 1).then_some(cpu))
         .collect()
 }
 
