@@ -65,30 +65,30 @@ mod queues {
 
     /// Number of checks before the waiter yields its processor between them, since the holder of
     /// the lock may need it.
-    const SELFISH: u32 = 768;
+    const YIELD_AFTER_CHECKS: u32 = 768;
     /// Number of checks before the waiter sleeps, if the team has more threads than processors.
-    const LOOKS: u32 = SELFISH + 48;
+    const SLEEP_AFTER_CHECKS: u32 = YIELD_AFTER_CHECKS + 48;
     /// Used if there are processors for all threads: number of checks between two readings of the
     /// clock.
-    const LOOKS_AT_ONCE: u32 = 64;
+    const CHECKS_PER_CLOCK_READING: u32 = 64;
     /// Time for which a waiter keeps its own processor.
-    const KEEPS: Duration = Duration::from_micros(200);
+    const YIELD_AFTER: Duration = Duration::from_micros(200);
     /// Time after which a waiter sleeps.
-    const LOOKS_FOR: Duration = Duration::from_millis(2);
+    const SLEEP_AFTER: Duration = Duration::from_millis(2);
 
     /// Checks if the lock was handed over. Returns true once it was, false when the waiter should
     /// sleep. The waiter's line is its own, so checks disturb no other thread.
-    fn look(granted: &dyn Fn() -> bool) -> bool {
+    fn spin(granted: &dyn Fn() -> bool) -> bool {
         if icv::processors() == 1 {
             std::thread::yield_now();
             return granted();
         }
         let spin_policy = current().team().shape().spin_policy;
-        let longest = Duration::from_micros(spin_policy.micros.into()).min(LOOKS_FOR);
+        let longest = Duration::from_micros(spin_policy.micros.into()).min(SLEEP_AFTER);
         let crowded = spin_policy.yields || longest.is_zero();
         let mut start = None;
-        for look in 0u32.. {
-            if look < SELFISH || !crowded {
+        for check in 0u32.. {
+            if check < YIELD_AFTER_CHECKS || !crowded {
                 std::hint::spin_loop();
             } else {
                 std::thread::yield_now();
@@ -97,15 +97,16 @@ mod queues {
                 return true;
             }
             if crowded {
-                if look >= LOOKS {
+                if check >= SLEEP_AFTER_CHECKS {
                     return false;
                 }
-            } else if look >= SELFISH && look.is_multiple_of(LOOKS_AT_ONCE) {
+            } else if check >= YIELD_AFTER_CHECKS && check.is_multiple_of(CHECKS_PER_CLOCK_READING)
+            {
                 let waited = start.get_or_insert_with(Instant::now).elapsed();
                 if waited >= longest {
                     return false;
                 }
-                if waited >= KEEPS {
+                if waited >= YIELD_AFTER {
                     std::thread::yield_now();
                 }
             }
@@ -124,7 +125,7 @@ mod queues {
     pub(super) fn wait_for(word: &AtomicU32, holder: impl Fn(u32) -> u32) {
         let me = current().gtid as u32;
         if !lock_queue::take_or_join(&WAITERS, word, me, holder(me)) {
-            WAITERS[me as usize].wait(word, holder(me), look);
+            WAITERS[me as usize].wait(word, holder(me), spin);
         }
     }
 
@@ -142,7 +143,7 @@ mod queues {
 }
 /// Stand-in for loom, whose models drive the queue itself (`lock_queue`), without guests' locks.
 #[cfg(loom)]
-#[expect(missing_docs, reason = "a stand-in")]
+#[expect(missing_docs, reason = "a stand-in for loom")]
 mod queues {
     pub(super) fn wait_for(_: &super::AtomicU32, _: impl Fn(u32) -> u32) {
         unreachable!()

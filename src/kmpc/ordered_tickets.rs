@@ -20,9 +20,10 @@ use crossbeam::utils::CachePadded;
 
 use ompvm_support::sync::{AtomicU64 as SyncU64, Ordering, publish};
 
-/// Number of lines of a small team, and the maximum.
-const FEW: usize = 8;
-const MOST: usize = 64;
+/// Minimum number of lines, for a small team.
+const MIN_LINES: usize = 8;
+/// Maximum number of lines.
+const MAX_LINES: usize = 64;
 
 /// The tickets of the loops that use one buffer, one after the other.
 #[derive(Debug, Default)]
@@ -56,11 +57,13 @@ impl OrderedTickets {
     /// `length` iterations (1 if the lengths differ).
     pub fn begin(&self, size: u32, length: u64) -> TicketView {
         self.lines.get_or_init(|| {
-            (0..MOST)
+            (0..MAX_LINES)
                 .map(|_| CachePadded::new(SyncU64::new(0)))
                 .collect()
         });
-        let lines = (size as usize).next_power_of_two().clamp(FEW, MOST);
+        let lines = (size as usize)
+            .next_power_of_two()
+            .clamp(MIN_LINES, MAX_LINES);
         TicketView {
             base: self.base.load(Ordering::Relaxed),
             shift: length.max(1).trailing_zeros(),

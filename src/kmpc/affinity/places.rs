@@ -62,7 +62,7 @@ pub fn parse_leniently(text: &str) -> Option<PlacesRequest> {
 }
 
 /// Maximum processor number in a value, so that a typing error does not exhaust the memory.
-const MOST: i64 = 1 << 16;
+const MAX_CPU: i64 = 1 << 16;
 
 /// A cursor over a value.
 struct Text<'a>(&'a str);
@@ -90,7 +90,7 @@ impl Text<'_> {
             .unwrap_or(digits.len());
         let value: i64 = digits[..end].parse().ok()?;
         self.0 = &digits[end..];
-        (value <= MOST).then_some(sign * value)
+        (value <= MAX_CPU).then_some(sign * value)
     }
 
     /// Parses `[:length[:stride]]`.
@@ -133,12 +133,12 @@ fn parse_place(text: &mut Text<'_>) -> Option<Vec<i64>> {
     numbers.retain(|n| !excluded.contains(n));
     numbers
         .iter()
-        .all(|n| (0..=MOST).contains(n))
+        .all(|n| (0..=MAX_CPU).contains(n))
         .then_some(numbers)
 }
 
 /// Parses a list of places in braces. `!` before a place stands for all other processors, up to
-/// [`MOST`]; see [`resolve`].
+/// [`MAX_CPU`]; see [`resolve`].
 fn parse_list(text: &str) -> Option<Vec<Place>> {
     let mut text = Text(text);
     let mut places = Vec::new();
@@ -146,7 +146,7 @@ fn parse_list(text: &str) -> Option<Vec<Place>> {
         if text.eat('!') {
             let but = parse_place(&mut text)?;
             places.push(
-                (0..=MOST as usize)
+                (0..=MAX_CPU as usize)
                     .filter(|&cpu| !but.contains(&(cpu as i64)))
                     .collect(),
             );
@@ -155,7 +155,7 @@ fn parse_list(text: &str) -> Option<Vec<Place>> {
             let (length, stride) = text.interval()?;
             for i in 0..length {
                 let moved = first.iter().map(|n| n + i * stride);
-                let moved = moved.map(|n| (0..=MOST).contains(&n).then_some(n as usize));
+                let moved = moved.map(|n| (0..=MAX_CPU).contains(&n).then_some(n as usize));
                 let mut moved: Place = moved.collect::<Option<_>>()?;
                 moved.sort_unstable();
                 moved.dedup();
@@ -188,7 +188,7 @@ pub fn resolve(request: &PlacesRequest, machine: &Machine, ignored: &mut Vec<usi
                     place.iter().partition(|&&cpu| allowed(cpu));
                 // A complement names processors that do not exist and that were not requested
                 // explicitly.
-                if place.len() < MOST as usize / 2 {
+                if place.len() < MAX_CPU as usize / 2 {
                     ignored.extend(outside);
                 }
                 if !inside.is_empty() {
@@ -273,7 +273,7 @@ fn proclist(text: &str) -> Option<Vec<Place>> {
             None => (range.parse().ok()?, range.parse().ok()?),
         };
         let range: std::ops::RangeInclusive<usize> = from..=to;
-        if to > MOST as usize {
+        if to > MAX_CPU as usize {
             return None;
         }
         places.extend(range.step_by(stride).map(|cpu| vec![cpu]));

@@ -27,11 +27,11 @@ enum Value {
     /// Without the closing quote, as libomp writes a time.
     Open(String),
     /// A text after a colon.
-    Said(String),
+    AfterColon(String),
     Undefined,
 }
 
-use Value::{Bare, Bool, Open, Plain, Quoted, Said, Undefined};
+use Value::{AfterColon, Bare, Bool, Open, Plain, Quoted, Undefined};
 
 /// The `_OPENMP` that libomp 22 announces.
 const OPENMP: &str = "201611";
@@ -303,7 +303,7 @@ fn rows(
         ("OMP_MAX_TASK_PRIORITY", text(s.max_task_priority)),
         (
             "OMP_NESTED",
-            Said(format!(
+            AfterColon(format!(
                 "deprecated; max-active-levels-var={}",
                 s.max_active_levels
             )),
@@ -367,7 +367,7 @@ fn list_with(s: &Settings, verbose: bool, var: &dyn Fn(&str) -> Option<String>) 
             ),
             Bare(v) => writeln!(out, "  [host] {name}={v}"),
             Open(v) => writeln!(out, "  [host] {name}='{v}"),
-            Said(v) => writeln!(out, "  [host] {name}: {v}"),
+            AfterColon(v) => writeln!(out, "  [host] {name}: {v}"),
             Undefined => writeln!(out, "  [host] {name}: value is not defined"),
         };
     }
@@ -391,7 +391,7 @@ fn settings_with(
             Quoted(v) => writeln!(out, "   {name}='{v}'"),
             Plain(v) | Bare(v) | Open(v) => writeln!(out, "   {name}={v}"),
             Bool(on) => writeln!(out, "   {name}={on}"),
-            Said(v) => writeln!(out, "   {name}: {v}"),
+            AfterColon(v) => writeln!(out, "   {name}: {v}"),
             Undefined => writeln!(out, "   {name}: value is not defined"),
         };
     }

@@ -183,7 +183,7 @@ impl Parker {
 /// loses its processor for a time slice at every barrier if another process wants it, and the whole
 /// team waits for it.
 #[cfg(not(loom))]
-const SELFISH: u128 = 200;
+const YIELD_AFTER_MICROS: u128 = 200;
 
 #[cfg(not(loom))]
 fn spin_for(spin_policy: SpinPolicy, done: &dyn Fn() -> bool) -> bool {
@@ -224,7 +224,7 @@ fn spin_for(spin_policy: SpinPolicy, done: &dyn Fn() -> bool) -> bool {
         if spin_policy.micros != u32::MAX && spun >= u128::from(spin_policy.micros) {
             return false;
         }
-        if spun >= SELFISH && !spin_policy.yields {
+        if spun >= YIELD_AFTER_MICROS && !spin_policy.yields {
             std::thread::yield_now();
         }
     }
