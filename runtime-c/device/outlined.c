@@ -1,6 +1,6 @@
 /* Auto-offloaded regions of the host: `parallel for` of a program without `target`.
  *
- * The lowering (llvm/outlined) calls the region's function for one iteration at a time. The pointer
+ * The lowering (llvm/kernelize) calls the region's function for one iteration at a time. The pointer
  * that the function takes for that of its thread's number points to a `Virtual`. Entries that
  * divide loops are replaced by the functions below, which pass exactly that iteration. Entries that
  * begin a reduction are replaced by a function generated for the region, which adds to the thread's
@@ -102,7 +102,7 @@ OUTLINED(8, int64_t, uint64_t, int64_t)
 OUTLINED(8u, uint64_t, uint64_t, int64_t)
 
 enum {
-  WARPS = 8,  /* of the largest block (llvm/outlined/kernel.rs) */
+  WARPS = 8,  /* of the largest block (llvm/kernelize/kernel_text.rs) */
   RECORD = 64 /* words of the largest record that warps exchange in the block's memory; larger ones
                * go through the launch's buffer, which then has one for each warp */
 };

@@ -3,7 +3,7 @@
 use super::module::Module;
 use ompvm_ir::Const;
 use ompvm_llvm::Input;
-use ompvm_llvm::outlined::{Outlined, Region, outline};
+use ompvm_llvm::kernelize::{Kernelized, Region, kernelize};
 use ompvm_offload::device;
 use ompvm_offload::{image, nvptx};
 use ompvm_support::error::Error;
@@ -49,7 +49,7 @@ impl Module {
         Ok(outlined.regions.into_iter().map(verdict).collect())
     }
 
-    fn outlined(&self) -> Result<Outlined, Error> {
+    fn outlined(&self) -> Result<Kernelized, Error> {
         let module = &self.ir;
         let files: Vec<Input> = module
             .files
@@ -59,7 +59,7 @@ impl Module {
                 bytes: bytes.clone(),
             })
             .collect();
-        outline(&files).map_err(|cause| Error::Input {
+        kernelize(&files).map_err(|cause| Error::Input {
             file: module.name.clone(),
             cause,
         })

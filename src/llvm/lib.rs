@@ -11,7 +11,7 @@
 //! shuffle masks, orderings, landing-pad clauses, aliases or constant data.
 //!
 //! The reader neither optimizes nor generates code, and changes nothing but what `contract` is
-//! asked to change. Compilation is [`native`], device code [`nvptx`] and [`outlined`].
+//! asked to change. Compilation is [`native`], device code [`nvptx`] and [`kernelize`].
 
 mod attributes;
 pub mod cache;
@@ -26,11 +26,11 @@ pub mod emulate;
 mod error;
 pub mod guard;
 mod heap_growth;
+pub mod kernelize;
 mod naked;
 pub mod native;
 pub mod nvptx;
 pub mod orc;
-pub mod outlined;
 mod parallel_read;
 mod parse;
 mod raw;

@@ -9,12 +9,12 @@ use super::decision::TransferSize;
 use super::heap;
 use super::residency::{self, Objects, Traffic};
 use super::schedule::{self, Frame, ScheduleInputs};
-use super::{Plan, Region, scratch};
+use super::{Region, RegionPlan, scratch};
 use crate::device::{Failure, Kernel, Launch, MemoryKind, Queue};
 use crate::devices::DeviceState;
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
-use ompvm_llvm::outlined::{Access, Expression, Origin, Passing, Phase};
+use ompvm_llvm::kernelize::{Access, Expression, LoopKernel, Origin, Passing};
 use parking_lot::Mutex;
 use std::time::Instant;
 
@@ -108,7 +108,7 @@ const MAX_STACK_BYTES: u64 = 64 << 20;
 /// The region must be one that the runtime starts, with the arguments that its plan describes.
 pub(super) unsafe fn launch(
     region: &Region,
-    plan: &Plan,
+    plan: &RegionPlan,
     state: &'static DeviceState,
     start: &hooks::RegionStart,
 ) -> Result<RunStatistics, LaunchError> {
@@ -119,7 +119,7 @@ pub(super) unsafe fn launch(
     }
     let since = Instant::now();
     let loaded = region.program.load(state)?;
-    let kernel = |phase: &Phase| loaded.kernel(&phase.kernel);
+    let kernel = |phase: &LoopKernel| loaded.kernel(&phase.kernel);
     let kernels: Option<Vec<Kernel>> = plan.phases.iter().map(kernel).collect();
     let Some(kernels) = kernels else {
         return Err(LaunchError::Device(Failure::Image(
@@ -134,11 +134,11 @@ pub(super) unsafe fn launch(
     // Variables of the thread that interprets the host schedule; loops add to some of them.
     let mut own = vec![
         0u64;
-        plan.script
+        plan.schedule
             .as_ref()
-            .map_or(0, |s| s.own.div_ceil(8) as usize + 1)
+            .map_or(0, |s| s.private_bytes.div_ceil(8) as usize + 1)
     ];
-    for &(at, size) in plan.script.iter().flat_map(|s| &s.shared) {
+    for &(at, size) in plan.schedule.iter().flat_map(|s| &s.shared) {
         inputs.pieces.push(FramePiece {
             start: own.as_mut_ptr() as usize + at as usize,
             size: size as usize,
@@ -147,7 +147,7 @@ pub(super) unsafe fn launch(
         });
     }
     let trips: Vec<Option<u64>> = inputs.bounds.iter().map(count).collect();
-    if plan.script.is_none() && trips.iter().all(|&n| n == Some(0)) {
+    if plan.schedule.is_none() && trips.iter().all(|&n| n == Some(0)) {
         return Err(LaunchError::Memory("it has no iterations".into()));
     }
     let used: Vec<usize> = inputs.residents.iter().map(|r| r.block.start).collect();
@@ -211,12 +211,12 @@ pub(super) unsafe fn launch(
     let began = Instant::now();
     let moved = traffic.time;
     let mut ended = Ok(());
-    if let Some(script) = &plan.script {
+    if let Some(schedule) = &plan.schedule {
         let schedule_inputs = ScheduleInputs {
             state,
             program: &region.program,
             plan,
-            script,
+            schedule,
             kernels: &kernels,
             words: &words,
             private_variables: &mut own,
@@ -272,7 +272,7 @@ pub(super) unsafe fn launch(
         objects.mark_written(resident.block.start, region.policy.copy_back_time());
     }
     if front > 0 {
-        if plan.script.is_none() {
+        if plan.schedule.is_none() {
             let began = Instant::now();
             // SAFETY: `bytes` has at least `front` bytes.
             unsafe { device.download(Queue::SYNC, bytes.as_mut_ptr(), frame, front)? };
@@ -311,7 +311,7 @@ pub(super) unsafe fn launch(
 /// As for [`launch`].
 pub(super) unsafe fn trips(
     region: &Region,
-    plan: &Plan,
+    plan: &RegionPlan,
     start: &hooks::RegionStart,
 ) -> Option<u64> {
     let word = |root: u32, path: &[u32], offset: u32, bytes: u32| {
@@ -343,7 +343,7 @@ pub(super) unsafe fn trips(
         }
         Some(u64::from_le_bytes(value))
     };
-    let bounds = |phase: &Phase| {
+    let bounds = |phase: &LoopKernel| {
         let (first, last) = phase.bounds.as_ref()?;
         Some((first.evaluate(&word)?, last.evaluate(&word)?))
     };
@@ -364,7 +364,7 @@ fn count(bounds: &Option<(i64, i64)>) -> Option<u64> {
 /// As for [`launch`].
 pub(super) unsafe fn transfer_size(
     region: &Region,
-    plan: &Plan,
+    plan: &RegionPlan,
     start: &hooks::RegionStart,
 ) -> Option<TransferSize> {
     if !residency::is_device_usable() {
@@ -528,7 +528,7 @@ fn merge(pieces: &mut Vec<FramePiece>) {
 /// As for [`launch`].
 unsafe fn launch_inputs(
     region: &Region,
-    plan: &Plan,
+    plan: &RegionPlan,
     start: &hooks::RegionStart,
     objects: &mut Objects,
 ) -> Result<LaunchInputs, String> {
@@ -570,7 +570,7 @@ unsafe fn launch_inputs(
         Some(u64::from_le_bytes(word))
     };
     let evaluate = |e: &Expression| e.evaluate(&word);
-    let bounds = |phase: &Phase| {
+    let bounds = |phase: &LoopKernel| {
         let (first, last) = phase.bounds.as_ref()?;
         Some((evaluate(first)?, evaluate(last)?))
     };

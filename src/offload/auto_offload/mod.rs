@@ -1,7 +1,7 @@
 //! Auto-offload: runs parallel loops of programs without `target` constructs on a device.
 //!
 //! [`set_mode`] sets the mode. [`register`] registers a program's parallel regions, for which
-//! `llvm::outlined` makes kernels; the runtime offers each region that starts to [`try_offload`].
+//! `llvm::kernelize` makes kernels; the runtime offers each region that starts to [`try_offload`].
 //! [`launch`] looks the region's memory up in the tables of [`heap`], lets [`residency`] copy it to
 //! the device, and launches the kernel. The data stays on the device; the host's pages are
 //! protected meanwhile, and an access copies them back. [`wrappers`] wraps C library functions for
@@ -32,7 +32,7 @@ use ompvm_kmpc::hooks;
 use ompvm_kmpc::ident;
 use ompvm_llvm::Input;
 use ompvm_llvm::cache::CacheEntry;
-use ompvm_llvm::outlined::{Outlined, Plan, outline};
+use ompvm_llvm::kernelize::{Kernelized, RegionPlan, kernelize};
 use ompvm_memory::{image, signals};
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -86,7 +86,7 @@ struct Region {
     program: Arc<Program>,
     /// Name of its outlined function.
     name: String,
-    plan: Result<Plan, String>,
+    plan: Result<RegionPlan, String>,
     policy: policy::PolicyState,
     /// Reason why the device has rejected the kernel.
     refused: Mutex<Option<String>>,
@@ -104,7 +104,7 @@ struct Program {
     variables: HashMap<String, (usize, usize)>,
     /// Addresses of constants by name.
     constants: HashMap<String, usize>,
-    outlined: OnceLock<Result<Outlined, String>>,
+    outlined: OnceLock<Result<Kernelized, String>>,
     loaded: OnceLock<Result<Loaded, Failure>>,
     /// True if the device is started and the kernels are loaded (`auto` mode).
     prepared: AtomicBool,
@@ -202,7 +202,7 @@ fn cache_entry(files: &[Input]) -> Option<CacheEntry> {
 }
 
 /// Returns the kernels of a program's regions, from the cache if possible.
-fn outlined(files: &[Input]) -> Result<Outlined, String> {
+fn outlined(files: &[Input]) -> Result<Kernelized, String> {
     let cache_entry = cache_entry(files);
     if let Some(cache_entry) = &cache_entry
         && let Some(bytes) = cache_entry.bytes(KERNELS_ENTRY)
@@ -210,7 +210,7 @@ fn outlined(files: &[Input]) -> Result<Outlined, String> {
     {
         return Ok(outlined);
     }
-    let outlined = outline(files)?;
+    let outlined = kernelize(files)?;
     if let Some(cache_entry) = &cache_entry
         && let Ok(bytes) = postcard::to_allocvec(&outlined)
     {

@@ -1,6 +1,6 @@
 //! Interprets the host schedule of a region between its kernels.
 //!
-//! Steps of a [`Script`] run on the host once, on behalf of all threads. Kernels are launched
+//! Steps of a [`HostSchedule`] run on the host once, on behalf of all threads. Kernels are launched
 //! without waiting; the interpreter waits only when it reads memory that a kernel may have changed,
 //! as after a reduction. The thread's private variables are host memory. The frame has a host copy:
 //! pieces that are read are copied from the device if a kernel may have changed them, and changes
@@ -12,11 +12,13 @@
 
 use super::launch::{FramePiece, LaunchInputs, try_read};
 use super::residency::{Objects, Traffic};
-use super::{Plan, Program, scratch};
+use super::{Program, RegionPlan, scratch};
 use crate::device::{Device, Failure, Kernel, Launch, Queue};
 use crate::devices;
 use ompvm_kmpc::hooks;
-use ompvm_llvm::outlined::{Operand, Origin, Passing, Run, Script, Step};
+use ompvm_llvm::kernelize::{
+    HostSchedule, KernelLaunch, Origin, Passing, ScheduleOperand, ScheduleStep,
+};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -36,8 +38,8 @@ pub(super) struct Frame<'a> {
 pub(super) struct ScheduleInputs<'a> {
     pub state: &'static devices::DeviceState,
     pub program: &'a Program,
-    pub plan: &'a Plan,
-    pub script: &'a Script,
+    pub plan: &'a RegionPlan,
+    pub schedule: &'a HostSchedule,
     pub kernels: &'a [Kernel],
     /// Argument words common to all kernels.
     pub words: &'a [u64],
@@ -92,7 +94,7 @@ pub(super) unsafe fn interpret(
             .map(|address| address as u64)
             .ok_or_else(|| unsupported("a variable does not belong to the program"))
     };
-    let variables = inputs.script.variables.iter().map(variable);
+    let variables = inputs.schedule.variables.iter().map(variable);
     let variables = variables.collect::<Result<Vec<u64>>>()?;
     // Returns the piece that a root refers to; `None` inside means that it is in none of them.
     let piece = |&root: &u32| -> Option<Option<usize>> {
@@ -118,7 +120,7 @@ pub(super) unsafe fn interpret(
     });
     let changes = changes.collect();
     let mut state = Interpreter {
-        words: vec![0; inputs.script.words as usize],
+        words: vec![0; inputs.schedule.words as usize],
         captured,
         variables,
         changes,
@@ -163,22 +165,22 @@ impl Interpreter<'_> {
         &*self.inputs.state.device
     }
 
-    fn value(&self, operand: Operand) -> u64 {
+    fn value(&self, operand: ScheduleOperand) -> u64 {
         let at = |list: &[u64], index: u32| list.get(index as usize).copied().unwrap_or(0);
         match operand {
-            Operand::Word(word) => at(&self.words, word),
-            Operand::Constant(bits) => bits,
-            Operand::Captured(index) => at(&self.captured, index),
-            Operand::Variable(number, offset) => {
+            ScheduleOperand::Word(word) => at(&self.words, word),
+            ScheduleOperand::Constant(bits) => bits,
+            ScheduleOperand::Captured(index) => at(&self.captured, index),
+            ScheduleOperand::Variable(number, offset) => {
                 at(&self.variables, number).wrapping_add_signed(offset)
             }
-            Operand::Own(offset) => {
+            ScheduleOperand::Private(offset) => {
                 self.inputs.private_variables.as_ptr() as u64 + u64::from(offset)
             }
         }
     }
 
-    fn values(&self, list: &[Operand]) -> Vec<u64> {
+    fn values(&self, list: &[ScheduleOperand]) -> Vec<u64> {
         list.iter().map(|&o| self.value(o)).collect()
     }
 
@@ -189,65 +191,65 @@ impl Interpreter<'_> {
     }
 
     fn steps(&mut self) -> Result<()> {
-        let script = self.inputs.script;
+        let schedule = self.inputs.schedule;
         let mut next = 0;
-        while let Some(step) = script.steps.get(next) {
+        while let Some(step) = schedule.steps.get(next) {
             next += 1;
             match step {
-                Step::Move(moves) => {
+                ScheduleStep::Move(moves) => {
                     let values: Vec<u64> = moves.iter().map(|&(_, o)| self.value(o)).collect();
                     for (&(word, _), value) in moves.iter().zip(values) {
                         self.set(word, value);
                     }
                 }
-                Step::Whole(word, operation, bits, parts) => {
+                ScheduleStep::Int(word, operation, bits, parts) => {
                     let parts: Vec<i64> = parts.iter().map(|&o| self.value(o) as i64).collect();
                     let result = operation.apply(*bits, &parts);
                     let result =
                         result.ok_or_else(|| unsupported("a division by zero around its loops"))?;
                     self.set(*word, result as u64);
                 }
-                Step::Real(word, operation, bits, parts) => {
+                ScheduleStep::Float(word, operation, bits, parts) => {
                     let parts = self.values(parts);
                     let result = operation.apply(*bits, &parts);
                     self.set(*word, result.unwrap_or(0));
                 }
-                Step::Convert(word, conversion, sizes, from) => {
+                ScheduleStep::Convert(word, conversion, sizes, from) => {
                     let from = self.value(*from);
                     self.set(*word, conversion.apply(*sizes, from));
                 }
-                Step::Load(word, from, bytes) => {
+                ScheduleStep::Load(word, from, bytes) => {
                     let mut value = [0; 8];
                     let part = value.get_mut(..*bytes as usize);
                     let part = part.ok_or_else(|| unsupported("a read of more than a word"))?;
                     self.read(self.value(*from), part)?;
                     self.set(*word, u64::from_le_bytes(value));
                 }
-                Step::Store(to, value, bytes) => {
+                ScheduleStep::Store(to, value, bytes) => {
                     let value = self.value(*value).to_le_bytes();
                     let part = value.get(..*bytes as usize);
                     let part = part.ok_or_else(|| unsupported("a write of more than a word"))?;
                     self.write(self.value(*to), part)?;
                 }
-                Step::Fill(to, value, count) => {
+                ScheduleStep::Fill(to, value, count) => {
                     let bytes = vec![self.value(*value) as u8; *count as usize];
                     self.write(self.value(*to), &bytes)?;
                 }
-                Step::Copy(to, from, count) => {
+                ScheduleStep::Copy(to, from, count) => {
                     let mut bytes = vec![0; *count as usize];
                     self.read(self.value(*from), &mut bytes)?;
                     self.write(self.value(*to), &bytes)?;
                 }
-                Step::Jump(to) => next = *to as usize,
-                Step::Branch(condition, then, other) => {
+                ScheduleStep::Jump(to) => next = *to as usize,
+                ScheduleStep::Branch(condition, then, other) => {
                     let chosen = match self.value(*condition) & 1 {
                         0 => other,
                         _ => then,
                     };
                     next = *chosen as usize;
                 }
-                Step::Launch(run) => self.launch(run)?,
-                Step::End => return Ok(()),
+                ScheduleStep::Launch(run) => self.launch(run)?,
+                ScheduleStep::End => return Ok(()),
             }
         }
         Ok(())
@@ -414,7 +416,7 @@ impl Interpreter<'_> {
         Ok(())
     }
 
-    fn launch(&mut self, run: &Run) -> Result<()> {
+    fn launch(&mut self, run: &KernelLaunch) -> Result<()> {
         let trips = run.trips(self.value(run.first), self.value(run.last));
         if trips == 0 {
             return Ok(());
@@ -433,7 +435,9 @@ impl Interpreter<'_> {
                 false => value,
             });
             // The kernel adds to a private variable.
-            if let (Operand::Own(_), Location::Frame(_, piece)) = (operand, self.locate(value, 1)) {
+            if let (ScheduleOperand::Private(_), Location::Frame(_, piece)) =
+                (operand, self.locate(value, 1))
+            {
                 added.push(piece);
             }
         }

@@ -7,7 +7,7 @@
 //! that need slices are long; if there are few, blocks are small, so that every multiprocessor gets
 //! some.
 //!
-//! `llvm::outlined::kernel` decides which arrays live there.
+//! `llvm::kernelize::kernel_text` decides which arrays live there.
 
 use crate::device::{Device, Failure, Kernel, MemoryKind};
 use crate::devices::DeviceState;

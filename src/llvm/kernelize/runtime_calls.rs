@@ -1,7 +1,7 @@
 //! Replaces a region's runtime calls by those of `runtime-c/device/outlined.c`. A call that cannot
 //! be replaced is the reason why the region stays on the host.
 
-use super::{Refusal, constant, names, refuse, users};
+use super::{Refusal, constant, device_names, refuse, users};
 use crate::nvptx::{called, cleanup, instructions};
 use crate::raw::llvm;
 use crate::reader::name_of;
@@ -14,17 +14,17 @@ use std::ffi::CString;
 pub(super) const RECORD: u64 = 2048;
 
 /// Entry that ends a statically divided loop.
-pub(super) const FINI: &str = "__kmpc_for_static_fini";
+pub(super) const STATIC_FINI: &str = "__kmpc_for_static_fini";
 /// Prefix of the replacements for the runtime's entries.
-pub(super) const OURS: &str = "__ompvm_outlined_";
+pub(super) const PREFIX: &str = "__ompvm_outlined_";
 
 /// Execution mode of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum RegionMode {
     /// Its loops are kernels that also run the code around them.
-    Whole,
-    /// The host runs the code around them ([`super::walk`]).
-    Walk,
+    KernelsOnly,
+    /// The host runs the code around them ([`super::partition`]).
+    HostSchedule,
 }
 
 /// A region's reduction.
@@ -44,11 +44,11 @@ const STATIC_BALANCED: i64 = 41;
 /// Ordered schedules, which are refused.
 const ORDERED: std::ops::RangeInclusive<i64> = 64..=72;
 
-struct Rewriting {
+struct CallRewriter {
     module: LLVMModuleRef,
     function: LLVMValueRef,
     builder: LLVMBuilderRef,
-    way: Way,
+    mode: RegionMode,
     reductions: Vec<Reduction>,
     /// Number of loops so far.
     loops: u32,
@@ -56,7 +56,7 @@ struct Rewriting {
     several: bool,
 }
 
-impl Drop for Rewriting {
+impl Drop for CallRewriter {
     fn drop(&mut self) {
         llvm!(core::LLVMDisposeBuilder(self.builder));
     }
@@ -66,14 +66,14 @@ impl Drop for Rewriting {
 pub(super) fn rewrite(
     module: LLVMModuleRef,
     function: LLVMValueRef,
-    way: Way,
+    mode: RegionMode,
 ) -> Result<Vec<Reduction>, Refusal> {
     let context = llvm!(core::LLVMGetModuleContext(module));
-    let mut it = Rewriting {
+    let mut it = CallRewriter {
         module,
         function,
         builder: llvm!(core::LLVMCreateBuilderInContext(context)),
-        way,
+        mode,
         reductions: Vec::new(),
         loops: 0,
         several: false,
@@ -97,7 +97,7 @@ pub(super) fn rewrite(
     let loops = instructions(function)
         .filter(|&i| called(i).is_some_and(|f| begins(&name_of(f))))
         .count();
-    it.several = loops > 1 || way == Way::Walk;
+    it.several = loops > 1 || mode == RegionMode::HostSchedule;
     for instruction in instructions(function).collect::<Vec<_>>() {
         it.instruction(instruction)?;
     }
@@ -107,7 +107,7 @@ pub(super) fn rewrite(
             None,
         ));
     }
-    if way == Way::Whole && it.loops > 1 && !it.reductions.is_empty() {
+    if mode == RegionMode::KernelsOnly && it.loops > 1 && !it.reductions.is_empty() {
         return Err(refuse("several loops, one with a reduction", None));
     }
     for index in 0..2 {
@@ -120,7 +120,7 @@ pub(super) fn rewrite(
     Ok(std::mem::take(&mut it.reductions))
 }
 
-impl Rewriting {
+impl CallRewriter {
     fn operand(&self, instruction: LLVMValueRef, index: u32) -> LLVMValueRef {
         llvm!(core::LLVMGetOperand(instruction, index))
     }
@@ -156,11 +156,15 @@ impl Rewriting {
         }
         if let Some(suffix) = name.strip_prefix("__kmpc_dispatch_next_") {
             let arguments = [2, 3, 4, 5].map(|i| self.operand(instruction, i));
-            self.replace(instruction, &format!("{OURS}fetched_{suffix}"), &arguments);
+            self.replace(
+                instruction,
+                &format!("{PREFIX}fetched_{suffix}"),
+                &arguments,
+            );
             return Ok(());
         }
         match &*name {
-            FINI => {
+            STATIC_FINI => {
                 self.forget_thread(instruction);
                 Ok(())
             }
@@ -173,19 +177,20 @@ impl Rewriting {
                 llvm!(core::LLVMInstructionEraseFromParent(instruction));
                 Ok(())
             }
-            "__kmpc_single" | "__kmpc_master" if self.way == Way::Walk => {
-                self.replace(instruction, super::walk::ONE, &[]);
+            "__kmpc_single" | "__kmpc_master" if self.mode == RegionMode::HostSchedule => {
+                self.replace(instruction, super::partition::ONE, &[]);
                 Ok(())
             }
             "__kmpc_masked"
-                if self.way == Way::Walk && constant(self.operand(instruction, 2)) == Some(0) =>
+                if self.mode == RegionMode::HostSchedule
+                    && constant(self.operand(instruction, 2)) == Some(0) =>
             {
-                self.replace(instruction, super::walk::ONE, &[]);
+                self.replace(instruction, super::partition::ONE, &[]);
                 Ok(())
             }
             // Checked once the loops are known.
             "__kmpc_critical" | "__kmpc_critical_with_hint" | "__kmpc_end_critical"
-                if self.way == Way::Walk =>
+                if self.mode == RegionMode::HostSchedule =>
             {
                 self.forget_thread(instruction);
                 Ok(())
@@ -193,14 +198,14 @@ impl Rewriting {
             // The schedule runs as one thread, which has the values already.
             "__kmpc_end_single" | "__kmpc_end_master" | "__kmpc_end_masked"
             | "__kmpc_copyprivate"
-                if self.way == Way::Walk =>
+                if self.mode == RegionMode::HostSchedule =>
             {
                 llvm!(core::LLVMInstructionEraseFromParent(instruction));
                 Ok(())
             }
             // Checked once all of its users are replaced.
             "__kmpc_global_thread_num" => Ok(()),
-            own if own.starts_with(OURS) => Ok(()),
+            own if own.starts_with(PREFIX) => Ok(()),
             _ => self.other(instruction, callee, &name),
         }
     }
@@ -296,7 +301,7 @@ impl Rewriting {
         if matches!(schedule, STATIC | STATIC_BALANCED) {
             self.within(call, arguments[2]);
         }
-        self.replace(call, &format!("{OURS}static_{suffix}"), &arguments);
+        self.replace(call, &format!("{PREFIX}static_{suffix}"), &arguments);
         Ok(())
     }
 
@@ -306,7 +311,7 @@ impl Rewriting {
         let number = llvm!(core::LLVMInt32TypeInContext(context));
         let nothing = llvm!(core::LLVMVoidTypeInContext(context));
         let which = llvm!(core::LLVMConstInt(number, self.loops.into(), 0));
-        self.call(begin, &format!("{OURS}at"), nothing, &[which]);
+        self.call(begin, &format!("{PREFIX}at"), nothing, &[which]);
         self.loops += 1;
     }
 
@@ -348,14 +353,14 @@ impl Rewriting {
         }
         self.count(call);
         let arguments = [3, 4].map(|i| self.operand(call, i));
-        self.replace(call, &format!("{OURS}fetch_{suffix}"), &arguments);
+        self.replace(call, &format!("{PREFIX}fetch_{suffix}"), &arguments);
         Ok(())
     }
 
     /// Rewrites a reduction: one of its three results no longer occurs, so the code for it becomes
     /// dead.
     fn reduction(&mut self, call: LLVMValueRef) -> Result<(), Refusal> {
-        if self.way == Way::Whole && !self.reductions.is_empty() {
+        if self.mode == RegionMode::KernelsOnly && !self.reductions.is_empty() {
             return Err(refuse("several reductions after each other", Some(call)));
         }
         let count = constant(self.operand(call, 2)).unwrap_or(0);
@@ -379,7 +384,7 @@ impl Rewriting {
             ));
         }
         let name = format!(
-            "{OURS}reduce.{}.{}",
+            "{PREFIX}reduce.{}.{}",
             name_of(self.function),
             self.reductions.len()
         );
@@ -407,7 +412,7 @@ impl Rewriting {
     /// Refuses uses of the thread's number other than in replaced calls.
     fn number(&self, parameter: LLVMValueRef) -> Result<(), Refusal> {
         for user in users(parameter) {
-            if called(user).is_some_and(|f| name_of(f).starts_with(OURS)) {
+            if called(user).is_some_and(|f| name_of(f).starts_with(PREFIX)) {
                 continue;
             }
             let load = !llvm!(core::LLVMIsALoadInst(user)).is_null();
@@ -485,9 +490,9 @@ fn check_call(callee: LLVMValueRef, name: &str, call: LLVMValueRef) -> Result<()
             Some(call),
         ));
     }
-    match names::mathematics(name) {
+    match device_names::mathematics(name) {
         Some(_) => Ok(()),
-        None => Err(refuse(names::reason(name), Some(call))),
+        None => Err(refuse(device_names::reason(name), Some(call))),
     }
 }
 

@@ -1,24 +1,24 @@
 //! Regions whose code around the loops runs on the host, as a schedule between kernels.
 //!
 //! Each loop, with the reduction at its end, becomes a function of its own. The rest of the region,
-//! which becomes the host schedule ([`control`]), is what one thread does between the loops:
+//! which becomes the host schedule ([`schedule_builder`]), is what one thread does between the loops:
 //! enclosing sequential loops, values that every thread computes alike, parts for one thread,
 //! barriers.
 //!
 //! This is sound because a team of one thread would do the same, and a program may get such a team.
 //! So private values must agree between threads: a value that a loop computes is not used after it,
 //! and a private variable that a loop writes is not read after it or in the loop's next run. Arrays
-//! that loops only add to are an exception ([`super::sums`]), and may be added to memory
-//! ([`super::around`]). Values computed earlier are passed to a loop with its launch.
+//! that loops only add to are an exception ([`super::array_reduction`]), and may be added to memory
+//! ([`super::enclosing_sync`]). Values computed earlier are passed to a loop with its launch.
 //!
 //! A dependence between two loops on one thread without a barrier is satisfied by the order of the
-//! kernels. Regions of one loop without code around it need none of this ([`super::kernel`]).
+//! kernels. Regions of one loop without code around it need none of this ([`super::kernel_text`]).
 
-use super::control::{self, Given, Launched, Limit};
-use super::entries::{FINI, OURS, Reduction};
+use super::host_schedule::HostSchedule;
 use super::loops::{block, successors};
-use super::script::Script;
-use super::{Refusal, accesses, around, phases, refuse, sums, users};
+use super::runtime_calls::{PREFIX, Reduction, STATIC_FINI};
+use super::schedule_builder::{self, IterationBound, LaunchArgument, LaunchSite};
+use super::{Refusal, accesses, array_reduction, enclosing_sync, kernel_sequence, refuse, users};
 use crate::nvptx::{called, instructions};
 use crate::raw::llvm;
 use crate::reader::name_of;
@@ -31,7 +31,7 @@ type Blocks = HashSet<LLVMBasicBlockRef>;
 
 /// A loop outlined to a function.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct LoopFunction {
     /// The function, with the parameters of the region's function and then words.
     pub function: LLVMValueRef,
     /// The loop's number.
@@ -39,25 +39,25 @@ pub(super) struct Part {
     pub reduction: Option<Reduction>,
 }
 
-/// Marker for the start of a part that one thread runs, set by [`super::entries`].
+/// Marker for the start of a part that one thread runs, set by [`super::runtime_calls`].
 pub(super) const ONE: &str = "__ompvm_outlined_one";
 
 /// The blocks of a loop.
-pub(super) struct Section {
+pub(super) struct LoopSection {
     pub entry: LLVMBasicBlockRef,
     blocks: Blocks,
     /// The block after the loop.
     pub after: LLVMBasicBlockRef,
 }
 
-impl Section {
+impl LoopSection {
     pub fn contains(&self, instruction: LLVMValueRef) -> bool {
         self.blocks.contains(&block(instruction))
     }
 
     /// Returns the call that begins the loop's reduction.
     pub fn reduction(&self) -> Option<LLVMValueRef> {
-        let begins = format!("{OURS}reduce.");
+        let begins = format!("{PREFIX}reduce.");
         let function = llvm!(core::LLVMGetBasicBlockParent(self.entry));
         instructions(function)
             .filter(|&i| self.contains(i))
@@ -66,18 +66,18 @@ impl Section {
 }
 
 /// Splits a region's function into loops and host schedule.
-pub(super) fn apart(
+pub(super) fn partition(
     module: LLVMModuleRef,
     function: LLVMValueRef,
     reductions: &mut Vec<Reduction>,
-) -> Result<(Vec<Part>, Script), Refusal> {
-    sums::read_behind(module, function);
+) -> Result<(Vec<LoopFunction>, HostSchedule), Refusal> {
+    array_reduction::read_behind(module, function);
     super::flatten::passes(function, c"adce")?;
     let mut sections = sections_of(function)?;
     for section in &sections {
         values(section)?;
     }
-    let placed = sums::place(module, function, &sections, reductions);
+    let placed = array_reduction::place(module, function, &sections, reductions);
     let shared = placed.shared;
     if !shared.is_empty() {
         sections = sections_of(function)?;
@@ -85,7 +85,7 @@ pub(super) fn apart(
             values(section)?;
         }
     }
-    around::plain(function, &sections, &shared)?;
+    enclosing_sync::plain(function, &sections, &shared)?;
     variables(module, function, &sections, &shared)
         .map_err(|refusal| placed.hint.unwrap_or(refusal))?;
     let mut parts = Vec::new();
@@ -107,7 +107,7 @@ pub(super) fn apart(
         llvm!(core::LLVMInstructionEraseFromParent(mark));
     }
     super::flatten::passes(function, c"scalarizer<load-store>,simplifycfg,adce")?;
-    let script = control::script(module, function, &launched, &shared)?;
+    let schedule = schedule_builder::build(module, function, &launched, &shared)?;
     for launch in &launched {
         let used = called(launch.call);
         llvm!(core::LLVMInstructionEraseFromParent(launch.call));
@@ -116,7 +116,7 @@ pub(super) fn apart(
         }
     }
     shim::drop_body(function);
-    Ok((parts, script))
+    Ok((parts, schedule))
 }
 
 fn marks(function: LLVMValueRef, name: &str) -> Vec<LLVMValueRef> {
@@ -127,8 +127,8 @@ fn marks(function: LLVMValueRef, name: &str) -> Vec<LLVMValueRef> {
 
 /// Finds the loops, and splits blocks so that each loop begins a block and continues at a block of
 /// its own.
-fn sections_of(function: LLVMValueRef) -> Result<Vec<Section>, Refusal> {
-    let begins = marks(function, &format!("{OURS}at"));
+fn sections_of(function: LLVMValueRef) -> Result<Vec<LoopSection>, Refusal> {
+    let begins = marks(function, &format!("{PREFIX}at"));
     let mut numbers: Vec<_> = begins
         .iter()
         .map(|&m| super::constant(llvm!(core::LLVMGetOperand(m, 1))))
@@ -139,7 +139,7 @@ fn sections_of(function: LLVMValueRef) -> Result<Vec<Section>, Refusal> {
         return Err(refuse("its loop is there several times", None));
     }
     let entries: Vec<_> = begins.iter().map(|&m| shim::split_before(m)).collect();
-    for end in marks(function, FINI) {
+    for end in marks(function, STATIC_FINI) {
         shim::split_before(llvm!(core::LLVMGetNextInstruction(end)));
     }
     let mut sections = Vec::new();
@@ -170,16 +170,16 @@ fn section(
     function: LLVMValueRef,
     entry: LLVMBasicBlockRef,
     entries: &[LLVMBasicBlockRef],
-) -> Result<Section, Refusal> {
+) -> Result<LoopSection, Refusal> {
     let mut ahead = reached(&[entry], &|b| entries.contains(&b));
     ahead.insert(entry);
     let ends: Vec<LLVMValueRef> = instructions(function)
         .filter(|&i| {
             called(i).is_some_and(|f| {
                 let name = name_of(f);
-                *name == *FINI
-                    || name.starts_with(&*format!("{OURS}fetched_"))
-                    || name.starts_with(&*format!("{OURS}reduce."))
+                *name == *STATIC_FINI
+                    || name.starts_with(&*format!("{PREFIX}fetched_"))
+                    || name.starts_with(&*format!("{PREFIX}reduce."))
             })
         })
         .filter(|&i| ahead.contains(&block(i)))
@@ -218,7 +218,7 @@ fn section(
         }
         at = llvm!(core::LLVMGetNextBasicBlock(at));
     }
-    Ok(Section {
+    Ok(LoopSection {
         entry,
         blocks,
         after,
@@ -258,7 +258,7 @@ fn between(at: LLVMValueRef) -> Refusal {
 }
 
 /// Refuses values that a loop computes and the schedule or another loop uses.
-fn values(section: &Section) -> Result<(), Refusal> {
+fn values(section: &LoopSection) -> Result<(), Refusal> {
     let inside =
         |v| !llvm!(core::LLVMIsAInstruction(v)).is_null() && section.blocks.contains(&block(v));
     let mut phi = llvm!(core::LLVMGetFirstInstruction(section.after));
@@ -297,7 +297,7 @@ fn values(section: &Section) -> Result<(), Refusal> {
 }
 
 /// An access to a private variable.
-struct Touch {
+struct VariableAccess {
     at: LLVMValueRef,
     read: bool,
     write: bool,
@@ -308,7 +308,7 @@ struct Touch {
 }
 
 /// Returns all accesses to a private variable; `None` if its address escapes.
-fn touches(module: LLVMModuleRef, variable: LLVMValueRef) -> Option<Vec<Touch>> {
+fn accesses_to(module: LLVMModuleRef, variable: LLVMValueRef) -> Option<Vec<VariableAccess>> {
     use LLVMOpcode::*;
     let layout = llvm!(target::LLVMGetModuleDataLayout(module));
     let size = |of| llvm!(target::LLVMABISizeOfType(layout, of));
@@ -321,7 +321,7 @@ fn touches(module: LLVMModuleRef, variable: LLVMValueRef) -> Option<Vec<Touch>> 
         for at in users(pointer) {
             let operand = |i| llvm!(core::LLVMGetOperand(at, i));
             let mut touch = |read, write, anew, address| {
-                found.push(Touch {
+                found.push(VariableAccess {
                     at,
                     read,
                     write,
@@ -380,14 +380,14 @@ fn touches(module: LLVMModuleRef, variable: LLVMValueRef) -> Option<Vec<Touch>> 
 
 /// Returns true if all accesses to a private variable are known.
 pub(super) fn is_seen(module: LLVMModuleRef, variable: LLVMValueRef) -> bool {
-    touches(module, variable).is_some()
+    accesses_to(module, variable).is_some()
 }
 
 /// Returns true if the variable is the list of a reduction's copies, which is filled in before each
 /// use.
 fn is_list(variable: LLVMValueRef) -> bool {
     users(variable).into_iter().any(|u| {
-        called(u).is_some_and(|f| name_of(f).starts_with(&*format!("{OURS}reduce.")))
+        called(u).is_some_and(|f| name_of(f).starts_with(&*format!("{PREFIX}reduce.")))
             && llvm!(core::LLVMGetOperand(u, 1)) == variable
     })
 }
@@ -396,7 +396,7 @@ fn is_list(variable: LLVMValueRef) -> bool {
 fn variables(
     module: LLVMModuleRef,
     function: LLVMValueRef,
-    sections: &[Section],
+    sections: &[LoopSection],
     shared: &HashSet<LLVMValueRef>,
 ) -> Result<(), Refusal> {
     let owner = |i| sections.iter().position(|s| s.blocks.contains(&block(i)));
@@ -405,7 +405,7 @@ fn variables(
             continue;
         }
         let inside = users(variable).into_iter().any(|u| owner(u).is_some());
-        let Some(touches) = touches(module, variable) else {
+        let Some(touches) = accesses_to(module, variable) else {
             match inside {
                 true => return Err(refuse("a private variable's address is kept", None)),
                 false => continue,
@@ -430,7 +430,7 @@ fn variables(
             .collect();
         let renewed: Blocks = anew.iter().map(|&i| block(i)).collect();
         for (number, section) in sections.iter().enumerate() {
-            let mine = |t: &&Touch| owner(t.at) == Some(number);
+            let mine = |t: &&VariableAccess| owner(t.at) == Some(number);
             // A reduction's copy is initialized before each run.
             let copy = touches
                 .iter()
@@ -444,7 +444,7 @@ fn variables(
             if !renewed.contains(&section.after) {
                 open.insert(section.after);
             }
-            let first = |t: &Touch| !anew.iter().any(|&a| comes_before(a, t.at));
+            let first = |t: &VariableAccess| !anew.iter().any(|&a| comes_before(a, t.at));
             for touch in touches.iter().filter(|t| t.read) {
                 let there = match owner(touch.at) {
                     Some(other) => {
@@ -503,7 +503,7 @@ fn part(
     phase: u32,
     reductions: &[Reduction],
     shared: &HashSet<LLVMValueRef>,
-) -> Result<(Part, Launched), Refusal> {
+) -> Result<(LoopFunction, LaunchSite), Refusal> {
     let call = users(inner).into_iter().next();
     let call = call.ok_or_else(|| refuse("its loop is never reached", None))?;
     let count = llvm!(core::LLVMGetNumArgOperands(call));
@@ -511,7 +511,7 @@ fn part(
         .map(|i| llvm!(core::LLVMGetOperand(call, i)))
         .collect();
     let mut launch = launched(inner, &given, call, phase)?;
-    let mut it = Making {
+    let mut it = LoopFunctionBuilder {
         module,
         function,
         shared,
@@ -526,10 +526,11 @@ fn part(
     launch.words = it.words;
     let reduces = instructions(own).find_map(|i| {
         let name = called(i).map(name_of)?;
-        name.starts_with(&*format!("{OURS}reduce.")).then_some(name)
+        name.starts_with(&*format!("{PREFIX}reduce."))
+            .then_some(name)
     });
     let reduction = reduces.and_then(|n| reductions.iter().find(|r| *r.name == *n).cloned());
-    let part = Part {
+    let part = LoopFunction {
         function: own,
         number,
         reduction,
@@ -538,7 +539,7 @@ fn part(
 }
 
 fn number(inner: LLVMValueRef) -> u32 {
-    let mark = marks(inner, &format!("{OURS}at")).into_iter().next();
+    let mark = marks(inner, &format!("{PREFIX}at")).into_iter().next();
     let number = mark.and_then(|m| super::constant(llvm!(core::LLVMGetOperand(m, 1))));
     number.map_or(u32::MAX, |n| n as u32)
 }
@@ -549,9 +550,9 @@ fn launched(
     given: &[LLVMValueRef],
     call: LLVMValueRef,
     phase: u32,
-) -> Result<Launched, Refusal> {
+) -> Result<LaunchSite, Refusal> {
     let odd = || refuse("how many iterations a loop has is not known", Some(call));
-    let (divided, fetch) = (format!("{OURS}static_"), format!("{OURS}fetch_"));
+    let (divided, fetch) = (format!("{PREFIX}static_"), format!("{PREFIX}fetch_"));
     let found = instructions(inner).find_map(|i| {
         let name = called(i).map(name_of)?;
         let suffix = name.strip_prefix(&*divided).map(|s| (s, true));
@@ -569,15 +570,15 @@ fn launched(
     let limit = |index| {
         let value = outer(llvm!(core::LLVMGetOperand(begin, index)))?;
         Ok(match stored {
-            true => Limit::In(value),
-            false => Limit::Value(value),
+            true => IterationBound::In(value),
+            false => IterationBound::Value(value),
         })
     };
     let (first, last) = match stored {
         true => (2, 3),
         false => (1, 2),
     };
-    Ok(Launched {
+    Ok(LaunchSite {
         call,
         phase,
         first: limit(first)?,
@@ -588,13 +589,13 @@ fn launched(
     })
 }
 
-struct Making<'a> {
+struct LoopFunctionBuilder<'a> {
     module: LLVMModuleRef,
     /// The region's function.
     function: LLVMValueRef,
     /// Variables that the device has, too.
     shared: &'a HashSet<LLVMValueRef>,
-    words: Vec<Given>,
+    words: Vec<LaunchArgument>,
     /// First word of each value and variable.
     parts: HashMap<LLVMValueRef, usize>,
 }
@@ -609,7 +610,7 @@ fn operands(value: LLVMValueRef) -> impl Iterator<Item = LLVMValueRef> {
     (0..count).map(move |i| llvm!(core::LLVMGetOperand(value, i)))
 }
 
-impl Making<'_> {
+impl LoopFunctionBuilder<'_> {
     fn size(&self, variable: LLVMValueRef) -> Option<u64> {
         let layout = llvm!(target::LLVMGetModuleDataLayout(self.module));
         let of = llvm!(core::LLVMGetAllocatedType(variable));
@@ -628,31 +629,31 @@ impl Making<'_> {
         }
         if self.shared.contains(&value) {
             self.parts.insert(value, self.words.len());
-            self.words.push(Given::Address(value));
+            self.words.push(LaunchArgument::Address(value));
             return Ok(());
         }
         if opcode == LLVMAlloca {
             let size = self.size(value);
             let size = size.ok_or_else(|| refuse("a private array of variable length", None))?;
-            let known = touches(self.module, value).unwrap_or_default();
+            let known = accesses_to(self.module, value).unwrap_or_default();
             // The loops are calls by now.
-            let writes = |t: &Touch| t.write && (is_store(t.at) || is_memory(t.at));
+            let writes = |t: &VariableAccess| t.write && (is_store(t.at) || is_memory(t.at));
             self.parts.insert(value, self.words.len());
             if known.iter().any(writes) {
                 let words = size.div_ceil(8);
-                if words > u64::from(super::kernel::WORDS) {
+                if words > u64::from(super::kernel_text::WORDS) {
                     return Err(refuse("a large private variable is given to a loop", None));
                 }
                 self.words
-                    .extend((0..words).map(|w| Given::Part(value, 8 * w)));
+                    .extend((0..words).map(|w| LaunchArgument::Part(value, 8 * w)));
             }
             return Ok(());
         }
         let of = llvm!(core::LLVMTypeOf(value));
         let pointer = llvm!(core::LLVMGetTypeKind(of)) == LLVMTypeKind::LLVMPointerTypeKind;
-        if !pointer && control::bits(of).is_some() {
+        if !pointer && schedule_builder::bits(of).is_some() {
             self.parts.insert(value, self.words.len());
-            self.words.push(Given::Value(value));
+            self.words.push(LaunchArgument::Value(value));
             return Ok(());
         }
         let fixed = || {
@@ -677,7 +678,7 @@ impl Making<'_> {
                     Some(value),
                 ));
             }
-            if !phases::variables(value).is_empty() {
+            if !kernel_sequence::variables(value).is_empty() {
                 return Err(refuse(
                     "the address of a private variable is chosen around its loops",
                     Some(value),
@@ -685,7 +686,7 @@ impl Making<'_> {
             }
             // A choice between known addresses, such as of alternating buffers.
             self.parts.insert(value, self.words.len());
-            self.words.push(Given::Address(value));
+            self.words.push(LaunchArgument::Address(value));
             return Ok(());
         }
         for part in operands(value) {
@@ -705,7 +706,7 @@ impl Making<'_> {
         let mut types: Vec<LLVMTypeRef> = (0..count).map(parameter).collect();
         let address = llvm!(core::LLVMPointerTypeInContext(context, 0));
         types.extend(self.words.iter().map(|given| match given {
-            Given::Address(_) => address,
+            LaunchArgument::Address(_) => address,
             _ => word,
         }));
         let nothing = llvm!(core::LLVMVoidTypeInContext(context));
@@ -729,7 +730,7 @@ impl Making<'_> {
             let there = llvm!(core::LLVMGetParam(self.function, index));
             known.insert(there, llvm!(core::LLVMGetParam(made, index)));
         }
-        let mut body = Body {
+        let mut body = FunctionBody {
             making: self,
             made,
             builder,
@@ -760,8 +761,8 @@ fn is_memory(at: LLVMValueRef) -> bool {
     called(at).is_some_and(|f| name_of(f).starts_with("llvm.mem"))
 }
 
-struct Body<'a> {
-    making: &'a Making<'a>,
+struct FunctionBody<'a> {
+    making: &'a LoopFunctionBuilder<'a>,
     made: LLVMValueRef,
     builder: LLVMBuilderRef,
     /// Index of the parameter that holds the first word.
@@ -769,7 +770,7 @@ struct Body<'a> {
     known: HashMap<LLVMValueRef, LLVMValueRef>,
 }
 
-impl Body<'_> {
+impl FunctionBody<'_> {
     fn word(&self, index: usize) -> LLVMValueRef {
         llvm!(core::LLVMGetParam(self.made, self.first + index as u32))
     }
@@ -820,7 +821,7 @@ impl Body<'_> {
             }
             LLVMPointerTypeKind => word,
             LLVMDoubleTypeKind => llvm!(core::LLVMBuildBitCast(self.builder, word, of, none)),
-            _ if control::bits(of) == Some(64) => word,
+            _ if schedule_builder::bits(of) == Some(64) => word,
             _ => llvm!(core::LLVMBuildTrunc(self.builder, word, of, none)),
         }
     }
@@ -831,8 +832,7 @@ impl Body<'_> {
         let byte = llvm!(core::LLVMInt8TypeInContext(context));
         let word = llvm!(core::LLVMInt64TypeInContext(context));
         let none = c"".as_ptr();
-        let given =
-            |at: usize| matches!(self.making.words.get(at), Some(Given::Part(v, _)) if *v == value);
+        let given = |at: usize| matches!(self.making.words.get(at), Some(LaunchArgument::Part(v, _)) if *v == value);
         let mut count = 0;
         while given(first + count) {
             count += 1;

@@ -2,7 +2,7 @@
 //! reduction.
 //!
 //! After the loop such an array holds what the thread's iterations have added. The host schedule
-//! ([`super::walk`]) stands for a single thread, so it must read the sum over all iterations. Each
+//! ([`super::partition`]) stands for a single thread, so it must read the sum over all iterations. Each
 //! array gets a copy, which is zeroed and to which the loop adds. The copies are combined as part
 //! of the loop's reduction, or of a new one, and the result is added to the array, which device and
 //! schedule share ([`super::Script`]).
@@ -15,9 +15,9 @@
 //!
 //! Arrays whose elements a loop inspects and sums of fractions are not handled.
 
-use super::entries::{OURS, Reduction};
-use super::kernel::always_inline;
-use super::walk::Section;
+use super::kernel_text::always_inline;
+use super::partition::LoopSection;
+use super::runtime_calls::{PREFIX, Reduction};
 use super::{Refusal, constant, refuse, users};
 use crate::nvptx::{called, instructions};
 use crate::raw::llvm;
@@ -29,14 +29,14 @@ use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use std::ffi::CString;
 
 /// Largest record of an iteration, in bytes.
-const RECORD: u64 = super::entries::RECORD;
+const RECORD: u64 = super::runtime_calls::RECORD;
 /// Largest absolute value of constants that are added as `double`, so that their sum stays exact.
 const LARGEST: f64 = 4_294_967_296.0;
 /// Largest width of integers that are added as `double`, in bits.
 const BITS: u32 = 32;
 
 /// An array to which loops add.
-struct Sum {
+struct SummedArray {
     array: LLVMValueRef,
     size: u64,
     /// Type of its elements.
@@ -47,7 +47,7 @@ struct Sum {
 
 /// Result of placing the arrays of a function.
 #[derive(Default)]
-pub(super) struct Placed {
+pub(super) struct PlacedArrays {
     /// Arrays that the device has, too.
     pub shared: HashSet<LLVMValueRef>,
     /// Reason why an array that resembles a sum is none.
@@ -55,7 +55,7 @@ pub(super) struct Placed {
 }
 
 /// Reason why an array is no sum.
-enum Odd {
+enum NotASum {
     /// Other uses.
     Other,
     /// Fractions are added.
@@ -66,10 +66,10 @@ enum Odd {
 pub(super) fn place(
     module: LLVMModuleRef,
     function: LLVMValueRef,
-    sections: &[Section],
+    sections: &[LoopSection],
     reductions: &mut Vec<Reduction>,
-) -> Placed {
-    let mut placed = Placed::default();
+) -> PlacedArrays {
+    let mut placed = PlacedArrays::default();
     let mut found = Vec::new();
     for array in instructions(function) {
         if llvm!(core::LLVMIsAAllocaInst(array)).is_null() {
@@ -77,8 +77,8 @@ pub(super) fn place(
         }
         match sum(module, sections, array) {
             Ok(sum) => found.push(sum),
-            Err(Odd::Other) => {}
-            Err(Odd::Fraction(at)) => {
+            Err(NotASum::Other) => {}
+            Err(NotASum::Fraction(at)) => {
                 placed.hint = Some(refuse(
                     "a private array adds up fractions over iterations, and another order gives other digits",
                     Some(at),
@@ -87,7 +87,7 @@ pub(super) fn place(
         }
     }
     let context = llvm!(core::LLVMGetModuleContext(module));
-    let mut it = Placing {
+    let mut it = ReductionBuilder {
         module,
         function,
         builder: llvm!(core::LLVMCreateBuilderInContext(context)),
@@ -159,9 +159,9 @@ fn same_place(
     let whole = llvm!(core::LLVMGetAllocatedType(array));
     let size = llvm!(target::LLVMABISizeOfType(layout, whole)) as i64;
     let writes = |i: LLVMValueRef| {
-        super::phases::accesses(i)
+        super::kernel_sequence::accesses(i)
             .iter()
-            .any(|&(to, write)| write && super::phases::variables(to).contains(&array))
+            .any(|&(to, write)| write && super::kernel_sequence::variables(to).contains(&array))
     };
     let clears = |i: LLVMValueRef| {
         called(i).is_some_and(|f| name_of(f).starts_with("llvm.memset."))
@@ -172,7 +172,7 @@ fn same_place(
     let block = |i| llvm!(core::LLVMGetInstructionParent(i));
     let all: Vec<LLVMValueRef> = instructions(function).collect();
     // If its address escapes, it may be written elsewhere.
-    let known = super::walk::is_seen(module, array);
+    let known = super::partition::is_seen(module, array);
     let (cleared, written): (Vec<_>, Vec<_>) = all
         .iter()
         .copied()
@@ -180,7 +180,7 @@ fn same_place(
         .partition(|&i| clears(i));
     let walls: HashSet<LLVMBasicBlockRef> = cleared.into_iter().map(block).collect();
     let from: Vec<LLVMBasicBlockRef> = written.iter().map(|&i| block(i)).collect();
-    let changed = super::walk::reached(&from, &|b| walls.contains(&b));
+    let changed = super::partition::reached(&from, &|b| walls.contains(&b));
     let fine = |&(value, edge): &(LLVMValueRef, LLVMBasicBlockRef)| {
         if is_load(&value) {
             let mut at = llvm!(core::LLVMGetNextInstruction(value));
@@ -203,7 +203,7 @@ fn read_again(join: LLVMValueRef, load: LLVMValueRef) {
     let mut at = join;
     let mut behind = join;
     while !at.is_null() {
-        let ends = called(at).is_some_and(|f| *name_of(f) == *super::entries::FINI);
+        let ends = called(at).is_some_and(|f| *name_of(f) == *super::runtime_calls::STATIC_FINI);
         if ends || opcode(at) == Some(LLVMOpcode::LLVMPHI) {
             behind = at;
         }
@@ -254,15 +254,19 @@ fn scalar(of: LLVMTypeRef) -> LLVMTypeRef {
 }
 
 /// Analyzes all uses of a variable.
-fn sum(module: LLVMModuleRef, sections: &[Section], array: LLVMValueRef) -> Result<Sum, Odd> {
+fn sum(
+    module: LLVMModuleRef,
+    sections: &[LoopSection],
+    array: LLVMValueRef,
+) -> Result<SummedArray, NotASum> {
     let owner = |i| sections.iter().position(|s| s.contains(i));
     let layout = llvm!(target::LLVMGetModuleDataLayout(module));
     let bytes = |of| llvm!(target::LLVMABISizeOfType(layout, of));
     let whole = llvm!(core::LLVMGetAllocatedType(array));
     if constant(operand(array, 0)) != Some(1) {
-        return Err(Odd::Other);
+        return Err(NotASum::Other);
     }
-    let mut it = Sum {
+    let mut it = SummedArray {
         array,
         size: bytes(whole),
         of: whole,
@@ -296,38 +300,38 @@ fn sum(module: LLVMModuleRef, sections: &[Section], array: LLVMValueRef) -> Resu
                             stores.push(at);
                         }
                         None if llvm!(core::LLVMIsNull(value)) != 0 => {}
-                        None => return Err(Odd::Other),
+                        None => return Err(NotASum::Other),
                     }
                 }
                 Some(LLVMOpcode::LLVMCall) if is_lifetime(at) => {}
                 Some(LLVMOpcode::LLVMCall) => {
-                    let name = called(at).map(name_of).ok_or(Odd::Other)?;
+                    let name = called(at).map(name_of).ok_or(NotASum::Other)?;
                     let fills = name.starts_with("llvm.memset.") && number.is_none();
                     if !fills || constant(operand(at, 1)) != Some(0) {
-                        return Err(Odd::Other);
+                        return Err(NotASum::Other);
                     }
                 }
-                _ => return Err(Odd::Other),
+                _ => return Err(NotASum::Other),
             }
         }
     }
     if !read_outside || stores.is_empty() {
-        return Err(Odd::Other);
+        return Err(NotASum::Other);
     }
     let mut sums: HashSet<LLVMValueRef> = HashSet::new();
     let mut fraction = None;
     for &load in &loads {
-        added(load, &mut sums, &mut fraction).ok_or(Odd::Other)?;
+        added(load, &mut sums, &mut fraction).ok_or(NotASum::Other)?;
     }
     if stores.iter().any(|&s| !sums.contains(&operand(s, 0))) {
-        return Err(Odd::Other);
+        return Err(NotASum::Other);
     }
     if let Some(at) = fraction {
-        return Err(Odd::Fraction(at));
+        return Err(NotASum::Fraction(at));
     }
-    it.of = *numbers.first().ok_or(Odd::Other)?;
+    it.of = *numbers.first().ok_or(NotASum::Other)?;
     if numbers.iter().any(|&n| n != it.of) || !it.size.is_multiple_of(bytes(it.of)) {
-        return Err(Odd::Other);
+        return Err(NotASum::Other);
     }
     Ok(it)
 }
@@ -429,14 +433,14 @@ fn exact(value: LLVMValueRef) -> bool {
     }
 }
 
-struct Placing<'a> {
+struct ReductionBuilder<'a> {
     module: LLVMModuleRef,
     function: LLVMValueRef,
     builder: LLVMBuilderRef,
     reductions: &'a mut Vec<Reduction>,
 }
 
-impl Placing<'_> {
+impl ReductionBuilder<'_> {
     /// Returns the index of a reduction by the call that begins it.
     fn number(&self, begin: LLVMValueRef) -> Option<usize> {
         let name = name_of(called(begin)?);
@@ -515,8 +519,8 @@ impl Placing<'_> {
     /// that begins the reduction.
     fn reduce(
         &mut self,
-        sum: &Sum,
-        section: &Section,
+        sum: &SummedArray,
+        section: &LoopSection,
         accesses: &[LLVMValueRef],
         begin: Option<LLVMValueRef>,
     ) -> Option<LLVMValueRef> {
@@ -586,10 +590,10 @@ impl Placing<'_> {
     }
 
     /// Defines a function that adds an array's elements to those of another.
-    fn adds(&self, sum: &Sum) -> LLVMValueRef {
+    fn adds(&self, sum: &SummedArray) -> LLVMValueRef {
         let layout = llvm!(target::LLVMGetModuleDataLayout(self.module));
         let count = sum.size / llvm!(target::LLVMABISizeOfType(layout, sum.of));
-        let function = self.add_function(&format!("{OURS}adds"));
+        let function = self.add_function(&format!("{PREFIX}adds"));
         let (into, from) = (
             llvm!(core::LLVMGetParam(function, 0)),
             llvm!(core::LLVMGetParam(function, 1)),
@@ -677,7 +681,7 @@ impl Placing<'_> {
         &mut self,
         begin: LLVMValueRef,
         copy: LLVMValueRef,
-        sum: &Sum,
+        sum: &SummedArray,
         adds: LLVMValueRef,
     ) -> LLVMValueRef {
         let Some(number) = self.number(begin) else {
@@ -702,13 +706,13 @@ impl Placing<'_> {
     /// Creates a reduction after a loop.
     fn begin(
         &mut self,
-        section: &Section,
+        section: &LoopSection,
         copy: LLVMValueRef,
-        sum: &Sum,
+        sum: &SummedArray,
         adds: LLVMValueRef,
     ) -> LLVMValueRef {
         let name = format!(
-            "{OURS}reduce.{}.{}",
+            "{PREFIX}reduce.{}.{}",
             name_of(self.function),
             self.reductions.len()
         );
@@ -732,7 +736,13 @@ impl Placing<'_> {
     }
 
     /// Adds the result of a reduction to the array.
-    fn add_result(&self, begin: LLVMValueRef, sum: &Sum, copy: LLVMValueRef, adds: LLVMValueRef) {
+    fn add_result(
+        &self,
+        begin: LLVMValueRef,
+        sum: &SummedArray,
+        copy: LLVMValueRef,
+        adds: LLVMValueRef,
+    ) {
         if let Some(result) = result(begin) {
             let mut first = llvm!(core::LLVMGetFirstInstruction(result));
             while !llvm!(core::LLVMIsAPHINode(first)).is_null() {
@@ -763,6 +773,6 @@ fn result(begin: LLVMValueRef) -> Option<LLVMBasicBlockRef> {
         opcode(u) == Some(LLVMOpcode::LLVMBr) && llvm!(core::LLVMGetNumSuccessors(u)) == 2
     })?;
     let [then, other] = [0, 1].map(|i| llvm!(core::LLVMGetSuccessor(chosen, i)));
-    let only = super::walk::predecessors(then).len() == 1 && then != other;
+    let only = super::partition::predecessors(then).len() == 1 && then != other;
     only.then_some(then)
 }

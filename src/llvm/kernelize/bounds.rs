@@ -1,6 +1,6 @@
 //! Bounds of a region's loop, as expressions over its arguments that the host can evaluate.
 
-use super::entries::OURS;
+use super::runtime_calls::PREFIX;
 use super::{Origin, Passing, Root, constant, loops};
 use crate::nvptx::called;
 use crate::raw::llvm;
@@ -28,17 +28,17 @@ pub enum Expression {
         bytes: u32,
     },
     /// An operation on numbers of the given width in bits.
-    Operation(Operation, u32, Vec<Expression>),
+    Operation(IntOperation, u32, Vec<Expression>),
 }
 
 /// Reads bytes of a root: its index, the offsets of the pointers on the way, offset, number of
 /// bytes.
-pub type Words<'a> = dyn Fn(u32, &[u32], u32, u32) -> Option<u64> + 'a;
+pub type RootReader<'a> = dyn Fn(u32, &[u32], u32, u32) -> Option<u64> + 'a;
 
 /// An integer operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "they are named as in the language")]
-pub enum Operation {
+pub enum IntOperation {
     Add,
     Sub,
     Mul,
@@ -82,14 +82,14 @@ pub(super) fn bounds(
     module: LLVMModuleRef,
     begin: LLVMValueRef,
 ) -> Option<(Expression, Expression)> {
-    let reading = Reading {
+    let reading = BoundReader {
         module,
         function,
         roots,
     };
     let operand = |index| llvm!(core::LLVMGetOperand(begin, index));
     let name = called(begin).map(name_of)?;
-    let entry = name.strip_prefix(OURS)?;
+    let entry = name.strip_prefix(PREFIX)?;
     if entry.starts_with("fetch_") {
         let lower = reading.value(operand(1), 0)?;
         return Some((lower, reading.value(operand(2), 0)?));
@@ -111,13 +111,13 @@ pub(super) fn once(
     known.collect()
 }
 
-struct Reading<'a> {
+struct BoundReader<'a> {
     module: LLVMModuleRef,
     function: LLVMValueRef,
     roots: &'a [Root],
 }
 
-impl Reading<'_> {
+impl BoundReader<'_> {
     /// Returns the value stored to a variable before a call in its block.
     fn stored(&self, call: LLVMValueRef, variable: LLVMValueRef) -> Option<Expression> {
         let mut at = llvm!(core::LLVMGetPreviousInstruction(call));
@@ -168,21 +168,21 @@ impl Reading<'_> {
             Some(Expression::Operation(operation, from, vec![part]))
         };
         match llvm!(core::LLVMGetInstructionOpcode(value)) {
-            LLVMAdd => made(Operation::Add, 2),
-            LLVMSub => made(Operation::Sub, 2),
-            LLVMMul => made(Operation::Mul, 2),
-            LLVMSDiv => made(Operation::SDiv, 2),
-            LLVMUDiv => made(Operation::UDiv, 2),
-            LLVMShl => made(Operation::Shl, 2),
-            LLVMLShr => made(Operation::LShr, 2),
-            LLVMAShr => made(Operation::AShr, 2),
-            LLVMAnd => made(Operation::And, 2),
-            LLVMOr => made(Operation::Or, 2),
-            LLVMXor => made(Operation::Xor, 2),
-            LLVMSelect => made(Operation::Select, 3),
-            LLVMSExt => narrow(Operation::SignExtend),
-            LLVMZExt => narrow(Operation::ZeroExtend),
-            LLVMTrunc => narrow(Operation::Truncate),
+            LLVMAdd => made(IntOperation::Add, 2),
+            LLVMSub => made(IntOperation::Sub, 2),
+            LLVMMul => made(IntOperation::Mul, 2),
+            LLVMSDiv => made(IntOperation::SDiv, 2),
+            LLVMUDiv => made(IntOperation::UDiv, 2),
+            LLVMShl => made(IntOperation::Shl, 2),
+            LLVMLShr => made(IntOperation::LShr, 2),
+            LLVMAShr => made(IntOperation::AShr, 2),
+            LLVMAnd => made(IntOperation::And, 2),
+            LLVMOr => made(IntOperation::Or, 2),
+            LLVMXor => made(IntOperation::Xor, 2),
+            LLVMSelect => made(IntOperation::Select, 3),
+            LLVMSExt => narrow(IntOperation::SignExtend),
+            LLVMZExt => narrow(IntOperation::ZeroExtend),
+            LLVMTrunc => narrow(IntOperation::Truncate),
             // The host has both addresses of a difference.
             LLVMPtrToInt if opcode_of(operand(0)) == Some(LLVMLoad) => {
                 let address = llvm!(core::LLVMGetOperand(operand(0), 0));
@@ -195,10 +195,10 @@ impl Reading<'_> {
             LLVMCall => {
                 let name = name_of(called(value)?);
                 let operation = match name.strip_prefix("llvm.")?.split('.').next()? {
-                    "smin" => Operation::SMin,
-                    "smax" => Operation::SMax,
-                    "umin" => Operation::UMin,
-                    "umax" => Operation::UMax,
+                    "smin" => IntOperation::SMin,
+                    "smax" => IntOperation::SMax,
+                    "umin" => IntOperation::UMin,
+                    "umax" => IntOperation::UMax,
                     _ => return None,
                 };
                 made(operation, 2)
@@ -223,16 +223,16 @@ impl Reading<'_> {
         let a = self.value(operand(0), depth + 1)?;
         let b = self.value(operand(1), depth + 1)?;
         let (operation, parts) = match llvm!(core::LLVMGetICmpPredicate(value)) {
-            LLVMIntEQ => (Operation::Equal, vec![a, b]),
-            LLVMIntNE => (Operation::Unequal, vec![a, b]),
-            LLVMIntSLT => (Operation::SLess, vec![a, b]),
-            LLVMIntSLE => (Operation::SLessEqual, vec![a, b]),
-            LLVMIntSGT => (Operation::SGreater, vec![a, b]),
-            LLVMIntSGE => (Operation::SGreaterEqual, vec![a, b]),
-            LLVMIntULT => (Operation::ULess, vec![a, b]),
-            LLVMIntULE => (Operation::ULessEqual, vec![a, b]),
-            LLVMIntUGT => (Operation::UGreater, vec![a, b]),
-            LLVMIntUGE => (Operation::UGreaterEqual, vec![a, b]),
+            LLVMIntEQ => (IntOperation::Equal, vec![a, b]),
+            LLVMIntNE => (IntOperation::Unequal, vec![a, b]),
+            LLVMIntSLT => (IntOperation::SLess, vec![a, b]),
+            LLVMIntSLE => (IntOperation::SLessEqual, vec![a, b]),
+            LLVMIntSGT => (IntOperation::SGreater, vec![a, b]),
+            LLVMIntSGE => (IntOperation::SGreaterEqual, vec![a, b]),
+            LLVMIntULT => (IntOperation::ULess, vec![a, b]),
+            LLVMIntULE => (IntOperation::ULessEqual, vec![a, b]),
+            LLVMIntUGT => (IntOperation::UGreater, vec![a, b]),
+            LLVMIntUGE => (IntOperation::UGreaterEqual, vec![a, b]),
         };
         Some(Expression::Operation(operation, bits, parts))
     }
@@ -275,7 +275,7 @@ fn opcode_of(value: LLVMValueRef) -> Option<LLVMOpcode> {
 
 impl Expression {
     /// Evaluates the expression; `word` reads bytes of a root.
-    pub fn evaluate(&self, word: &Words<'_>) -> Option<i64> {
+    pub fn evaluate(&self, word: &RootReader<'_>) -> Option<i64> {
         match self {
             Expression::Constant(number) => Some(*number),
             Expression::Word {
@@ -305,10 +305,10 @@ fn unsigned(value: i64, bits: u32) -> u64 {
     (value as u64) << away >> away
 }
 
-impl Operation {
+impl IntOperation {
     /// Computes the operation on numbers of the given width in bits; `None` if it is undefined.
     pub fn apply(self, bits: u32, values: &[i64]) -> Option<i64> {
-        use Operation::*;
+        use IntOperation::*;
         let s = |i: usize| values.get(i).map(|&v| signed(v, bits));
         let u = |i: usize| values.get(i).map(|&v| unsigned(v, bits));
         let result = match self {
@@ -366,13 +366,13 @@ mod tests {
             bytes: 4,
         };
         let of = |operation, parts| Expression::Operation(operation, 32, parts);
-        let sum = of(Operation::Add, vec![load(0), load(1)]);
+        let sum = of(IntOperation::Add, vec![load(0), load(1)]);
         assert_eq!(sum.evaluate(&word), Some(-11));
-        let wide = of(Operation::ZeroExtend, vec![sum.clone()]);
+        let wide = of(IntOperation::ZeroExtend, vec![sum.clone()]);
         assert_eq!(wide.evaluate(&word), Some(0xffff_fff5));
-        let least = of(Operation::UMin, vec![sum.clone(), load(1)]);
+        let least = of(IntOperation::UMin, vec![sum.clone(), load(1)]);
         assert_eq!(least.evaluate(&word), Some(5));
-        let none = of(Operation::SDiv, vec![sum, Expression::Constant(0)]);
+        let none = of(IntOperation::SDiv, vec![sum, Expression::Constant(0)]);
         assert_eq!(none.evaluate(&word), None);
     }
 }

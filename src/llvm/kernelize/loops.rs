@@ -1,8 +1,8 @@
 //! Finds the worksharing loops of a region: where each begins and ends, in execution order.
 //!
-//! Code around them is left to [`super::accesses`], and code between them to [`super::phases`].
+//! Code around them is left to [`super::accesses`], and code between them to [`super::kernel_sequence`].
 
-use super::entries::{FINI, OURS};
+use super::runtime_calls::{PREFIX, STATIC_FINI};
 use super::{Refusal, refuse};
 use crate::nvptx::{called, instructions};
 use crate::raw::llvm;
@@ -67,9 +67,9 @@ fn named(function: LLVMValueRef, starts: &[&str]) -> Vec<LLVMValueRef> {
 
 /// Returns the loops of a region, numbered by the constant in the marker before each.
 pub(super) fn find(function: LLVMValueRef) -> Result<Vec<Loop>, Refusal> {
-    let (divided, fetch) = (format!("{OURS}static_"), format!("{OURS}fetch_"));
+    let (divided, fetch) = (format!("{PREFIX}static_"), format!("{PREFIX}fetch_"));
     let begins = named(function, &[&divided, &fetch]);
-    let ends = named(function, &[FINI, &format!("{OURS}fetched_")]);
+    let ends = named(function, &[STATIC_FINI, &format!("{PREFIX}fetched_")]);
     let mut loops = Vec::new();
     for &begin in &begins {
         let after = reached(&[block(begin)]);
@@ -115,7 +115,7 @@ pub(super) fn find(function: LLVMValueRef) -> Result<Vec<Loop>, Refusal> {
 
 /// Returns the number in the marker right before a loop begins.
 fn number(begin: LLVMValueRef) -> u32 {
-    let mark = format!("{OURS}at");
+    let mark = format!("{PREFIX}at");
     let mut at = llvm!(core::LLVMGetPreviousInstruction(begin));
     while !at.is_null() {
         if called(at).is_some_and(|f| *name_of(f) == *mark) {

@@ -4,9 +4,9 @@
 //! program, a pointer that lies in either and is not changed, or a private variable. A region with
 //! any other access stays on the host, because it is unknown which memory the device would need.
 
-use super::entries::{FINI, OURS};
+use super::kernel_sequence;
 use super::loops::{self, Loop};
-use super::phases;
+use super::runtime_calls::{PREFIX, STATIC_FINI};
 use super::{Access, Origin, Passing, Refusal, Root, constant, refuse, users};
 use crate::nvptx::{called, instructions};
 use crate::raw::llvm;
@@ -27,12 +27,12 @@ pub(super) enum Source {
     /// these offsets in turn.
     Of(Origin, Vec<u32>),
     /// Private or constant memory.
-    Own,
+    Private,
 }
 
 /// Accesses to the memory of a source.
 #[derive(Clone, Copy, Debug, Default)]
-struct Touched {
+struct SourceAccess {
     read: bool,
     write: bool,
     /// True if accesses are not at known offsets.
@@ -41,10 +41,10 @@ struct Touched {
     end: u64,
 }
 
-pub(super) struct Look {
+pub(super) struct AccessAnalysis {
     module: LLVMModuleRef,
     function: LLVMValueRef,
-    touched: BTreeMap<Source, Touched>,
+    touched: BTreeMap<Source, SourceAccess>,
 }
 
 /// Returns the origin of an argument or variable; `None` for other values.
@@ -85,11 +85,11 @@ pub(super) fn roots(
     function: LLVMValueRef,
     loops: &[Loop],
 ) -> Result<Vec<Root>, Refusal> {
-    let look = Look::at(module, function)?;
+    let look = AccessAnalysis::at(module, function)?;
     match loops {
         [] => return Err(refuse("its loop is never reached", None)),
         [only] => around(module, function, only)?,
-        several => phases::check(&look, function, several)?,
+        several => kernel_sequence::check(&look, function, several)?,
     }
     look.passing()
 }
@@ -99,7 +99,7 @@ pub(super) fn all_roots(
     module: LLVMModuleRef,
     function: LLVMValueRef,
 ) -> Result<Vec<Root>, Refusal> {
-    Look::at(module, function)?.passing()
+    AccessAnalysis::at(module, function)?.passing()
 }
 
 /// Returns the indices of the region's roots that a part of it writes.
@@ -108,7 +108,7 @@ pub(super) fn written(
     part: LLVMValueRef,
     roots: &[Root],
 ) -> Result<Vec<u32>, Refusal> {
-    let look = Look::at(module, part)?;
+    let look = AccessAnalysis::at(module, part)?;
     let writes = |origin: &Origin| {
         let of = |s: &Source| matches!(s, Source::Of(o, _) if o == origin);
         look.touched.iter().any(|(s, t)| t.write && of(s))
@@ -116,7 +116,7 @@ pub(super) fn written(
     // Any other sources are addresses within the roots.
     let beside = |s: &Source| match s {
         Source::Of(origin, _) => roots.iter().all(|r| r.origin != *origin),
-        Source::Own => false,
+        Source::Private => false,
     };
     let any = look.touched.iter().any(|(s, t)| t.write && beside(s));
     let numbers = (0u32..).zip(roots);
@@ -163,20 +163,20 @@ fn shared_store(module: LLVMModuleRef, function: LLVMValueRef, instruction: LLVM
     if llvm!(core::LLVMIsAStoreInst(instruction)).is_null() {
         return false;
     }
-    let look = Look {
+    let look = AccessAnalysis {
         module,
         function,
         touched: BTreeMap::new(),
     };
     let address = llvm!(core::LLVMGetOperand(instruction, 1));
     let found = look.sources(address, instruction);
-    found.is_ok_and(|list| list.iter().any(|(s, _)| *s != Source::Own))
+    found.is_ok_and(|list| list.iter().any(|(s, _)| *s != Source::Private))
 }
 
-impl Look {
+impl AccessAnalysis {
     /// Analyzes a function.
-    fn at(module: LLVMModuleRef, function: LLVMValueRef) -> Result<Look, Refusal> {
-        let mut look = Look {
+    fn at(module: LLVMModuleRef, function: LLVMValueRef) -> Result<AccessAnalysis, Refusal> {
+        let mut look = AccessAnalysis {
             module,
             function,
             touched: BTreeMap::new(),
@@ -224,7 +224,7 @@ impl Look {
                 let address = self.operand(instruction, 1);
                 if holds_pointer(of(value)) {
                     let own = self.sources(address, instruction)?;
-                    if own.iter().any(|(s, _)| *s != Source::Own) {
+                    if own.iter().any(|(s, _)| *s != Source::Private) {
                         return Err(refuse("an address is stored in memory", Some(instruction)));
                     }
                 }
@@ -282,8 +282,8 @@ impl Look {
             return Ok(());
         };
         let name = name_of(callee);
-        if name.starts_with(OURS)
-            || &*name == FINI
+        if name.starts_with(PREFIX)
+            || &*name == STATIC_FINI
             || name.starts_with("llvm.lifetime.")
             || name.starts_with("llvm.dbg.")
             || name.starts_with("llvm.assume")
@@ -293,7 +293,7 @@ impl Look {
         {
             return Ok(());
         }
-        let size = |look: &Look| {
+        let size = |look: &AccessAnalysis| {
             let size = constant(look.operand(call, 2));
             size.and_then(|n| u64::try_from(n).ok())
         };
@@ -321,7 +321,7 @@ impl Look {
     /// compared with.
     fn address(&mut self, at: LLVMValueRef, address: LLVMValueRef) -> Result<(), Refusal> {
         for (source, _) in self.sources(address, at)? {
-            if source != Source::Own {
+            if source != Source::Private {
                 self.touched.entry(source).or_default();
             }
         }
@@ -337,7 +337,7 @@ impl Look {
         write: bool,
     ) -> Result<(), Refusal> {
         for (source, offset) in self.sources(address, at)? {
-            if source == Source::Own {
+            if source == Source::Private {
                 continue;
             }
             let touched = self.touched.entry(source).or_default();
@@ -391,7 +391,7 @@ impl Look {
                     open.push((self.operand(base, 2), None));
                 }
                 LLVMFreeze => open.push((self.operand(base, 0), distance)),
-                LLVMAlloca => found.push((Source::Own, distance)),
+                LLVMAlloca => found.push((Source::Private, distance)),
                 LLVMLoad => {
                     let source = self.pointer(base, at)?;
                     found.push((source, distance));
@@ -412,13 +412,13 @@ impl Look {
             && llvm!(core::LLVMIsGlobalConstant(base)) != 0
             && llvm!(core::LLVMIsDeclaration(base)) == 0
         {
-            return Some(Source::Own);
+            return Some(Source::Private);
         }
         if llvm!(core::LLVMIsNull(base)) != 0
             || llvm!(core::LLVMIsUndef(base)) != 0
             || llvm!(core::LLVMIsPoison(base)) != 0
         {
-            return Some(Source::Own);
+            return Some(Source::Private);
         }
         origin(self.function, base).map(|o| Source::Of(o, Vec::new()))
     }
@@ -544,7 +544,7 @@ impl Look {
     }
 }
 
-fn access(touched: &Touched, known: Option<u64>) -> Access {
+fn access(touched: &SourceAccess, known: Option<u64>) -> Access {
     let end = (!touched.anywhere).then_some(touched.end);
     Access {
         read: touched.read,

@@ -1,12 +1,14 @@
-//! Translation of a region's code without its loops to a [`Script`].
+//! Translation of a region's code without its loops to a [`HostSchedule`].
 //!
-//! The input is the function that [`super::walk`] leaves once the loops are functions of their own.
+//! The input is the function that [`super::partition`] leaves once the loops are functions of their own.
 //! Code without a corresponding step is the reason why the region stays on the host. So are effects
 //! on memory that every thread would have, such as counting, because the schedule runs once for all
 //! threads.
 
-use super::script::{Conversion, Operand, Real, Run, Script, Step};
-use super::{Operation, Refusal, constant, loops, phases, refuse, users, walk};
+use super::host_schedule::{
+    Conversion, FloatOperation, HostSchedule, KernelLaunch, ScheduleOperand, ScheduleStep,
+};
+use super::{IntOperation, Refusal, constant, kernel_sequence, loops, partition, refuse, users};
 use crate::nvptx::{called, instructions};
 use crate::raw::llvm;
 use crate::reader::name_of;
@@ -17,29 +19,29 @@ use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 
 type Blocks = HashSet<LLVMBasicBlockRef>;
 
-/// Limit of the private variables that the host keeps for the thread, in bytes.
-const OWN: u64 = 64 << 10;
+/// IterationBound of the private variables that the host keeps for the thread, in bytes.
+const MOST_PRIVATE_BYTES: u64 = 64 << 10;
 /// Most accesses of a sequential loop's block to the program's memory.
-const IDLE: u64 = 128;
+const MOST_ACCESSES: u64 = 128;
 /// Most steps of a script.
-const STEPS: usize = 20_000;
+const MOST_STEPS: usize = 20_000;
 
 /// A call in the function that becomes a launch.
 #[derive(Clone, Debug)]
-pub(super) struct Launched {
+pub(super) struct LaunchSite {
     pub call: LLVMValueRef,
     pub phase: u32,
-    pub first: Limit,
-    pub last: Limit,
+    pub first: IterationBound,
+    pub last: IterationBound,
     pub bits: u32,
     pub unsigned: bool,
     /// The kernel's further arguments.
-    pub words: Vec<Given>,
+    pub words: Vec<LaunchArgument>,
 }
 
 /// The number of a loop's first or last iteration.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Limit {
+pub(super) enum IterationBound {
     Value(LLVMValueRef),
     /// Stored in this variable.
     In(LLVMValueRef),
@@ -47,7 +49,7 @@ pub(super) enum Limit {
 
 /// A word that a kernel gets.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Given {
+pub(super) enum LaunchArgument {
     /// A number.
     Value(LLVMValueRef),
     /// An address.
@@ -57,19 +59,19 @@ pub(super) enum Given {
 }
 
 /// Translates a function to a script.
-pub(super) fn script(
+pub(super) fn build(
     module: LLVMModuleRef,
     function: LLVMValueRef,
-    launched: &[Launched],
+    launched: &[LaunchSite],
     shared: &HashSet<LLVMValueRef>,
-) -> Result<Script, Refusal> {
-    let mut it = Writing {
+) -> Result<HostSchedule, Refusal> {
+    let mut it = ScheduleBuilder {
         module,
         function,
-        script: Script::default(),
-        places: HashMap::new(),
+        schedule: HostSchedule::default(),
+        operands: HashMap::new(),
         blocks: HashMap::new(),
-        open: Vec::new(),
+        pending_jumps: Vec::new(),
     };
     for variable in instructions(function) {
         if llvm!(core::LLVMIsAAllocaInst(variable)).is_null() {
@@ -79,10 +81,10 @@ pub(super) fn script(
             it.place(variable)?;
         }
         if shared.contains(&variable)
-            && let Some(Operand::Own(at)) = it.places.get(&variable)
+            && let Some(ScheduleOperand::Private(at)) = it.operands.get(&variable)
         {
             let size = it.size(llvm!(core::LLVMGetAllocatedType(variable)));
-            it.script.shared.push((*at, size as u32));
+            it.schedule.shared.push((*at, size as u32));
         }
     }
     let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
@@ -102,28 +104,28 @@ pub(super) fn script(
         it.block(block, launched)?;
         block = llvm!(core::LLVMGetNextBasicBlock(block));
     }
-    for (step, to) in std::mem::take(&mut it.open) {
+    for (step, to) in std::mem::take(&mut it.pending_jumps) {
         let Some(&at) = it.blocks.get(&to) else {
             continue;
         };
-        if let Some(Step::Jump(target)) = it.script.steps.get_mut(step) {
+        if let Some(ScheduleStep::Jump(target)) = it.schedule.steps.get_mut(step) {
             *target = at;
         }
     }
-    if it.script.steps.len() > STEPS {
+    if it.schedule.steps.len() > MOST_STEPS {
         return Err(refuse("there is too much code around its loops", None));
     }
-    Ok(it.script)
+    Ok(it.schedule)
 }
 
 /// Returns true if only loops use a variable: each of their iterations has its own.
-fn of_loops(variable: LLVMValueRef, launched: &[Launched]) -> bool {
-    let limits = |l: &Launched| {
+fn of_loops(variable: LLVMValueRef, launched: &[LaunchSite]) -> bool {
+    let limits = |l: &LaunchSite| {
         [l.first, l.last]
             .iter()
-            .any(|l| matches!(l, Limit::In(v) if *v == variable))
+            .any(|l| matches!(l, IterationBound::In(v) if *v == variable))
     };
-    let gets = |g: &Given| matches!(g, Given::Part(v, _) if *v == variable);
+    let gets = |g: &LaunchArgument| matches!(g, LaunchArgument::Part(v, _) if *v == variable);
     let idle = |user: LLVMValueRef| {
         launched.iter().any(|l| l.call == user)
             || called(user).is_some_and(|f| name_of(f).starts_with("llvm.lifetime."))
@@ -140,11 +142,12 @@ fn idle_loops(all: &Blocks, among: &Blocks, launches: &Blocks, found: &mut Block
     while let Some(&block) = left.iter().next() {
         left.remove(&block);
         let outside = |b| !among.contains(&b);
-        let ahead = walk::reached(&[block], &outside);
+        let ahead = partition::reached(&[block], &outside);
         if !ahead.contains(&block) {
             continue;
         }
-        let returns = |b: &&LLVMBasicBlockRef| walk::reached(&[**b], &outside).contains(&block);
+        let returns =
+            |b: &&LLVMBasicBlockRef| partition::reached(&[**b], &outside).contains(&block);
         let mut cycle: Blocks = ahead.iter().filter(returns).copied().collect();
         left.retain(|b| !cycle.contains(b));
         if cycle.is_disjoint(launches) {
@@ -165,16 +168,16 @@ fn idle_loops(all: &Blocks, among: &Blocks, launches: &Blocks, found: &mut Block
     }
 }
 
-struct Writing {
+struct ScheduleBuilder {
     module: LLVMModuleRef,
     function: LLVMValueRef,
-    script: Script,
+    schedule: HostSchedule,
     /// Operands that hold values.
-    places: HashMap<LLVMValueRef, Operand>,
+    operands: HashMap<LLVMValueRef, ScheduleOperand>,
     /// First steps of blocks.
     blocks: HashMap<LLVMBasicBlockRef, u32>,
     /// Jumps to blocks whose first step is not known yet.
-    open: Vec<(usize, LLVMBasicBlockRef)>,
+    pending_jumps: Vec<(usize, LLVMBasicBlockRef)>,
 }
 
 fn operand(value: LLVMValueRef, index: u32) -> LLVMValueRef {
@@ -201,7 +204,7 @@ fn bits_of(value: LLVMValueRef) -> Result<u32, Refusal> {
     })
 }
 
-impl Writing {
+impl ScheduleBuilder {
     fn size(&self, of: LLVMTypeRef) -> u64 {
         let layout = llvm!(target::LLVMGetModuleDataLayout(self.module));
         llvm!(target::LLVMABISizeOfType(layout, of))
@@ -219,11 +222,12 @@ impl Writing {
         let of = llvm!(core::LLVMGetAllocatedType(variable));
         let count = constant(operand(variable, 0)).and_then(|c| u64::try_from(c).ok());
         let size = count.and_then(|c| c.checked_mul(self.size(of)));
-        let at = u64::from(self.script.own);
+        let at = u64::from(self.schedule.private_bytes);
         match size.map(|s| at + s.max(1).next_multiple_of(16)) {
-            Some(end) if end <= OWN => {
-                self.places.insert(variable, Operand::Own(at as u32));
-                self.script.own = end as u32;
+            Some(end) if end <= MOST_PRIVATE_BYTES => {
+                self.operands
+                    .insert(variable, ScheduleOperand::Private(at as u32));
+                self.schedule.private_bytes = end as u32;
                 Ok(())
             }
             _ => Err(refuse(
@@ -234,54 +238,54 @@ impl Writing {
     }
 
     fn fresh(&mut self) -> u32 {
-        self.script.words += 1;
-        self.script.words - 1
+        self.schedule.words += 1;
+        self.schedule.words - 1
     }
 
     /// Returns the operand that holds a value, now or later.
-    fn at(&mut self, value: LLVMValueRef) -> Result<Operand, Refusal> {
-        if let Some(&known) = self.places.get(&value) {
+    fn at(&mut self, value: LLVMValueRef) -> Result<ScheduleOperand, Refusal> {
+        if let Some(&known) = self.operands.get(&value) {
             return Ok(known);
         }
         if !llvm!(core::LLVMIsAInstruction(value)).is_null() {
             bits_of(value)?;
-            let word = Operand::Word(self.fresh());
-            self.places.insert(value, word);
+            let word = ScheduleOperand::Word(self.fresh());
+            self.operands.insert(value, word);
             return Ok(word);
         }
         if let Some(number) = constant(value) {
             bits_of(value)?;
-            return Ok(Operand::Constant(number as u64));
+            return Ok(ScheduleOperand::Constant(number as u64));
         }
         let of = llvm!(core::LLVMTypeOf(value));
         if !llvm!(core::LLVMIsAConstantFP(value)).is_null() {
             let mut loses = 0;
             let number = llvm!(core::LLVMConstRealGetDouble(value, &mut loses));
             return match bits_of(value)? {
-                32 => Ok(Operand::Constant((number as f32).to_bits().into())),
-                _ => Ok(Operand::Constant(number.to_bits())),
+                32 => Ok(ScheduleOperand::Constant((number as f32).to_bits().into())),
+                _ => Ok(ScheduleOperand::Constant(number.to_bits())),
             };
         }
         if llvm!(core::LLVMIsNull(value)) != 0 || llvm!(core::LLVMIsUndef(value)) != 0 {
             bits_of(value)?;
-            return Ok(Operand::Constant(0));
+            return Ok(ScheduleOperand::Constant(0));
         }
         if llvm!(core::LLVMGetTypeKind(of)) == LLVMTypeKind::LLVMPointerTypeKind {
             let (base, offset) = shim::constant_offset(self.module, value);
             if !llvm!(core::LLVMIsAGlobalVariable(base)).is_null() {
                 let name = name_of(base).into_string();
-                let known = self.script.variables.iter().position(|v| *v == name);
+                let known = self.schedule.variables.iter().position(|v| *v == name);
                 let number = known.unwrap_or_else(|| {
-                    self.script.variables.push(name);
-                    self.script.variables.len() - 1
+                    self.schedule.variables.push(name);
+                    self.schedule.variables.len() - 1
                 });
-                return Ok(Operand::Variable(number as u32, offset));
+                return Ok(ScheduleOperand::Variable(number as u32, offset));
             }
         }
         let count = llvm!(core::LLVMCountParams(self.function));
         let index = (2..count).find(|&i| llvm!(core::LLVMGetParam(self.function, i)) == value);
         match index {
-            Some(index) => Ok(Operand::Captured(index - 2)),
+            Some(index) => Ok(ScheduleOperand::Captured(index - 2)),
             None => Err(refuse(
                 "a value around its loops is not understood",
                 Some(value),
@@ -291,7 +295,7 @@ impl Writing {
 
     fn result(&mut self, value: LLVMValueRef) -> Result<u32, Refusal> {
         match self.at(value)? {
-            Operand::Word(word) => Ok(word),
+            ScheduleOperand::Word(word) => Ok(word),
             _ => Err(refuse(
                 "a value around its loops is not understood",
                 Some(value),
@@ -299,13 +303,13 @@ impl Writing {
         }
     }
 
-    fn parts(&mut self, value: LLVMValueRef, count: u32) -> Result<Vec<Operand>, Refusal> {
+    fn parts(&mut self, value: LLVMValueRef, count: u32) -> Result<Vec<ScheduleOperand>, Refusal> {
         (0..count).map(|i| self.at(operand(value, i))).collect()
     }
 
     fn jump(&mut self, to: LLVMBasicBlockRef) {
-        self.open.push((self.script.steps.len(), to));
-        self.script.steps.push(Step::Jump(0));
+        self.pending_jumps.push((self.schedule.steps.len(), to));
+        self.schedule.steps.push(ScheduleStep::Jump(0));
     }
 
     /// Continues from one block to another.
@@ -323,14 +327,14 @@ impl Writing {
             phi = llvm!(core::LLVMGetNextInstruction(phi));
         }
         if !moves.is_empty() {
-            self.script.steps.push(Step::Move(moves));
+            self.schedule.steps.push(ScheduleStep::Move(moves));
         }
         self.jump(to);
         Ok(())
     }
 
-    fn block(&mut self, block: LLVMBasicBlockRef, launched: &[Launched]) -> Result<(), Refusal> {
-        self.blocks.insert(block, self.script.steps.len() as u32);
+    fn block(&mut self, block: LLVMBasicBlockRef, launched: &[LaunchSite]) -> Result<(), Refusal> {
+        self.blocks.insert(block, self.schedule.steps.len() as u32);
         let mut at = llvm!(core::LLVMGetFirstInstruction(block));
         while !at.is_null() {
             match launched.iter().find(|l| l.call == at) {
@@ -348,7 +352,7 @@ impl Writing {
         let mut looks = Vec::new();
         let mut at = llvm!(core::LLVMGetFirstInstruction(block));
         while !at.is_null() {
-            let accesses = phases::accesses(at).into_iter();
+            let accesses = kernel_sequence::accesses(at).into_iter();
             looks.extend(accesses.filter(|a| !is_own(a.0)).map(|_| at));
             at = llvm!(core::LLVMGetNextInstruction(at));
         }
@@ -356,7 +360,7 @@ impl Writing {
             return Ok(());
         };
         match shim::max_trips(block).map(|n| n.saturating_mul(looks.len() as u64)) {
-            Some(count) if count <= IDLE => Ok(()),
+            Some(count) if count <= MOST_ACCESSES => Ok(()),
             _ => Err(refuse(
                 "a sequential loop around its loops uses memory",
                 Some(first),
@@ -364,36 +368,38 @@ impl Writing {
         }
     }
 
-    fn launch(&mut self, run: &Launched) -> Result<(), Refusal> {
-        let mut limit = |limit: Limit| match limit {
-            Limit::Value(value) => self.at(value),
-            Limit::In(variable) => {
+    fn launch(&mut self, run: &LaunchSite) -> Result<(), Refusal> {
+        let mut limit = |limit: IterationBound| match limit {
+            IterationBound::Value(value) => self.at(value),
+            IterationBound::In(variable) => {
                 let from = self.at(variable)?;
                 let word = self.fresh();
-                self.script.steps.push(Step::Load(word, from, run.bits / 8));
-                Ok(Operand::Word(word))
+                self.schedule
+                    .steps
+                    .push(ScheduleStep::Load(word, from, run.bits / 8));
+                Ok(ScheduleOperand::Word(word))
             }
         };
         let (first, last) = (limit(run.first)?, limit(run.last)?);
         let (mut words, mut addresses) = (Vec::new(), Vec::new());
         for given in &run.words {
-            if let Given::Address(_) = given {
+            if let LaunchArgument::Address(_) = given {
                 addresses.push(words.len() as u32);
             }
             words.push(match *given {
-                Given::Value(value) | Given::Address(value) => self.at(value)?,
-                Given::Part(variable, offset) => {
-                    let Operand::Own(start) = self.at(variable)? else {
+                LaunchArgument::Value(value) | LaunchArgument::Address(value) => self.at(value)?,
+                LaunchArgument::Part(variable, offset) => {
+                    let ScheduleOperand::Private(start) = self.at(variable)? else {
                         return Err(refuse("a variable around its loops is not known", None));
                     };
                     let word = self.fresh();
-                    let from = Operand::Own(start + offset as u32);
-                    self.script.steps.push(Step::Load(word, from, 8));
-                    Operand::Word(word)
+                    let from = ScheduleOperand::Private(start + offset as u32);
+                    self.schedule.steps.push(ScheduleStep::Load(word, from, 8));
+                    ScheduleOperand::Word(word)
                 }
             });
         }
-        self.script.steps.push(Step::Launch(Run {
+        self.schedule.steps.push(ScheduleStep::Launch(KernelLaunch {
             phase: run.phase,
             first,
             last,
@@ -409,23 +415,23 @@ impl Writing {
         use LLVMOpcode::*;
         let opcode = llvm!(core::LLVMGetInstructionOpcode(at));
         let whole = match opcode {
-            LLVMAdd => Some(Operation::Add),
-            LLVMSub => Some(Operation::Sub),
-            LLVMMul => Some(Operation::Mul),
-            LLVMSDiv => Some(Operation::SDiv),
-            LLVMUDiv => Some(Operation::UDiv),
-            LLVMSRem => Some(Operation::SRem),
-            LLVMURem => Some(Operation::URem),
-            LLVMShl => Some(Operation::Shl),
-            LLVMLShr => Some(Operation::LShr),
-            LLVMAShr => Some(Operation::AShr),
-            LLVMAnd => Some(Operation::And),
-            LLVMOr => Some(Operation::Or),
-            LLVMXor => Some(Operation::Xor),
+            LLVMAdd => Some(IntOperation::Add),
+            LLVMSub => Some(IntOperation::Sub),
+            LLVMMul => Some(IntOperation::Mul),
+            LLVMSDiv => Some(IntOperation::SDiv),
+            LLVMUDiv => Some(IntOperation::UDiv),
+            LLVMSRem => Some(IntOperation::SRem),
+            LLVMURem => Some(IntOperation::URem),
+            LLVMShl => Some(IntOperation::Shl),
+            LLVMLShr => Some(IntOperation::LShr),
+            LLVMAShr => Some(IntOperation::AShr),
+            LLVMAnd => Some(IntOperation::And),
+            LLVMOr => Some(IntOperation::Or),
+            LLVMXor => Some(IntOperation::Xor),
             LLVMICmp => Some(comparison(at)),
-            LLVMSExt => Some(Operation::SignExtend),
-            LLVMZExt => Some(Operation::ZeroExtend),
-            LLVMTrunc => Some(Operation::Truncate),
+            LLVMSExt => Some(IntOperation::SignExtend),
+            LLVMZExt => Some(IntOperation::ZeroExtend),
+            LLVMTrunc => Some(IntOperation::Truncate),
             _ => None,
         };
         if let Some(operation) = whole {
@@ -434,23 +440,25 @@ impl Writing {
             return self.whole(at, operation, bits, count);
         }
         match opcode {
-            LLVMFAdd => self.real(at, Real::Add, 2),
-            LLVMFSub => self.real(at, Real::Sub, 2),
-            LLVMFMul => self.real(at, Real::Mul, 2),
-            LLVMFDiv => self.real(at, Real::Div, 2),
-            LLVMFRem => self.real(at, Real::Rem, 2),
-            LLVMFNeg => self.real(at, Real::Negate, 1),
+            LLVMFAdd => self.real(at, FloatOperation::Add, 2),
+            LLVMFSub => self.real(at, FloatOperation::Sub, 2),
+            LLVMFMul => self.real(at, FloatOperation::Mul, 2),
+            LLVMFDiv => self.real(at, FloatOperation::Div, 2),
+            LLVMFRem => self.real(at, FloatOperation::Rem, 2),
+            LLVMFNeg => self.real(at, FloatOperation::Negate, 1),
             LLVMFCmp => {
                 // LLVM's predicates are masks of the outcomes for which they are true.
                 let wanted = llvm!(core::LLVMGetFCmpPredicate(at)) as u8;
-                self.real(at, Real::Compare(wanted), 2)
+                self.real(at, FloatOperation::Compare(wanted), 2)
             }
-            LLVMSelect => self.whole(at, Operation::Select, 64, 3),
+            LLVMSelect => self.whole(at, IntOperation::Select, 64, 3),
             LLVMFreeze | LLVMBitCast | LLVMPtrToInt | LLVMIntToPtr => {
                 let from = self.parts(at, 1)?[0];
                 bits_of(at)?;
                 let word = self.result(at)?;
-                self.script.steps.push(Step::Move(vec![(word, from)]));
+                self.schedule
+                    .steps
+                    .push(ScheduleStep::Move(vec![(word, from)]));
                 Ok(())
             }
             LLVMSIToFP => self.convert(at, Conversion::SignedToReal),
@@ -469,20 +477,22 @@ impl Writing {
             LLVMLoad => {
                 let (bytes, from) = (self.stored(at)?, self.at(operand(at, 0))?);
                 let word = self.result(at)?;
-                self.script.steps.push(Step::Load(word, from, bytes));
+                self.schedule
+                    .steps
+                    .push(ScheduleStep::Load(word, from, bytes));
                 Ok(())
             }
             LLVMStore => {
                 let bytes = self.stored(operand(at, 0))?;
                 let parts = self.parts(at, 2)?;
-                let store = Step::Store(parts[1], parts[0], bytes);
-                self.script.steps.push(store);
+                let store = ScheduleStep::Store(parts[1], parts[0], bytes);
+                self.schedule.steps.push(store);
                 Ok(())
             }
             LLVMGetElementPtr => self.element(at),
             LLVMBr | LLVMSwitch => self.branch(block, at),
             LLVMRet => {
-                self.script.steps.push(Step::End);
+                self.schedule.steps.push(ScheduleStep::End);
                 Ok(())
             }
             LLVMUnreachable => Err(refuse("the program may end around its loops", Some(at))),
@@ -501,23 +511,28 @@ impl Writing {
     fn whole(
         &mut self,
         at: LLVMValueRef,
-        operation: Operation,
+        operation: IntOperation,
         bits: u32,
         count: u32,
     ) -> Result<(), Refusal> {
         let parts = self.parts(at, count)?;
         let word = self.result(at)?;
-        let step = Step::Whole(word, operation, bits, parts);
-        self.script.steps.push(step);
+        let step = ScheduleStep::Int(word, operation, bits, parts);
+        self.schedule.steps.push(step);
         Ok(())
     }
 
-    fn real(&mut self, at: LLVMValueRef, operation: Real, count: u32) -> Result<(), Refusal> {
+    fn real(
+        &mut self,
+        at: LLVMValueRef,
+        operation: FloatOperation,
+        count: u32,
+    ) -> Result<(), Refusal> {
         let bits = bits_of(operand(at, 0))?;
         let parts = self.parts(at, count)?;
         let word = self.result(at)?;
-        let step = Step::Real(word, operation, bits, parts);
-        self.script.steps.push(step);
+        let step = ScheduleStep::Float(word, operation, bits, parts);
+        self.schedule.steps.push(step);
         Ok(())
     }
 
@@ -525,8 +540,8 @@ impl Writing {
         let sizes = (bits_of(operand(at, 0))?, bits_of(at)?);
         let from = self.at(operand(at, 0))?;
         let word = self.result(at)?;
-        let step = Step::Convert(word, conversion, sizes, from);
-        self.script.steps.push(step);
+        let step = ScheduleStep::Convert(word, conversion, sizes, from);
+        self.schedule.steps.push(step);
         Ok(())
     }
 
@@ -540,9 +555,9 @@ impl Writing {
                 let wanted = self.at(llvm!(core::LLVMGetSwitchCaseValue(at, case)))?;
                 let word = self.fresh();
                 let parts = vec![value, wanted];
-                let equal = Step::Whole(word, Operation::Equal, bits, parts);
-                self.script.steps.push(equal);
-                self.either(Operand::Word(word), block, next(case))?;
+                let equal = ScheduleStep::Int(word, IntOperation::Equal, bits, parts);
+                self.schedule.steps.push(equal);
+                self.either(ScheduleOperand::Word(word), block, next(case))?;
             }
             return self.edge(block, next(0));
         }
@@ -556,15 +571,15 @@ impl Writing {
     /// Branches to a block under a condition, and otherwise continues.
     fn either(
         &mut self,
-        condition: Operand,
+        condition: ScheduleOperand,
         from: LLVMBasicBlockRef,
         to: LLVMBasicBlockRef,
     ) -> Result<(), Refusal> {
-        let here = self.script.steps.len();
-        self.script.steps.push(Step::End);
+        let here = self.schedule.steps.len();
+        self.schedule.steps.push(ScheduleStep::End);
         self.edge(from, to)?;
-        let after = self.script.steps.len() as u32;
-        self.script.steps[here] = Step::Branch(condition, here as u32 + 1, after);
+        let after = self.schedule.steps.len() as u32;
+        self.schedule.steps[here] = ScheduleStep::Branch(condition, here as u32 + 1, after);
         Ok(())
     }
 
@@ -580,7 +595,7 @@ impl Writing {
                 let member = constant(number).unwrap_or(0) as u32;
                 let offset = llvm!(target::LLVMOffsetOfElement(layout, of, member));
                 of = llvm!(core::LLVMStructGetTypeAtIndex(of, member));
-                Operand::Constant(offset)
+                ScheduleOperand::Constant(offset)
             } else {
                 if index > 1 {
                     of = llvm!(core::LLVMGetElementType(of));
@@ -588,20 +603,22 @@ impl Writing {
                 let size = self.size(of);
                 let (bits, number) = (bits_of(number)?, self.at(number)?);
                 let (wide, times) = (self.fresh(), self.fresh());
-                let extend = Step::Whole(wide, Operation::SignExtend, bits, vec![number]);
-                let parts = vec![Operand::Word(wide), Operand::Constant(size)];
-                self.script.steps.push(extend);
-                let multiply = Step::Whole(times, Operation::Mul, 64, parts);
-                self.script.steps.push(multiply);
-                Operand::Word(times)
+                let extend = ScheduleStep::Int(wide, IntOperation::SignExtend, bits, vec![number]);
+                let parts = vec![ScheduleOperand::Word(wide), ScheduleOperand::Constant(size)];
+                self.schedule.steps.push(extend);
+                let multiply = ScheduleStep::Int(times, IntOperation::Mul, 64, parts);
+                self.schedule.steps.push(multiply);
+                ScheduleOperand::Word(times)
             };
             let word = self.fresh();
-            let add = Step::Whole(word, Operation::Add, 64, vec![sum, distance]);
-            self.script.steps.push(add);
-            sum = Operand::Word(word);
+            let add = ScheduleStep::Int(word, IntOperation::Add, 64, vec![sum, distance]);
+            self.schedule.steps.push(add);
+            sum = ScheduleOperand::Word(word);
         }
         let word = self.result(at)?;
-        self.script.steps.push(Step::Move(vec![(word, sum)]));
+        self.schedule
+            .steps
+            .push(ScheduleStep::Move(vec![(word, sum)]));
         Ok(())
     }
 
@@ -623,10 +640,10 @@ impl Writing {
         }
         let whole = |operation| (operation, 2);
         let found = match name.strip_prefix("llvm.").and_then(|n| n.split('.').next()) {
-            Some("smin") => Some(whole(Operation::SMin)),
-            Some("smax") => Some(whole(Operation::SMax)),
-            Some("umin") => Some(whole(Operation::UMin)),
-            Some("umax") => Some(whole(Operation::UMax)),
+            Some("smin") => Some(whole(IntOperation::SMin)),
+            Some("smax") => Some(whole(IntOperation::SMax)),
+            Some("umin") => Some(whole(IntOperation::UMin)),
+            Some("umax") => Some(whole(IntOperation::UMax)),
             _ => None,
         };
         if let Some((operation, count)) = found {
@@ -636,16 +653,16 @@ impl Writing {
         let copies = name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.");
         if copies && let Some(size) = size() {
             let parts = self.parts(at, 2)?;
-            let copy = Step::Copy(parts[0], parts[1], size);
-            self.script.steps.push(copy);
+            let copy = ScheduleStep::Copy(parts[0], parts[1], size);
+            self.schedule.steps.push(copy);
             return Ok(());
         }
         if name.starts_with("llvm.memset.")
             && let Some(size) = size()
         {
             let parts = self.parts(at, 2)?;
-            let fill = Step::Fill(parts[0], parts[1], size);
-            self.script.steps.push(fill);
+            let fill = ScheduleStep::Fill(parts[0], parts[1], size);
+            self.schedule.steps.push(fill);
             return Ok(());
         }
         let plain = match name.strip_prefix("llvm.") {
@@ -656,20 +673,20 @@ impl Writing {
             None => &name,
         };
         let real = match plain {
-            "sqrt" => Some((Real::SquareRoot, 1)),
-            "fabs" => Some((Real::Absolute, 1)),
-            "floor" => Some((Real::Floor, 1)),
-            "ceil" => Some((Real::Ceiling, 1)),
-            "trunc" => Some((Real::Truncate, 1)),
-            "exp" => Some((Real::Exponential, 1)),
-            "log" => Some((Real::Logarithm, 1)),
-            "sin" => Some((Real::Sine, 1)),
-            "cos" => Some((Real::Cosine, 1)),
-            "pow" => Some((Real::Power, 2)),
-            "fma" => Some((Real::Fused, 3)),
-            "minnum" | "fmin" => Some((Real::Least, 2)),
-            "maxnum" | "fmax" => Some((Real::Most, 2)),
-            "fmod" => Some((Real::Rem, 2)),
+            "sqrt" => Some((FloatOperation::SquareRoot, 1)),
+            "fabs" => Some((FloatOperation::Absolute, 1)),
+            "floor" => Some((FloatOperation::Floor, 1)),
+            "ceil" => Some((FloatOperation::Ceiling, 1)),
+            "trunc" => Some((FloatOperation::Truncate, 1)),
+            "exp" => Some((FloatOperation::Exponential, 1)),
+            "log" => Some((FloatOperation::Logarithm, 1)),
+            "sin" => Some((FloatOperation::Sine, 1)),
+            "cos" => Some((FloatOperation::Cosine, 1)),
+            "pow" => Some((FloatOperation::Power, 2)),
+            "fma" => Some((FloatOperation::Fused, 3)),
+            "minnum" | "fmin" => Some((FloatOperation::Least, 2)),
+            "maxnum" | "fmax" => Some((FloatOperation::Most, 2)),
+            "fmod" => Some((FloatOperation::Rem, 2)),
             _ => None,
         };
         match real {
@@ -708,18 +725,18 @@ pub(super) fn is_own(address: LLVMValueRef) -> bool {
     true
 }
 
-fn comparison(at: LLVMValueRef) -> Operation {
+fn comparison(at: LLVMValueRef) -> IntOperation {
     use LLVMIntPredicate::*;
     match llvm!(core::LLVMGetICmpPredicate(at)) {
-        LLVMIntEQ => Operation::Equal,
-        LLVMIntNE => Operation::Unequal,
-        LLVMIntSLT => Operation::SLess,
-        LLVMIntSLE => Operation::SLessEqual,
-        LLVMIntSGT => Operation::SGreater,
-        LLVMIntSGE => Operation::SGreaterEqual,
-        LLVMIntULT => Operation::ULess,
-        LLVMIntULE => Operation::ULessEqual,
-        LLVMIntUGT => Operation::UGreater,
-        LLVMIntUGE => Operation::UGreaterEqual,
+        LLVMIntEQ => IntOperation::Equal,
+        LLVMIntNE => IntOperation::Unequal,
+        LLVMIntSLT => IntOperation::SLess,
+        LLVMIntSLE => IntOperation::SLessEqual,
+        LLVMIntSGT => IntOperation::SGreater,
+        LLVMIntSGE => IntOperation::SGreaterEqual,
+        LLVMIntULT => IntOperation::ULess,
+        LLVMIntULE => IntOperation::ULessEqual,
+        LLVMIntUGT => IntOperation::UGreater,
+        LLVMIntUGE => IntOperation::UGreaterEqual,
     }
 }

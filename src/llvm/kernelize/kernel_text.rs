@@ -4,9 +4,9 @@
 //! into them; then the program's variables in those functions are replaced by the kernel's
 //! arguments.
 
-use super::copies::{self, Records};
-use super::entries::{OURS, Reduction};
-use super::{Origin, Passing, Root, names};
+use super::reduction_records::{self, Records};
+use super::runtime_calls::{PREFIX, Reduction};
+use super::{Origin, Passing, Root, device_names};
 use crate::nvptx::machine::GpuMachine;
 use crate::nvptx::{called, functions, instructions, variables};
 use crate::parse::Parsed;
@@ -49,16 +49,16 @@ pub(super) struct Kernel {
 
 /// All kernels of a program.
 #[derive(Debug, Default)]
-pub(super) struct Unit {
+pub(super) struct KernelUnit {
     /// The device code.
     pub bitcode: Vec<u8>,
     /// Private memory of an iteration, by kernel.
-    pub memory: HashMap<String, Memory>,
+    pub memory: HashMap<String, KernelMemory>,
 }
 
 /// Sizes of an iteration's private variables, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct KernelMemory {
     /// In the device's own private memory.
     pub private: u64,
     /// In slices of memory that the launch provides.
@@ -66,10 +66,10 @@ pub(super) struct Memory {
 }
 
 /// Generates the unit of kernels for regions with these roots.
-pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Unit, String> {
+pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<KernelUnit, String> {
     let module = parsed.module;
     for function in functions(module).collect::<Vec<_>>() {
-        if let Some(name) = names::mathematics(&name_of(function))
+        if let Some(name) = device_names::mathematics(&name_of(function))
             && llvm!(core::LLVMIsDeclaration(function)) != 0
         {
             rename(module, function, &name);
@@ -88,7 +88,9 @@ pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Unit,
             let reduction = kernel.reduction.as_ref()?;
             let function = kernel.function;
             let name = &kernel.name;
-            Some(copies::place(module, function, name, reduction, THREADS))
+            Some(reduction_records::lay_out(
+                module, function, name, reduction, THREADS,
+            ))
         });
         if fresh {
             always_inline(kernel.function);
@@ -127,7 +129,7 @@ pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Unit,
         let _ = std::fs::write(file, text);
     }
     let buffer = llvm!(bit_writer::LLVMWriteBitcodeToMemoryBuffer(module));
-    Ok(Unit {
+    Ok(KernelUnit {
         bitcode: take_buffer(buffer),
         memory,
     })
@@ -135,8 +137,8 @@ pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Unit,
 
 /// Returns the size of a kernel's variables, and moves those that are too large for private memory
 /// to the thread's slice of the launch's memory.
-fn memory(module: LLVMModuleRef, kernel: &str) -> Memory {
-    let mut memory = Memory::default();
+fn memory(module: LLVMModuleRef, kernel: &str) -> KernelMemory {
+    let mut memory = KernelMemory::default();
     let Some(kernel) = crate::nvptx::function(module, kernel) else {
         return memory;
     };
@@ -171,7 +173,7 @@ fn slice(module: LLVMModuleRef, kernel: LLVMValueRef, large: &[(LLVMValueRef, u6
     let none = c"".as_ptr();
     let mut types = [pointer, word];
     let of = llvm!(core::LLVMFunctionType(pointer, types.as_mut_ptr(), 2, 0));
-    let name = format!("{OURS}slice");
+    let name = format!("{PREFIX}slice");
     let gives = crate::nvptx::function(module, &name).unwrap_or_else(|| {
         let name = format!("{name}\0");
         llvm!(core::LLVMAddFunction(module, name.as_ptr().cast(), of))
@@ -475,7 +477,7 @@ fn place_globals(module: LLVMModuleRef, kernel: &str) {
         return;
     };
     let marks: Vec<LLVMValueRef> = instructions(kernel)
-        .filter(|&i| called(i).is_some_and(|f| *name_of(f) == *format!("{OURS}global")))
+        .filter(|&i| called(i).is_some_and(|f| *name_of(f) == *format!("{PREFIX}global")))
         .collect();
     for mark in marks {
         let variable = llvm!(core::LLVMGetOperand(mark, 0));

@@ -8,9 +8,9 @@
 //! outside of the loops, reading memory there that a loop changes, and using a value in one loop
 //! that a thread computed in another.
 
-use super::accesses::{Look, Source};
-use super::entries::OURS;
+use super::accesses::{AccessAnalysis, Source};
 use super::loops::Loop;
+use super::runtime_calls::PREFIX;
 use super::{Refusal, refuse, users};
 use crate::nvptx::{called, instructions};
 use crate::raw::llvm;
@@ -23,7 +23,11 @@ use inkwell::llvm_sys::prelude::*;
 pub(super) type Access = (LLVMValueRef, bool);
 
 /// Refuses regions that kernels one after the other would run differently.
-pub(super) fn check(look: &Look, function: LLVMValueRef, loops: &[Loop]) -> Result<(), Refusal> {
+pub(super) fn check(
+    look: &AccessAnalysis,
+    function: LLVMValueRef,
+    loops: &[Loop],
+) -> Result<(), Refusal> {
     let owner = |i| loops.iter().position(|l| l.contains(i));
     // Private variables that each loop writes, or that depend on its values.
     let mut written: Vec<HashSet<LLVMValueRef>> = vec![HashSet::new(); loops.len()];
@@ -31,7 +35,7 @@ pub(super) fn check(look: &Look, function: LLVMValueRef, loops: &[Loop]) -> Resu
         for (address, write) in accesses(instruction) {
             let at = owner(instruction);
             for (source, _) in look.sources(address, instruction)? {
-                if source == Source::Own {
+                if source == Source::Private {
                     continue;
                 }
                 if at.is_none() && write {
@@ -152,7 +156,8 @@ pub(super) fn accesses(instruction: LLVMValueRef) -> Vec<Access> {
             if name.starts_with("llvm.memset.") {
                 return vec![(operand(0), true)];
             }
-            if name.starts_with("llvm.") || name.starts_with(OURS) || name.starts_with("__kmpc_") {
+            if name.starts_with("llvm.") || name.starts_with(PREFIX) || name.starts_with("__kmpc_")
+            {
                 return Vec::new();
             }
             let count = llvm!(core::LLVMGetNumArgOperands(instruction));

@@ -17,8 +17,8 @@
 //! records that are too large for one warp are on the stack.
 
 use super::constant;
-use super::entries::{self, OURS, Reduction};
-use super::kernel::{WARP, quoted};
+use super::kernel_text::{WARP, quoted};
+use super::runtime_calls::{self, PREFIX, Reduction};
 use crate::nvptx::{called, instructions};
 use crate::raw::llvm;
 use crate::reader::name_of;
@@ -41,7 +41,7 @@ const WORDS: u64 = 64;
 
 /// The part of a record that belongs to a private copy.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct RecordPart {
     /// Offset in the record, in bytes.
     at: u64,
     size: u64,
@@ -60,11 +60,11 @@ pub(super) struct Records {
     pub slot: Option<u64>,
     /// Name of the function that returns a thread's slot.
     name: String,
-    parts: Vec<Part>,
+    parts: Vec<RecordPart>,
 }
 
 /// Decides the layout for a region's function, and makes the function use it.
-pub(super) fn place(
+pub(super) fn lay_out(
     module: LLVMModuleRef,
     function: LLVMValueRef,
     kernel: &str,
@@ -74,7 +74,7 @@ pub(super) fn place(
     let mut parts = Vec::new();
     let mut size = 0;
     for bytes in &reduction.items {
-        parts.push(Part {
+        parts.push(RecordPart {
             at: size,
             size: *bytes,
             stays: false,
@@ -85,19 +85,19 @@ pub(super) fn place(
         threads: most,
         size,
         slot: None,
-        name: format!("{OURS}slot.{kernel}"),
+        name: format!("{PREFIX}slot.{kernel}"),
         parts,
     };
     let begin =
         instructions(function).find(|&i| called(i).is_some_and(|f| *name_of(f) == *reduction.name));
     let Some(begin) = begin else { return records };
     let list = llvm!(core::LLVMGetOperand(begin, 1));
-    let Some(order) = Order::of(function) else {
+    let Some(order) = LoopOrder::of(function) else {
         return records;
     };
     let mut copies = Vec::new();
     for (k, part) in records.parts.iter_mut().enumerate() {
-        let copy = entries::private(module, function, list, 8 * k as i64);
+        let copy = runtime_calls::private(module, function, list, 8 * k as i64);
         let Some((copy, _)) = copy.filter(|&(copy, _)| stays(module, &order, copy)) else {
             continue;
         };
@@ -118,14 +118,14 @@ pub(super) fn place(
 }
 
 /// Partition of a function's code: before the loop, or in and after it.
-struct Order {
+struct LoopOrder {
     begin: LLVMValueRef,
     late: HashSet<LLVMBasicBlockRef>,
 }
 
-impl Order {
-    fn of(function: LLVMValueRef) -> Option<Order> {
-        let (divided, fetched) = (format!("{OURS}static_"), format!("{OURS}fetch_"));
+impl LoopOrder {
+    fn of(function: LLVMValueRef) -> Option<LoopOrder> {
+        let (divided, fetched) = (format!("{PREFIX}static_"), format!("{PREFIX}fetch_"));
         let begin = instructions(function).find(|&i| {
             called(i).is_some_and(|f| {
                 let name = name_of(f);
@@ -143,7 +143,7 @@ impl Order {
                 }
             }
         }
-        Some(Order { begin, late })
+        Some(LoopOrder { begin, late })
     }
 
     /// Returns true if an instruction is before the loop.
@@ -165,7 +165,7 @@ impl Order {
 
 /// Returns true if a copy can be part of the record: it is accessed by index, and each write in the
 /// loop follows a read of the same address.
-fn stays(module: LLVMModuleRef, order: &Order, copy: LLVMValueRef) -> bool {
+fn stays(module: LLVMModuleRef, order: &LoopOrder, copy: LLVMValueRef) -> bool {
     let mut open = vec![copy];
     let mut seen = HashSet::new();
     let mut indexed = false;
@@ -217,7 +217,7 @@ fn stays(module: LLVMModuleRef, order: &Order, copy: LLVMValueRef) -> bool {
 }
 
 /// Returns true if every path in the loop to a store has read the stored bytes.
-fn follows_read(module: LLVMModuleRef, order: &Order, store: LLVMValueRef) -> bool {
+fn follows_read(module: LLVMModuleRef, order: &LoopOrder, store: LLVMValueRef) -> bool {
     let loads = |at| !llvm!(core::LLVMIsALoadInst(at)).is_null();
     let place = |at| {
         let address = llvm!(core::LLVMGetOperand(at, u32::from(!loads(at))));
@@ -292,15 +292,15 @@ fn fit(size: u64, most: u32) -> Option<(u64, u32)> {
 fn put(
     module: LLVMModuleRef,
     function: LLVMValueRef,
-    order: &Order,
-    copies: &[(LLVMValueRef, Part)],
+    order: &LoopOrder,
+    copies: &[(LLVMValueRef, RecordPart)],
 ) {
     let context = llvm!(core::LLVMGetModuleContext(module));
     let byte = llvm!(core::LLVMInt8TypeInContext(context));
     let number = llvm!(core::LLVMInt32TypeInContext(context));
     let word = llvm!(core::LLVMInt64TypeInContext(context));
     let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
-    let it = Placing {
+    let it = CopyRedirection {
         byte,
         builder: llvm!(core::LLVMCreateBuilderInContext(context)),
         order,
@@ -335,13 +335,13 @@ fn put(
     llvm!(core::LLVMDisposeBuilder(it.builder));
 }
 
-struct Placing<'a> {
+struct CopyRedirection<'a> {
     byte: LLVMTypeRef,
     builder: LLVMBuilderRef,
-    order: &'a Order,
+    order: &'a LoopOrder,
 }
 
-impl Placing<'_> {
+impl CopyRedirection<'_> {
     fn offset(&self, pointer: LLVMValueRef, by: LLVMValueRef) -> LLVMValueRef {
         let mut index = [by];
         let index = index.as_mut_ptr();
@@ -423,7 +423,7 @@ impl Records {
             "  %other = alloca [{size} x i8], align {ALIGN}\n  \
              %into = alloca [{items} x ptr], align 16\n  %from = alloca [{items} x ptr], align 16"
         );
-        for (k, Part { at, .. }) in self.parts.iter().enumerate() {
+        for (k, RecordPart { at, .. }) in self.parts.iter().enumerate() {
             for (list, of) in [("into", "record"), ("from", "other")] {
                 let _ = writeln!(
                     text,
@@ -521,7 +521,7 @@ impl Records {
         text.push_str("}\n");
     }
 
-    fn write_part(&self, text: &mut String, label: &str, k: usize, part: Part) {
+    fn write_part(&self, text: &mut String, label: &str, k: usize, part: RecordPart) {
         let from = if label == "result" { "kept" } else { "record" };
         let (record, copy) = (format!("%{label}.r.{k}"), format!("%{label}.p.{k}"));
         let _ = writeln!(

@@ -1,17 +1,17 @@
 //! Enclosing synchronization: atomic updates and critical regions around a region's loops, for the
 //! host schedule.
 //!
-//! Each thread executes them once, and the schedule does so for all ([`super::walk`]). That is
-//! equivalent if the added value is the thread's share of a sum over iterations ([`super::sums`]):
+//! Each thread executes them once, and the schedule does so for all ([`super::partition`]). That is
+//! equivalent if the added value is the thread's share of a sum over iterations ([`super::array_reduction`]):
 //! the schedule adds the whole sum once. So these operations become plain ones: a load, an
 //! addition, a store.
 //!
 //! Other effects of each thread on memory, such as counting, are refused: the program would observe
 //! how many threads there were.
 
-use super::control::is_own;
-use super::walk::Section;
-use super::{Refusal, names, phases, refuse};
+use super::partition::LoopSection;
+use super::schedule_builder::is_own;
+use super::{Refusal, device_names, kernel_sequence, refuse};
 use crate::nvptx::{called, instructions};
 use crate::raw::llvm;
 use crate::reader::name_of;
@@ -35,7 +35,7 @@ fn opcode(value: LLVMValueRef) -> Option<LLVMOpcode> {
 /// Rewrites these operations. Refuses critical regions with other effects.
 pub(super) fn plain(
     function: LLVMValueRef,
-    sections: &[Section],
+    sections: &[LoopSection],
     sums: &HashSet<LLVMValueRef>,
 ) -> Result<(), Refusal> {
     let around = |i: &LLVMValueRef| !sections.iter().any(|s| s.contains(*i));
@@ -50,7 +50,7 @@ pub(super) fn plain(
         .filter(|&i| named(i, CRITICAL) || named(i, END))
         .collect();
     for &call in calls.iter().filter(|&&c| named(c, CRITICAL)) {
-        let odd = || refuse(names::reason(CRITICAL), Some(call));
+        let odd = || refuse(device_names::reason(CRITICAL), Some(call));
         let mut seen: HashSet<LLVMBasicBlockRef> = HashSet::new();
         let mut open = vec![call];
         while let Some(mut at) = open.pop() {
@@ -78,7 +78,7 @@ pub(super) fn plain(
 
 /// Returns true if an instruction of a critical region has no effect but adding such a share.
 fn harmless(at: LLVMValueRef, sums: &HashSet<LLVMValueRef>) -> bool {
-    let written = phases::accesses(at)
+    let written = kernel_sequence::accesses(at)
         .into_iter()
         .filter(|&(address, write)| write && !is_own(address));
     for (address, _) in written {

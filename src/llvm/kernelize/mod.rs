@@ -1,52 +1,54 @@
 //! Auto-offload: turns host regions (`parallel for` without `target`) into device kernels.
 //!
-//! [`outline`] examines each function that `__kmpc_fork_call` or `__kmpc_fork_call_if` runs. It
+//! [`kernelize`] examines each function that `__kmpc_fork_call` or `__kmpc_fork_call_if` runs. It
 //! decides whether the function's iterations can run on a device, and gives the reason if not. It
 //! produces one unit of device code, like those that compilers make of `target` regions, with a
 //! kernel for each region that can:
 //!
 //! - [`flatten`] inlines everything that a region's function calls.
-//! - [`entries`] replaces its runtime calls by calls of `runtime-c/device/outlined.c`, which make
+//! - [`runtime_calls`] replaces its runtime calls by calls of `runtime-c/device/outlined.c`, which make
 //!   it run one iteration.
 //! - [`accesses`] determines which memory must be on the device.
-//! - [`kernel`] calls the function for each iteration of a thread.
-//! - [`phases`] turns several loops into a sequence of kernels. If the kernels cannot run the code
-//!   around the loops, the host runs it between them ([`walk`]).
-//! - [`copies`] places the private copies of a reduction.
+//! - [`kernel_text`] calls the function for each iteration of a thread.
+//! - [`kernel_sequence`] turns several loops into a sequence of kernels. If the kernels cannot run the code
+//!   around the loops, the host runs it between them ([`partition`]).
+//! - [`reduction_records`] places the private copies of a reduction.
 //!
 //! This is sound because a loop that is divided over threads may be divided over any number of them
 //! if nothing in it queries their number, and because a thread that runs one iteration initializes
-//! its private variables for it. Code around a loop runs once for each iteration; [`entries`]
+//! its private variables for it. Code around a loop runs once for each iteration; [`runtime_calls`]
 //! refuses what could observe the difference.
 //!
 //! Devices and addresses are left to `offload::outlined`.
 
 mod accesses;
-mod around;
-mod control;
-mod copies;
-mod entries;
+mod array_reduction;
+mod bounds;
+mod device_names;
+mod enclosing_sync;
 mod flatten;
-mod kernel;
+mod host_schedule;
+mod kernel_sequence;
+mod kernel_text;
 mod loops;
-mod names;
-mod own;
-mod phases;
-mod script;
-mod sums;
-mod trips;
-mod walk;
+mod partition;
+mod reduction_records;
+mod runtime_calls;
+mod schedule_builder;
+mod threadprivate;
 
 use super::nvptx::Refusal;
 use super::{Input, guard, parse, shim};
 use crate::raw::{copy_text, llvm};
 use crate::reader::name_of;
-use entries::Way;
+pub use bounds::{Expression, IntOperation, RootReader};
+pub use host_schedule::{
+    Conversion, FloatOperation, HostSchedule, KernelLaunch, ScheduleOperand, ScheduleStep,
+};
 use inkwell::llvm_sys::prelude::*;
-use kernel::Kernel;
-pub use script::{Conversion, Operand, Real, Run, Script, Step};
+use kernel_text::Kernel;
+use runtime_calls::RegionMode;
 use serde::{Deserialize, Serialize};
-pub use trips::{Expression, Operation, Words};
 
 /// A region's function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,27 +57,27 @@ pub struct Region {
     pub function: String,
     /// Source location of the construct (`file.c:12`), if known.
     pub place: Option<String>,
-    /// Plan for running it on a device, or the reason why it cannot run there.
-    pub verdict: Result<Plan, Refusal>,
+    /// RegionPlan for running it on a device, or the reason why it cannot run there.
+    pub verdict: Result<RegionPlan, Refusal>,
 }
 
-/// Plan for running a region on a device.
+/// RegionPlan for running a region on a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct RegionPlan {
     /// The region's loops in order.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<LoopKernel>,
     /// Host data that the region uses.
     pub roots: Vec<Root>,
     /// True if the region has a reduction.
     pub reduction: bool,
     /// The host schedule, which runs the code between the loops; `None` if the kernels do that, one
     /// after the other.
-    pub script: Option<Script>,
+    pub schedule: Option<HostSchedule>,
 }
 
 /// A loop of a region.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Phase {
+pub struct LoopKernel {
     /// Name of the loop's kernel. Its first argument is the launch environment; the arguments of
     /// the plan's `roots` follow.
     pub kernel: String,
@@ -154,7 +156,7 @@ impl Passing {
 
 /// Result of auto-offload for a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outlined {
+pub struct Kernelized {
     /// Device code with all kernels, as bitcode; empty if there are none.
     pub unit: Vec<u8>,
     /// The regions.
@@ -165,13 +167,13 @@ pub struct Outlined {
 ///
 /// # Errors
 /// Returns one sentence if a file is damaged or LLVM gives up.
-pub fn outline(files: &[Input]) -> Result<Outlined, String> {
+pub fn kernelize(files: &[Input]) -> Result<Kernelized, String> {
     let files = files.to_vec();
     let limits = guard::ResourceLimits::for_input(files.iter().map(|f| f.bytes.len()).sum());
-    guard::run(&limits, move || outline_here(&files))?
+    guard::run(&limits, move || kernelize_guarded(&files))?
 }
 
-fn outline_here(files: &[Input]) -> Result<Outlined, String> {
+fn kernelize_guarded(files: &[Input]) -> Result<Kernelized, String> {
     super::initialize_nvptx();
     let parsed = parse::parse(files).map_err(|e| e.to_string())?;
     let module = parsed.module;
@@ -179,11 +181,11 @@ fn outline_here(files: &[Input]) -> Result<Outlined, String> {
     shim::resolve_aliases(module);
     let mut found = flatten::candidates(module);
     if found.is_empty() {
-        return Ok(Outlined::default());
+        return Ok(Kernelized::default());
     }
-    let mut owns = own::survey(module, &found);
+    let mut owns = threadprivate::survey(module, &found);
     flatten::flatten(module, &found)?;
-    own::replace(&mut owns, &mut found);
+    threadprivate::replace(&mut owns, &mut found);
     let mut regions = Vec::new();
     let mut made = Vec::new();
     for (index, candidate) in found.iter().enumerate() {
@@ -205,13 +207,13 @@ fn outline_here(files: &[Input]) -> Result<Outlined, String> {
         });
     }
     let unit = if made.is_empty() {
-        kernel::Unit::default()
+        kernel_text::KernelUnit::default()
     } else {
         let kernels: Vec<_> = made
             .iter()
             .flat_map(|(roots, list)| list.iter().map(move |made| (made, roots.as_slice())))
             .collect();
-        kernel::unit(&parsed, &kernels)?
+        kernel_text::unit(&parsed, &kernels)?
     };
     for region in &mut regions {
         let Ok(plan) = &mut region.verdict else {
@@ -222,7 +224,7 @@ fn outline_here(files: &[Input]) -> Result<Outlined, String> {
             (phase.private, phase.scratch) = (of.private, of.scratch);
         }
     }
-    Ok(Outlined {
+    Ok(Kernelized {
         unit: unit.bitcode,
         regions,
     })
@@ -233,15 +235,15 @@ fn plan(
     module: LLVMModuleRef,
     function: LLVMValueRef,
     index: usize,
-) -> Result<(Plan, Vec<Kernel>), Refusal> {
+) -> Result<(RegionPlan, Vec<Kernel>), Refusal> {
     let copy = shim::clone_function(function);
-    if let Ok(made) = whole(module, function, index) {
+    if let Ok(made) = plan_kernels_only(module, function, index) {
         shim::drop_body(copy);
         return Ok(made);
     }
     shim::drop_body(function);
     // Its reason is the more specific one, since it accepts more.
-    walked(module, copy, index).inspect_err(|_| shim::drop_body(copy))
+    plan_with_schedule(module, copy, index).inspect_err(|_| shim::drop_body(copy))
 }
 
 fn kernel_name(index: usize, phase: usize) -> String {
@@ -253,7 +255,7 @@ fn kernel_name(index: usize, phase: usize) -> String {
 
 fn check_words(roots: &[Root], more: usize) -> Result<(), Refusal> {
     let words: u32 = roots.iter().map(|r| r.passing.words()).sum();
-    match words as usize + more > kernel::WORDS as usize {
+    match words as usize + more > kernel_text::WORDS as usize {
         true => Err(refuse(
             "it captures more than a kernel's arguments hold",
             None,
@@ -263,59 +265,59 @@ fn check_words(roots: &[Root], more: usize) -> Result<(), Refusal> {
 }
 
 /// Plans a region whose kernels also run the code around its loops.
-fn whole(
+fn plan_kernels_only(
     module: LLVMModuleRef,
     function: LLVMValueRef,
     index: usize,
-) -> Result<(Plan, Vec<Kernel>), Refusal> {
-    let reductions = entries::rewrite(module, function, Way::Whole)?;
+) -> Result<(RegionPlan, Vec<Kernel>), Refusal> {
+    let reductions = runtime_calls::rewrite(module, function, RegionMode::KernelsOnly)?;
     flatten::simplify(function)?;
     let loops = loops::find(function)?;
     let roots = accesses::roots(module, function, &loops)?;
     check_words(&roots, 0)?;
-    let phase = |(n, at): (usize, &loops::Loop)| Phase {
+    let phase = |(n, at): (usize, &loops::Loop)| LoopKernel {
         kernel: kernel_name(index, n),
         number: at.number,
-        bounds: trips::bounds(&roots, function, module, at.begin),
+        bounds: bounds::bounds(&roots, function, module, at.begin),
         writes: Vec::new(),
         private: 0,
         scratch: 0,
     };
-    let phases: Vec<Phase> = loops.iter().enumerate().map(phase).collect();
-    let kernel = |phase: &Phase| Kernel {
+    let phases: Vec<LoopKernel> = loops.iter().enumerate().map(phase).collect();
+    let kernel = |phase: &LoopKernel| Kernel {
         name: phase.kernel.clone(),
         number: phase.number,
         function,
         reduction: reductions.first().cloned(),
     };
     let kernels = phases.iter().map(kernel).collect();
-    let plan = Plan {
+    let plan = RegionPlan {
         phases,
         reduction: !reductions.is_empty(),
         roots,
-        script: None,
+        schedule: None,
     };
     Ok((plan, kernels))
 }
 
 /// Plans a region with a host schedule between its kernels.
-fn walked(
+fn plan_with_schedule(
     module: LLVMModuleRef,
     function: LLVMValueRef,
     index: usize,
-) -> Result<(Plan, Vec<Kernel>), Refusal> {
-    let mut reductions = entries::rewrite(module, function, Way::Walk)?;
+) -> Result<(RegionPlan, Vec<Kernel>), Refusal> {
+    let mut reductions = runtime_calls::rewrite(module, function, RegionMode::HostSchedule)?;
     flatten::simplify(function)?;
     let roots = accesses::all_roots(module, function)?;
-    let mut bounds = trips::once(&roots, function, module);
-    let (parts, script) = walk::apart(module, function, &mut reductions)?;
+    let mut bounds = bounds::once(&roots, function, module);
+    let (parts, schedule) = partition::partition(module, function, &mut reductions)?;
     let mut phases = Vec::new();
     let mut kernels = Vec::new();
     for (n, part) in parts.into_iter().enumerate() {
         let captured = llvm!(core::LLVMCountParams(function)) as usize;
         let words = llvm!(core::LLVMCountParams(part.function)) as usize - captured;
         check_words(&roots, words)?;
-        phases.push(Phase {
+        phases.push(LoopKernel {
             kernel: kernel_name(index, n),
             number: part.number,
             bounds: bounds.remove(&part.number),
@@ -330,11 +332,11 @@ fn walked(
             reduction: part.reduction,
         });
     }
-    let plan = Plan {
+    let plan = RegionPlan {
         phases,
         roots,
         reduction: !reductions.is_empty(),
-        script: Some(script),
+        schedule: Some(schedule),
     };
     Ok((plan, kernels))
 }
@@ -342,12 +344,12 @@ fn walked(
 fn refuse(reason: impl Into<String>, at: Option<LLVMValueRef>) -> Refusal {
     Refusal {
         reason: reason.into(),
-        place: at.and_then(place),
+        place: at.and_then(source_location),
     }
 }
 
 /// Returns the source location of an instruction (`file.c:12`).
-fn place(instruction: LLVMValueRef) -> Option<String> {
+fn source_location(instruction: LLVMValueRef) -> Option<String> {
     let line = llvm!(core::LLVMGetDebugLocLine(instruction));
     let mut length = 0;
     let name = llvm!(core::LLVMGetDebugLocFilename(instruction, &mut length));

@@ -1,34 +1,34 @@
 //! Host schedule of a region: the code between its loops, as operations on numbers and kernel
 //! launches.
 //!
-//! A [`Script`] is the region's code without its loops, for one thread, as steps over numbered
+//! A [`HostSchedule`] is the region's code without its loops, for one thread, as steps over numbered
 //! words. It is interpreted rather than compiled, because there is little to do between two
 //! kernels, and an interpreter can decide at each access whether the memory is on the device or the
 //! host.
 //!
 //! Memory and devices are left to `offload::outlined::walk`.
 
-use super::Operation;
+use super::IntOperation;
 use serde::{Deserialize, Serialize};
 
 /// The host schedule of a region.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Script {
+pub struct HostSchedule {
     /// The steps; execution begins with the first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScheduleStep>,
     /// Number of words that the steps compute.
     pub words: u32,
     /// Size of the thread's private variables, in bytes.
-    pub own: u32,
+    pub private_bytes: u32,
     /// Offset and size of the private variables that loops add to, which the device has, too.
     pub shared: Vec<(u32, u32)>,
     /// The program's variables that operands refer to.
     pub variables: Vec<String>,
 }
 
-/// Operand of a step.
+/// ScheduleOperand of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Operand {
+pub enum ScheduleOperand {
     /// The result of a step.
     Word(u32),
     /// A constant, as the bits of a number.
@@ -38,13 +38,13 @@ pub enum Operand {
     /// A byte offset into a variable of the program.
     Variable(u32, i64),
     /// A byte offset into the thread's private variables.
-    Own(u32),
+    Private(u32),
 }
 
 /// An operation on floating-point numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "they are named as in the language")]
-pub enum Real {
+pub enum FloatOperation {
     Add,
     Sub,
     Mul,
@@ -82,53 +82,53 @@ pub enum Conversion {
 
 /// A step. Words hold integers, addresses, or the bits of floating-point numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Step {
+pub enum ScheduleStep {
     /// Assigns words in parallel.
-    Move(Vec<(u32, Operand)>),
+    Move(Vec<(u32, ScheduleOperand)>),
     /// Sets a word to the result of an integer operation of the given width in bits.
-    Whole(u32, Operation, u32, Vec<Operand>),
+    Int(u32, IntOperation, u32, Vec<ScheduleOperand>),
     /// Sets a word to the result of a floating-point operation of 32 or 64 bits.
-    Real(u32, Real, u32, Vec<Operand>),
+    Float(u32, FloatOperation, u32, Vec<ScheduleOperand>),
     /// Sets a word to a number converted between the given widths in bits.
-    Convert(u32, Conversion, (u32, u32), Operand),
+    Convert(u32, Conversion, (u32, u32), ScheduleOperand),
     /// Loads up to 8 bytes from an address into a word.
-    Load(u32, Operand, u32),
+    Load(u32, ScheduleOperand, u32),
     /// Stores to the first operand, an address, the given number of bytes of the second.
-    Store(Operand, Operand, u32),
+    Store(ScheduleOperand, ScheduleOperand, u32),
     /// Fills memory at an address with a byte; the number is the length.
-    Fill(Operand, Operand, u64),
+    Fill(ScheduleOperand, ScheduleOperand, u64),
     /// Copies bytes from the second address to the first; the number is the length.
-    Copy(Operand, Operand, u64),
+    Copy(ScheduleOperand, ScheduleOperand, u64),
     /// Continues at another step.
     Jump(u32),
     /// Continues at the first step if the operand's lowest bit is set, otherwise at the second.
-    Branch(Operand, u32, u32),
+    Branch(ScheduleOperand, u32, u32),
     /// Runs a loop on the device.
-    Launch(Run),
+    Launch(KernelLaunch),
     /// Ends the region.
     End,
 }
 
 /// A launch of one of the loops.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub struct KernelLaunch {
     /// Index of the plan's phase.
     pub phase: u32,
     /// The first iteration's number.
-    pub first: Operand,
+    pub first: ScheduleOperand,
     /// The last iteration's number.
-    pub last: Operand,
+    pub last: ScheduleOperand,
     /// Width of both, in bits.
     pub bits: u32,
     /// True if both are unsigned.
     pub unsigned: bool,
     /// Kernel arguments after the words of the plan's roots.
-    pub words: Vec<Operand>,
+    pub words: Vec<ScheduleOperand>,
     /// Indices of the words that are addresses of the program's memory.
     pub addresses: Vec<u32>,
 }
 
-impl Run {
+impl KernelLaunch {
     /// Returns the number of iterations.
     pub fn trips(&self, first: u64, last: u64) -> u64 {
         let away = 64 - self.bits;
@@ -148,11 +148,11 @@ fn single(bits: u64) -> f32 {
     f32::from_bits(bits as u32)
 }
 
-impl Real {
+impl FloatOperation {
     /// Computes the operation on numbers of the given width; `None` if operands are missing.
     pub fn apply(self, bits: u32, values: &[u64]) -> Option<u64> {
         let v = |i: usize| values.get(i).copied();
-        if let Real::Compare(wanted) = self {
+        if let FloatOperation::Compare(wanted) = self {
             let (a, b) = match bits {
                 32 => (single(v(0)?).into(), single(v(1)?).into()),
                 _ => (f64::from_bits(v(0)?), f64::from_bits(v(1)?)),
@@ -171,26 +171,26 @@ impl Real {
                 let a = get(v(0)?);
                 let b = || v(1).map(get);
                 let result: $of = match self {
-                    Real::Add => a + b()?,
-                    Real::Sub => a - b()?,
-                    Real::Mul => a * b()?,
-                    Real::Div => a / b()?,
-                    Real::Rem => a % b()?,
-                    Real::Negate => -a,
-                    Real::Absolute => a.abs(),
-                    Real::SquareRoot => a.sqrt(),
-                    Real::Fused => a.mul_add(b()?, get(v(2)?)),
-                    Real::Least => a.min(b()?),
-                    Real::Most => a.max(b()?),
-                    Real::Floor => a.floor(),
-                    Real::Ceiling => a.ceil(),
-                    Real::Truncate => a.trunc(),
-                    Real::Exponential => a.exp(),
-                    Real::Logarithm => a.ln(),
-                    Real::Sine => a.sin(),
-                    Real::Cosine => a.cos(),
-                    Real::Power => a.powf(b()?),
-                    Real::Compare(_) => return None,
+                    FloatOperation::Add => a + b()?,
+                    FloatOperation::Sub => a - b()?,
+                    FloatOperation::Mul => a * b()?,
+                    FloatOperation::Div => a / b()?,
+                    FloatOperation::Rem => a % b()?,
+                    FloatOperation::Negate => -a,
+                    FloatOperation::Absolute => a.abs(),
+                    FloatOperation::SquareRoot => a.sqrt(),
+                    FloatOperation::Fused => a.mul_add(b()?, get(v(2)?)),
+                    FloatOperation::Least => a.min(b()?),
+                    FloatOperation::Most => a.max(b()?),
+                    FloatOperation::Floor => a.floor(),
+                    FloatOperation::Ceiling => a.ceil(),
+                    FloatOperation::Truncate => a.trunc(),
+                    FloatOperation::Exponential => a.exp(),
+                    FloatOperation::Logarithm => a.ln(),
+                    FloatOperation::Sine => a.sin(),
+                    FloatOperation::Cosine => a.cos(),
+                    FloatOperation::Power => a.powf(b()?),
+                    FloatOperation::Compare(_) => return None,
                 };
                 u64::from(result.to_bits())
             }};
@@ -237,11 +237,17 @@ mod tests {
     #[test]
     fn outlined_scripts_compute_in_their_types() {
         let f = |v: f32| u64::from(v.to_bits());
-        assert_eq!(Real::Add.apply(32, &[f(1.5), f(2.0)]), Some(f(3.5)));
+        assert_eq!(
+            FloatOperation::Add.apply(32, &[f(1.5), f(2.0)]),
+            Some(f(3.5))
+        );
         let (a, b) = (2f64.to_bits(), f64::NAN.to_bits());
-        assert_eq!(Real::Compare(2).apply(64, &[a, 1f64.to_bits()]), Some(1));
-        assert_eq!(Real::Compare(7).apply(64, &[a, b]), Some(0));
-        assert_eq!(Real::Compare(8).apply(64, &[a, b]), Some(1));
+        assert_eq!(
+            FloatOperation::Compare(2).apply(64, &[a, 1f64.to_bits()]),
+            Some(1)
+        );
+        assert_eq!(FloatOperation::Compare(7).apply(64, &[a, b]), Some(0));
+        assert_eq!(FloatOperation::Compare(8).apply(64, &[a, b]), Some(1));
         let narrow = Conversion::RealToReal.apply((64, 32), 0.1f64.to_bits());
         assert_eq!(narrow, f(0.1));
         let less = Conversion::SignedToReal.apply((32, 64), 0xffff_ffff);
@@ -250,10 +256,10 @@ mod tests {
 
     #[test]
     fn outlined_runs_count_iterations_in_their_types() {
-        let mut run = Run {
+        let mut run = KernelLaunch {
             phase: 0,
-            first: Operand::Constant(0),
-            last: Operand::Constant(0),
+            first: ScheduleOperand::Constant(0),
+            last: ScheduleOperand::Constant(0),
             bits: 32,
             unsigned: false,
             words: Vec::new(),

@@ -12,8 +12,8 @@
 //! Native code is assumed not to know the program's internal variables, and not to call functions
 //! that only regions call.
 //!
-//! The memory for each iteration is left to [`super::kernel`], and values that iterations
-//! accumulate there to [`super::sums`].
+//! The memory for each iteration is left to [`super::kernel_text`], and values that iterations
+//! accumulate there to [`super::array_reduction`].
 
 use super::flatten::Candidate;
 use super::{Refusal, refuse, users};
@@ -31,7 +31,7 @@ const CACHED: &str = "__kmpc_threadprivate_cached";
 
 /// A threadprivate variable.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(super) struct Threadprivate {
     variable: LLVMValueRef,
     name: String,
     size: u64,
@@ -84,8 +84,8 @@ fn inside(candidates: &[Candidate]) -> HashSet<LLVMValueRef> {
 
 /// Returns the program's threadprivate variables, each with the reason why regions cannot use it,
 /// if there is one.
-pub(super) fn survey(module: LLVMModuleRef, candidates: &[Candidate]) -> Vec<Own> {
-    let mut found: Vec<Own> = Vec::new();
+pub(super) fn survey(module: LLVMModuleRef, candidates: &[Candidate]) -> Vec<Threadprivate> {
+    let mut found: Vec<Threadprivate> = Vec::new();
     let mut calls: Vec<(usize, LLVMValueRef)> = Vec::new();
     for function in functions(module) {
         for call in instructions(function) {
@@ -113,9 +113,9 @@ pub(super) fn survey(module: LLVMModuleRef, candidates: &[Candidate]) -> Vec<Own
     found
 }
 
-fn own(module: LLVMModuleRef, variable: LLVMValueRef) -> Own {
+fn own(module: LLVMModuleRef, variable: LLVMValueRef) -> Threadprivate {
     let layout = llvm!(target::LLVMGetModuleDataLayout(module));
-    let mut own = Own {
+    let mut own = Threadprivate {
         variable,
         name: name_of(variable).into_string(),
         size: 0,
@@ -142,7 +142,7 @@ fn own(module: LLVMModuleRef, variable: LLVMValueRef) -> Own {
     own
 }
 
-impl Own {
+impl Threadprivate {
     fn refusal(&self, why: &str, at: Option<LLVMValueRef>) -> Refusal {
         refuse(
             format!("a variable of the thread's own, `{}`, {why}", self.name),
@@ -167,13 +167,13 @@ impl Own {
 
 /// Replaces threadprivate variables in regions' functions, and refuses regions where that is
 /// impossible.
-pub(super) fn replace(owns: &mut [Own], candidates: &mut [Candidate]) {
+pub(super) fn replace(variables: &mut [Threadprivate], candidates: &mut [Candidate]) {
     let mut used: Vec<(usize, usize)> = Vec::new();
     for (index, candidate) in candidates.iter().enumerate() {
         if candidate.refused.is_some() {
             continue;
         }
-        for (number, own) in owns.iter_mut().enumerate() {
+        for (number, own) in variables.iter_mut().enumerate() {
             let calls: Vec<LLVMValueRef> = instructions(candidate.function)
                 .filter(|&i| given(i) == Some(own.variable))
                 .collect();
@@ -197,11 +197,14 @@ pub(super) fn replace(owns: &mut [Own], candidates: &mut [Candidate]) {
     }
     for (index, number) in used {
         let candidate = &mut candidates[index];
-        candidate.refused = candidate.refused.take().or(owns[number].refused.clone());
+        candidate.refused = candidate
+            .refused
+            .take()
+            .or(variables[number].refused.clone());
     }
 }
 
-impl Own {
+impl Threadprivate {
     /// Creates a private variable of the same type.
     fn copy(&self, function: LLVMValueRef) -> LLVMValueRef {
         let module = llvm!(core::LLVMGetGlobalParent(function));

@@ -1,6 +1,6 @@
 //! Inlines everything that a region's function calls into it.
 
-use super::{Refusal, place, refuse};
+use super::{Refusal, refuse, source_location};
 use crate::error::take_error;
 use crate::nvptx::{called, functions, instructions};
 use crate::raw::llvm;
@@ -64,7 +64,7 @@ fn candidate(function: LLVMValueRef, fork: LLVMValueRef) -> Candidate {
     Candidate {
         function,
         name: super::function_name(function),
-        place: place(fork),
+        place: source_location(fork),
         refused,
         reached,
     }
