@@ -55,7 +55,7 @@ extern "C" void *__wrap__Znwm(std::size_t size) {
 }
 
 /// Fails as LLVM does, for tests.
-extern "C" void ompvm_fail_fatally() { reportFatalUsageError("a failure that was asked for"); }
+extern "C" void ompvm_fail_fatally() { reportFatalUsageError("an injected failure"); }
 extern "C" void ompvm_fail_for_memory() {
   volatile std::size_t size = std::size_t(1) << 62;
   operator delete(operator new(size));

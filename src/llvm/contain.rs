@@ -341,7 +341,7 @@ fn run_with_handlers<T>(
     let area = SPARE.take().or_else(CoroutineStack::new);
     let Some(area) = area else {
         return Err(Failure {
-            why: "there is no memory for a stack".into(),
+            why: "no memory for LLVM's stack".into(),
             passes: String::new(),
             transient: true,
         });
@@ -393,7 +393,7 @@ fn run_with_handlers<T>(
     let why = match cause {
         FATAL => contained.reason.take(),
         MEMORY => "LLVM ran out of memory".into(),
-        TIMER => format!("LLVM came to no end in {:.1} s", took.as_secs_f64()),
+        TIMER => format!("LLVM did not finish within {:.1} s", took.as_secs_f64()),
         signal => format!("LLVM crashed (signal {signal})"),
     };
     Err(Failure {
@@ -479,6 +479,6 @@ mod tests {
             }
         });
         let why = failed.unwrap_err().why;
-        assert!(why.starts_with("LLVM came to no end in 0."), "{why}");
+        assert!(why.starts_with("LLVM did not finish within 0."), "{why}");
     }
 }

@@ -33,11 +33,11 @@ pub(super) fn contract(module: LLVMModuleRef) {
     let functions = list(llvm!(core::LLVMGetFirstFunction(module)), |f| {
         llvm!(core::LLVMGetNextFunction(f))
     });
-    let apart: Vec<LLVMValueRef> = functions
+    let fmuladds: Vec<LLVMValueRef> = functions
         .filter(|&f| name_of(f).starts_with("llvm.fmuladd."))
         .collect();
     let mut calls: HashMap<LLVMValueRef, Vec<(LLVMValueRef, LLVMValueRef)>> = HashMap::new();
-    for &callee in &apart {
+    for &callee in &fmuladds {
         let once = fused(module, callee);
         let mut of = llvm!(core::LLVMGetFirstUse(callee));
         while !of.is_null() {
@@ -52,9 +52,9 @@ pub(super) fn contract(module: LLVMModuleRef) {
             }
         }
     }
-    let apart: HashSet<LLVMValueRef> = apart.into_iter().collect();
+    let fmuladds: HashSet<LLVMValueRef> = fmuladds.into_iter().collect();
     for (function, calls) in calls {
-        let carried = carried(function, &apart);
+        let carried = carried(function, &fmuladds);
         for (call, once) in calls {
             if !carried.contains(&call) {
                 let last = llvm!(core::LLVMGetNumOperands(call)) as u32 - 1;
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leads_back_to_itself_is_on_a_cycle() {
+    fn nodes_on_cycles_are_found() {
         // 0 -> 1 -> 2 -> 1, 2 -> 3; 4 <-> 5 -> 3; 6 -> 6 (no sum is its own summand).
         let edges = [
             vec![1],

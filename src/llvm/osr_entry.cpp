@@ -103,7 +103,7 @@ public:
       return at;
     Type *memory = memoryType(type);
     if (!memory)
-      return fail("a value that lives across its loop has an unusual type");
+      return fail("a value live across the loop has a type that cannot be transferred");
     Value *v = b.CreateAlignedLoad(memory, at, Align(8));
     return memory == type ? v : b.CreateTrunc(v, type);
   }
@@ -112,7 +112,7 @@ public:
   bool store(IRBuilder<> &b, Value *v, Value *at) {
     Type *memory = memoryType(v->getType());
     if (!memory)
-      return fail("a value that it leaves behind has an unusual type") != nullptr;
+      return fail("a value live after the loop has a type that cannot be transferred") != nullptr;
     if (memory != v->getType())
       v = b.CreateZExt(v, memory);
     b.CreateAlignedStore(v, at, Align(8));
@@ -139,7 +139,7 @@ public:
       break;
     case Derived: {
       if (isa<PHINode>(i) || i->mayHaveSideEffects() || i->mayReadFromMemory())
-        return fail("a value that lives across its loop is not in the frame");
+        return fail("a value live across the loop is not in the interpreter frame");
       Instruction *copy = i->clone();
       for (Use &u : copy->operands())
         if (auto *operand = dyn_cast<Instruction>(u.get()))
@@ -156,7 +156,7 @@ public:
       break;
     }
     default:
-      return fail("a value that lives across its loop is not in the frame");
+      return fail("a value live across the loop is not in the interpreter frame");
     }
     values[i] = v;
     return v;
@@ -181,7 +181,7 @@ public:
   /// Fails for quick code, which must be able to leave for better code.
   bool cannotLeave() {
     return !yields ||
-           fail("quick code could not be left for better code, which is made at once") != nullptr;
+           fail("quick code could not leave the loop, so optimized code is compiled at once") != nullptr;
   }
 
   /// Ends the function at the loop's exits if possible. Returns false on failure.
@@ -406,7 +406,7 @@ public:
       if (auto *call = dyn_cast<CallBase>(&i); call && call->hasFnAttr(Attribute::ReturnsTwice))
         return fail("it calls a function that returns twice") != nullptr;
       if (auto *call = dyn_cast<CallInst>(&i); call && call->isMustTailCall())
-        return fail("it has a call that must be in its place") != nullptr;
+        return fail("it contains a `musttail` call") != nullptr;
       if (auto *call = dyn_cast<IntrinsicInst>(&i))
         switch (call->getIntrinsicID()) {
         case Intrinsic::stacksave:
@@ -415,7 +415,7 @@ public:
         case Intrinsic::frameaddress:
         case Intrinsic::returnaddress:
         case Intrinsic::eh_sjlj_setjmp:
-          return fail("it handles its own stack frame") != nullptr;
+          return fail("it accesses its own stack frame") != nullptr;
         default:
           break;
         }

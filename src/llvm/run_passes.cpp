@@ -109,7 +109,8 @@ public:
 
 private:
   void report(uint64_t now, uint64_t before) {
-    what = "its passes made " + std::to_string(now) + " instructions of " + std::to_string(before);
+    what = "its passes grew it from " + std::to_string(before) + " to " + std::to_string(now) +
+           " instructions";
   }
 };
 

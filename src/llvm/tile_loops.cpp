@@ -53,7 +53,7 @@ constexpr unsigned LINE = 5, SECTOR = 3;
 /// Logarithm of the number of planes that a block goes through.
 constexpr unsigned PLANES = 3;
 /// Number of loads from one array at which a body counts as reading its neighborhood.
-constexpr unsigned NEIGHBOURS = 3;
+constexpr unsigned NEIGHBORS = 3;
 /// Largest distance of consecutive accesses, in bytes.
 constexpr int64_t CONSECUTIVE = 16;
 
@@ -437,7 +437,7 @@ private:
   /// Properties of the body that call for another order.
   struct Preferences {
     bool outer_first = false; // addresses are consecutive in y
-    bool neighbours = false, diverges = false;
+    bool neighbors = false, diverges = false;
   };
 
   Preferences preferences(Loop *loop, const Shape &shape) {
@@ -457,7 +457,7 @@ private:
           loads[getUnderlyingObject(pointer)]++;
       }
     wanted.outer_first = along_y > along_x;
-    wanted.neighbours = any_of(loads, [](auto &entry) { return entry.second >= NEIGHBOURS; });
+    wanted.neighbors = any_of(loads, [](auto &entry) { return entry.second >= NEIGHBORS; });
     for (Loop *inner : loop->getLoopsInPreorder()) {
       SmallVector<BasicBlock *, 4> leaving;
       if (inner == loop)
@@ -519,7 +519,7 @@ private:
 
   bool tile(Loop *loop, Shape &shape) {
     Preferences asked = preferences(loop, shape);
-    if (!asked.outer_first && !asked.neighbours && !asked.diverges)
+    if (!asked.outer_first && !asked.neighbors && !asked.diverges)
       return false;
     BranchInst *skip = skip_branch(loop, shape);
     if (!skip)
@@ -543,8 +543,8 @@ private:
       leaving[&phi] = carried;
     }
 
-    unsigned width = asked.diverges && !asked.neighbours ? SECTOR : LINE;
-    unsigned planes = shape.plane && asked.neighbours ? PLANES : 0;
+    unsigned width = asked.diverges && !asked.neighbors ? SECTOR : LINE;
+    unsigned planes = shape.plane && asked.neighbors ? PLANES : 0;
     Type *word = Type::getInt32Ty(f.getContext());
     IRBuilder<> build(check->getTerminator());
     auto number = [&](uint64_t n) { return build.getInt32(n); };

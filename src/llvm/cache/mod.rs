@@ -78,7 +78,7 @@ impl Cache {
             Some(base.or_else(home)?.join("ompvm"))
         });
         let Some(folder) = folder else {
-            note("off, as there is no home");
+            note("off: neither OMPVM_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder");
             return None;
         };
         let limit = named("OMPVM_CACHE_LIMIT").and_then(|v| size(&v.to_string_lossy()));
@@ -119,7 +119,7 @@ impl Cache {
             // SAFETY: `geteuid` has no preconditions.
             let me = unsafe { libc::geteuid() };
             if meta.uid() != me || meta.mode() & 0o022 != 0 {
-                note("off, as others may write to its folder");
+                note("off: other users may write to its folder");
                 return None;
             }
         }

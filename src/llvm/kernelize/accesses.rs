@@ -255,7 +255,10 @@ impl AccessAnalysis {
                 self.address(instruction, self.operand(instruction, 0))?;
                 self.address(instruction, self.operand(instruction, 1))
             }
-            LLVMIntToPtr => Err(refuse("an address is made of a number", Some(instruction))),
+            LLVMIntToPtr => Err(refuse(
+                "an address is computed from an integer",
+                Some(instruction),
+            )),
             LLVMCall => self.call(instruction),
             _ => Ok(()),
         }
@@ -271,7 +274,10 @@ impl AccessAnalysis {
                     LLVMSub | LLVMICmp | LLVMAnd | LLVMOr | LLVMAdd
                 );
             if !harmless {
-                return Err(refuse("an address is used as a number", Some(instruction)));
+                return Err(refuse(
+                    "an address is used as an integer",
+                    Some(instruction),
+                ));
             }
         }
         Ok(())
@@ -305,7 +311,7 @@ impl AccessAnalysis {
             return self.access(call, self.operand(call, 0), size(self), true);
         }
         if &*name == "llvm.threadlocal.address.p0" {
-            return Err(refuse("a variable of the thread's own", Some(call)));
+            return Err(refuse("a threadprivate variable", Some(call)));
         }
         // Output parameters, such as those of `modf`.
         for index in 0..llvm!(core::LLVMGetNumArgOperands(call)) {
@@ -373,7 +379,7 @@ impl AccessAnalysis {
             if llvm!(core::LLVMIsAInstruction(base)).is_null() {
                 match constant_parts(base) {
                     Some(part) => open.push((part, None)),
-                    None => return Err(refuse("an address that is a constant number", Some(at))),
+                    None => return Err(refuse("an address that is a constant integer", Some(at))),
                 }
                 continue;
             }
@@ -397,9 +403,9 @@ impl AccessAnalysis {
                     found.push((source, distance));
                 }
                 LLVMIntToPtr => {
-                    return Err(refuse("an address is made of a number", Some(at)));
+                    return Err(refuse("an address is computed from an integer", Some(at)));
                 }
-                _ => return Err(refuse("an address that is not understood", Some(at))),
+                _ => return Err(refuse("an address of unknown origin", Some(at))),
             }
         }
         Ok(found)
@@ -431,7 +437,7 @@ impl AccessAnalysis {
                 Ok(Source::Of(origin, offsets))
             }
             _ => Err(refuse(
-                "a pointer that lies in memory leads there",
+                "it is reached through a pointer in memory that the host cannot read",
                 Some(at),
             )),
         }
@@ -465,7 +471,7 @@ impl AccessAnalysis {
         let variable = llvm!(core::LLVMGetNamedGlobal(self.module, text.as_ptr().cast()));
         if !variable.is_null() && llvm!(core::LLVMIsThreadLocal(variable)) != 0 {
             return Err(refuse(
-                format!("the variable `{name}` is a thread's own"),
+                format!("the variable `{name}` is threadprivate"),
                 None,
             ));
         }
@@ -505,7 +511,7 @@ impl AccessAnalysis {
         }
         if !next.is_empty() {
             return Err(refuse(
-                "a pointer that lies in memory which the region changes leads to more",
+                "a pointer in memory that the region changes leads to further memory",
                 None,
             ));
         }

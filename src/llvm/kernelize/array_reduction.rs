@@ -80,7 +80,7 @@ pub(super) fn place(
             Err(NotASum::Other) => {}
             Err(NotASum::Fraction(at)) => {
                 placed.hint = Some(refuse(
-                    "a private array adds up fractions over iterations, and another order gives other digits",
+                    "a private array adds up fractions over iterations, whose order affects the digits",
                     Some(at),
                 ));
             }

@@ -357,7 +357,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outlined_bounds_are_computed_in_their_types() {
+    fn loop_bounds_are_evaluated_in_their_types() {
         let word = |root: u32, _: &[u32], _: u32, _: u32| Some([0xffff_fff0u64, 5][root as usize]);
         let load = |root| Expression::Word {
             root,

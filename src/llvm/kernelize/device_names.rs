@@ -3,7 +3,7 @@
 use ompvm_support::math_functions::{DeviceSupport, function};
 
 /// Returns the device's name for a function of `math.h`.
-pub(super) fn mathematics(name: &str) -> Option<String> {
+pub(super) fn device_math_name(name: &str) -> Option<String> {
     let (plain, support) = function(name)?;
     if support == DeviceSupport::Host {
         return None;
@@ -20,11 +20,8 @@ pub(super) fn mathematics(name: &str) -> Option<String> {
 
 /// Prefixes of names, and what such functions do that a device cannot.
 const REASONS: &[(&str, &str)] = &[
-    (
-        "omp_get_thread_num",
-        "the number of the thread is asked for",
-    ),
-    ("omp_get_num_threads", "the number of threads is asked for"),
+    ("omp_get_thread_num", "the thread number is queried"),
+    ("omp_get_num_threads", "the number of threads is queried"),
     ("omp_set_lock", "a lock"),
     ("omp_unset_lock", "a lock"),
     ("omp_test_lock", "a lock"),
@@ -32,7 +29,7 @@ const REASONS: &[(&str, &str)] = &[
     ("omp_unset_nest_lock", "a lock"),
     (
         "omp_",
-        "the runtime is asked for something that iterations do not have",
+        "the runtime is queried for something that iterations do not have",
     ),
     ("__kmpc_critical", "a critical region"),
     ("__kmpc_end_critical", "a critical region"),
@@ -44,10 +41,10 @@ const REASONS: &[(&str, &str)] = &[
     ("__kmpc_flush", "a flush: threads may wait for each other"),
     ("__kmpc_barrier", "a barrier inside the region"),
     ("__kmpc_cancel", "cancellation"),
-    ("__kmpc_single", "a part that one thread runs"),
-    ("__kmpc_master", "a part that one thread runs"),
-    ("__kmpc_masked", "a part that one thread runs"),
-    ("__kmpc_copyprivate", "a part that one thread runs"),
+    ("__kmpc_single", "a `single` or `masked` construct"),
+    ("__kmpc_master", "a `single` or `masked` construct"),
+    ("__kmpc_masked", "a `single` or `masked` construct"),
+    ("__kmpc_copyprivate", "a `single` or `masked` construct"),
     ("__kmpc_fork", "a parallel region inside the region"),
     ("__kmpc_serialized", "a parallel region inside the region"),
     ("__kmpc_push", "a parallel region inside the region"),
@@ -55,7 +52,7 @@ const REASONS: &[(&str, &str)] = &[
     ("__kmpc_taskloop", "tasks"),
     ("__kmpc_taskgroup", "tasks"),
     ("__kmpc_task", "tasks"),
-    ("__kmpc_threadprivate", "a variable of the thread's own"),
+    ("__kmpc_threadprivate", "a threadprivate variable"),
     ("__kmpc_atomic", "an atomic update that needs the runtime"),
     ("__kmpc_alloc", "memory is allocated"),
     ("__kmpc_", "the runtime's entry"),
@@ -109,14 +106,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outlined_functions_of_mathematics_have_the_devices_names() {
-        assert_eq!(mathematics("exp").as_deref(), Some("__nv_exp"));
-        assert_eq!(mathematics("expf").as_deref(), Some("__nv_expf"));
-        assert_eq!(mathematics("erf").as_deref(), Some("__nv_erf"));
-        assert_eq!(mathematics("erff").as_deref(), Some("__nv_erff"));
-        assert_eq!(mathematics("modf").as_deref(), Some("__nv_modf"));
-        assert_eq!(mathematics("lround").as_deref(), Some("__nv_llround"));
-        assert_eq!(mathematics("printf"), None);
+    fn math_functions_have_device_names() {
+        assert_eq!(device_math_name("exp").as_deref(), Some("__nv_exp"));
+        assert_eq!(device_math_name("expf").as_deref(), Some("__nv_expf"));
+        assert_eq!(device_math_name("erf").as_deref(), Some("__nv_erf"));
+        assert_eq!(device_math_name("erff").as_deref(), Some("__nv_erff"));
+        assert_eq!(device_math_name("modf").as_deref(), Some("__nv_modf"));
+        assert_eq!(device_math_name("lround").as_deref(), Some("__nv_llround"));
+        assert_eq!(device_math_name("printf"), None);
         assert!(reason("omp_get_thread_num").starts_with("the number of the thread"));
     }
 }

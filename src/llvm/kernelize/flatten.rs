@@ -52,10 +52,12 @@ pub(super) fn candidates(module: LLVMModuleRef) -> Vec<Candidate> {
 fn candidate(function: LLVMValueRef, fork: LLVMValueRef) -> Candidate {
     let (reached, size) = reached(function);
     let refused = if reached.contains(&function) {
-        Some(refuse("it calls itself", None))
+        Some(refuse("it is recursive", None))
     } else if size > LARGEST {
         Some(refuse(
-            format!("it has {size} instructions with all that it calls, more than {LARGEST}"),
+            format!(
+                "it has {size} instructions including everything that it calls, more than {LARGEST}"
+            ),
             None,
         ))
     } else {

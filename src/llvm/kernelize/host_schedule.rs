@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outlined_scripts_compute_in_their_types() {
+    fn schedules_compute_in_their_types() {
         let f = |v: f32| u64::from(v.to_bits());
         assert_eq!(
             FloatOperation::Add.apply(32, &[f(1.5), f(2.0)]),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn outlined_runs_count_iterations_in_their_types() {
+    fn launches_count_iterations_in_their_types() {
         let mut run = KernelLaunch {
             phase: 0,
             first: ScheduleOperand::Constant(0),

@@ -75,7 +75,10 @@ pub(super) fn check(
 }
 
 fn between(at: LLVMValueRef) -> Refusal {
-    refuse("a loop uses what its thread has from another", Some(at))
+    refuse(
+        "a loop uses a value that its thread computed in another",
+        Some(at),
+    )
 }
 
 /// Follows the values that a loop computes. Refuses their use in another loop, and adds variables
@@ -118,7 +121,7 @@ fn computed(
                 let chooses = !llvm!(core::LLVMIsATerminatorInst(user)).is_null();
                 if chooses {
                     return Err(refuse(
-                        "what comes after a loop depends on what its thread computed",
+                        "control flow after a loop depends on a value that a thread computed in it",
                         Some(user),
                     ));
                 }

@@ -69,7 +69,7 @@ pub(super) struct KernelMemory {
 pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<KernelUnit, String> {
     let module = parsed.module;
     for function in functions(module).collect::<Vec<_>>() {
-        if let Some(name) = device_names::mathematics(&name_of(function))
+        if let Some(name) = device_names::device_math_name(&name_of(function))
             && llvm!(core::LLVMIsDeclaration(function)) != 0
         {
             rename(module, function, &name);
@@ -122,7 +122,9 @@ pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Kerne
     ));
     let message = take_message(message);
     if broken != 0 {
-        return Err(format!("the kernels of its regions are damaged: {message}"));
+        return Err(format!(
+            "the kernels generated for its regions are not valid LLVM IR: {message}"
+        ));
     }
     if let Some(file) = std::env::var_os("OMPVM_DUMP_OUTLINED") {
         let text = take_message(llvm!(core::LLVMPrintModuleToString(module)));
@@ -458,13 +460,13 @@ fn link_text(parsed: &Parsed, text: &str) -> Result<(), String> {
     llvm!(core::LLVMDisposeMemoryBuffer(buffer));
     if failed {
         return Err(format!(
-            "the kernels of its regions are not understood: {}",
+            "the kernels generated for its regions cannot be parsed: {}",
             take_message(message)
         ));
     }
     if llvm!(linker::LLVMLinkModules2(parsed.module, kernels)) != 0 {
         return Err(format!(
-            "the kernels of its regions cannot be linked: {}",
+            "the kernels generated for its regions cannot be linked: {}",
             parsed.take_errors()
         ));
     }

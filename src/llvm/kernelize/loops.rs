@@ -106,7 +106,7 @@ pub(super) fn find(function: LLVMValueRef) -> Result<Vec<Loop>, Refusal> {
     numbers.sort_unstable();
     numbers.dedup();
     if numbers.len() < loops.len() {
-        return Err(refuse("its loop is there several times", None));
+        return Err(refuse("its loop was duplicated by the compiler", None));
     }
     let mut ordered: Vec<(usize, Loop)> = ranks.into_iter().zip(loops).collect();
     ordered.sort_by_key(|l| l.0);

@@ -39,7 +39,7 @@ pub(super) struct LoopFunction {
     pub reduction: Option<Reduction>,
 }
 
-/// Marker for the start of a part that one thread runs, set by [`super::runtime_calls`].
+/// Marker for the start of a `single` or `masked` construct, set by [`super::runtime_calls`].
 pub(super) const ONE: &str = "__ompvm_outlined_one";
 
 /// The blocks of a loop.
@@ -94,7 +94,7 @@ pub(super) fn partition(
         let mut list: Vec<LLVMBasicBlockRef> = vec![section.entry];
         list.extend(section.blocks.iter().filter(|&&b| b != section.entry));
         let inner = shim::outline_blocks(&list)
-            .ok_or_else(|| refuse("its loop cannot be made a function", None))?;
+            .ok_or_else(|| refuse("its loop cannot be outlined", None))?;
         let phase = parts.len() as u32;
         let (part, launch) = part(module, function, inner, phase, reductions, &shared)?;
         parts.push(part);
@@ -136,7 +136,7 @@ fn sections_of(function: LLVMValueRef) -> Result<Vec<LoopSection>, Refusal> {
     numbers.sort_unstable();
     numbers.dedup();
     if numbers.len() < begins.len() {
-        return Err(refuse("its loop is there several times", None));
+        return Err(refuse("its loop was duplicated by the compiler", None));
     }
     let entries: Vec<_> = begins.iter().map(|&m| shim::split_before(m)).collect();
     for end in marks(function, STATIC_FINI) {
@@ -187,7 +187,7 @@ fn section(
     let last: Blocks = ends.iter().map(|&e| block(e)).collect();
     let unclear = || {
         refuse(
-            "what comes after a loop depends on what its thread computed",
+            "control flow after a loop depends on a value that a thread computed in it",
             ends.first().copied(),
         )
     };
@@ -198,7 +198,7 @@ fn section(
     let mut blocks = reached(&[entry], &|b| b == after);
     blocks.insert(entry);
     if entries.iter().any(|&e| e != entry && blocks.contains(&e)) {
-        return Err(refuse("a loop within another", ends.first().copied()));
+        return Err(refuse("nested worksharing loops", ends.first().copied()));
     }
     let leaving: Vec<LLVMBasicBlockRef> = blocks
         .iter()
@@ -254,7 +254,10 @@ fn behind(function: LLVMValueRef, from: &Blocks) -> Vec<LLVMBasicBlockRef> {
 }
 
 fn between(at: LLVMValueRef) -> Refusal {
-    refuse("a loop uses what its thread has from another", Some(at))
+    refuse(
+        "a loop uses a value that its thread computed in another",
+        Some(at),
+    )
 }
 
 /// Refuses values that a loop computes and the schedule or another loop uses.
@@ -285,7 +288,10 @@ fn values(section: &LoopSection) -> Result<(), Refusal> {
         let mut at = llvm!(core::LLVMGetFirstInstruction(block));
         while !at.is_null() {
             if called(at).is_some_and(|f| *name_of(f) == *ONE) {
-                return Err(refuse("a part that one thread runs, in a loop", Some(at)));
+                return Err(refuse(
+                    "a `single` or `masked` construct in a loop",
+                    Some(at),
+                ));
             }
             if let Some(user) = users(at).into_iter().find(|&u| !inside(u)) {
                 return Err(between(user));
@@ -407,7 +413,7 @@ fn variables(
         let inside = users(variable).into_iter().any(|u| owner(u).is_some());
         let Some(touches) = accesses_to(module, variable) else {
             match inside {
-                true => return Err(refuse("a private variable's address is kept", None)),
+                true => return Err(refuse("the address of a private variable escapes", None)),
                 false => continue,
             }
         };
@@ -551,7 +557,7 @@ fn launched(
     call: LLVMValueRef,
     phase: u32,
 ) -> Result<LaunchSite, Refusal> {
-    let odd = || refuse("how many iterations a loop has is not known", Some(call));
+    let odd = || refuse("the trip count of a loop is unknown", Some(call));
     let (divided, fetch) = (format!("{PREFIX}static_"), format!("{PREFIX}fetch_"));
     let found = instructions(inner).find_map(|i| {
         let name = called(i).map(name_of)?;
@@ -642,7 +648,7 @@ impl LoopFunctionBuilder<'_> {
             if known.iter().any(writes) {
                 let words = size.div_ceil(8);
                 if words > u64::from(super::kernel_text::WORDS) {
-                    return Err(refuse("a large private variable is given to a loop", None));
+                    return Err(refuse("a large private variable is passed to a loop", None));
                 }
                 self.words
                     .extend((0..words).map(|w| LaunchArgument::Part(value, 8 * w)));
@@ -674,7 +680,7 @@ impl LoopFunctionBuilder<'_> {
         if !computed && !fixed() {
             if !pointer {
                 return Err(refuse(
-                    "a loop needs more than a number from around the loops",
+                    "a loop needs a value from around it that is neither a number nor an address",
                     Some(value),
                 ));
             }
@@ -750,7 +756,7 @@ impl LoopFunctionBuilder<'_> {
         llvm!(core::LLVMBuildRetVoid(builder));
         llvm!(core::LLVMDisposeBuilder(builder));
         if !shim::inline_call(call) {
-            return Err(refuse("its loop cannot be made a function", None));
+            return Err(refuse("its loop cannot be outlined", None));
         }
         super::flatten::simplify(made)?;
         Ok(made)

@@ -589,7 +589,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outlined_records_have_room_in_a_block() {
+    fn records_fit_in_a_block() {
         assert_eq!(fit(48, 256), Some((48, 256)));
         // 24 doubles: slots of 13 times 16 bytes.
         assert_eq!(fit(192, 256), Some((208, 128)));

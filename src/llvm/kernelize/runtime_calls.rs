@@ -102,10 +102,7 @@ pub(super) fn rewrite(
         it.instruction(instruction)?;
     }
     if it.loops == 0 {
-        return Err(refuse(
-            "there is no loop in it that is divided over threads",
-            None,
-        ));
+        return Err(refuse("it has no worksharing loop", None));
     }
     if mode == RegionMode::KernelsOnly && it.loops > 1 && !it.reductions.is_empty() {
         return Err(refuse("several loops, one with a reduction", None));
@@ -132,7 +129,9 @@ impl CallRewriter {
             LLVMInvoke | LLVMLandingPad | LLVMResume | LLVMCleanupRet | LLVMCatchSwitch => {
                 return Err(refuse("an exception may pass through it", at));
             }
-            LLVMIndirectBr | LLVMCallBr => return Err(refuse("a jump to a label's address", at)),
+            LLVMIndirectBr | LLVMCallBr => {
+                return Err(refuse("a jump to the address of a label", at));
+            }
             LLVMFence => return Err(refuse("a flush: threads may wait for each other", at)),
             LLVMCall => {}
             _ => return Ok(()),
@@ -361,7 +360,7 @@ impl CallRewriter {
     /// dead.
     fn reduction(&mut self, call: LLVMValueRef) -> Result<(), Refusal> {
         if self.mode == RegionMode::KernelsOnly && !self.reductions.is_empty() {
-            return Err(refuse("several reductions after each other", Some(call)));
+            return Err(refuse("several reductions in one region", Some(call)));
         }
         let count = constant(self.operand(call, 2)).unwrap_or(0);
         let list = self.operand(call, 4);
@@ -419,7 +418,7 @@ impl CallRewriter {
             let used = users(user).into_iter().next();
             if !load || used.is_some() {
                 return Err(refuse(
-                    "the number of the thread is used",
+                    "the thread number is used",
                     Some(used.unwrap_or(user)),
                 ));
             }
@@ -427,7 +426,7 @@ impl CallRewriter {
         for call in instructions(self.function) {
             let asks = called(call).is_some_and(|f| &*name_of(f) == "__kmpc_global_thread_num");
             if asks && let Some(user) = users(call).into_iter().next() {
-                return Err(refuse("the number of the thread is used", Some(user)));
+                return Err(refuse("the thread number is used", Some(user)));
             }
         }
         let idle = instructions(self.function)
@@ -478,7 +477,7 @@ fn check_call(callee: LLVMValueRef, name: &str, call: LLVMValueRef) -> Result<()
         let own = ["x86.", "aarch64.", "eh.", "stackrestore", "coro."];
         return match own.iter().any(|o| intrinsic.starts_with(o)) {
             true => Err(refuse(
-                format!("an instruction of this processor (`{name}`)"),
+                format!("an instruction of the host processor (`{name}`)"),
                 Some(call),
             )),
             false => Ok(()),
@@ -486,11 +485,11 @@ fn check_call(callee: LLVMValueRef, name: &str, call: LLVMValueRef) -> Result<()
     }
     if llvm!(core::LLVMIsDeclaration(callee)) == 0 {
         return Err(refuse(
-            format!("`{name}` cannot be made part of the region: it may call itself"),
+            format!("`{name}` cannot be inlined, because it may be recursive"),
             Some(call),
         ));
     }
-    match device_names::mathematics(name) {
+    match device_names::device_math_name(name) {
         Some(_) => Ok(()),
         None => Err(refuse(device_names::reason(name), Some(call))),
     }

@@ -113,7 +113,7 @@ pub(super) fn build(
         }
     }
     if it.schedule.steps.len() > MOST_STEPS {
-        return Err(refuse("there is too much code around its loops", None));
+        return Err(refuse("too much code around its loops", None));
     }
     Ok(it.schedule)
 }
@@ -198,7 +198,7 @@ pub(super) fn bits(of: LLVMTypeRef) -> Option<u32> {
 fn bits_of(value: LLVMValueRef) -> Result<u32, Refusal> {
     bits(llvm!(core::LLVMTypeOf(value))).ok_or_else(|| {
         refuse(
-            "numbers of other types than a word holds are used around its loops",
+            "numbers of types that do not fit in a word are used around its loops",
             Some(value),
         )
     })
@@ -231,7 +231,7 @@ impl ScheduleBuilder {
                 Ok(())
             }
             _ => Err(refuse(
-                "a large private variable is around its loops",
+                "a large private variable is used around its loops",
                 Some(variable),
             )),
         }
@@ -286,20 +286,14 @@ impl ScheduleBuilder {
         let index = (2..count).find(|&i| llvm!(core::LLVMGetParam(self.function, i)) == value);
         match index {
             Some(index) => Ok(ScheduleOperand::Captured(index - 2)),
-            None => Err(refuse(
-                "a value around its loops is not understood",
-                Some(value),
-            )),
+            None => Err(refuse("an unsupported value around its loops", Some(value))),
         }
     }
 
     fn result(&mut self, value: LLVMValueRef) -> Result<u32, Refusal> {
         match self.at(value)? {
             ScheduleOperand::Word(word) => Ok(word),
-            _ => Err(refuse(
-                "a value around its loops is not understood",
-                Some(value),
-            )),
+            _ => Err(refuse("an unsupported value around its loops", Some(value))),
         }
     }
 
@@ -390,7 +384,7 @@ impl ScheduleBuilder {
                 LaunchArgument::Value(value) | LaunchArgument::Address(value) => self.at(value)?,
                 LaunchArgument::Part(variable, offset) => {
                     let ScheduleOperand::Private(start) = self.at(variable)? else {
-                        return Err(refuse("a variable around its loops is not known", None));
+                        return Err(refuse("an unknown variable around its loops", None));
                     };
                     let word = self.fresh();
                     let from = ScheduleOperand::Private(start + offset as u32);
@@ -502,7 +496,7 @@ impl ScheduleBuilder {
             )),
             LLVMCall => self.call(at),
             _ => Err(refuse(
-                "what it does around its loops is not understood",
+                "an unsupported instruction around its loops",
                 Some(at),
             )),
         }

@@ -128,7 +128,7 @@ fn own(module: LLVMModuleRef, variable: LLVMValueRef) -> Threadprivate {
             LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
         )
     {
-        own.refused = Some(own.refusal("which others than this file may use", None));
+        own.refused = Some(own.refusal("may be used by other files", None));
         return own;
     }
     let of = llvm!(core::LLVMGlobalGetValueType(variable));
@@ -137,7 +137,7 @@ fn own(module: LLVMModuleRef, variable: LLVMValueRef) -> Threadprivate {
         .into_iter()
         .any(|u| given(u) != Some(variable))
     {
-        own.refused = Some(own.refusal("whose address is kept", None));
+        own.refused = Some(own.refusal("has an address that escapes", None));
     }
     own
 }
@@ -145,7 +145,7 @@ fn own(module: LLVMModuleRef, variable: LLVMValueRef) -> Threadprivate {
 impl Threadprivate {
     fn refusal(&self, why: &str, at: Option<LLVMValueRef>) -> Refusal {
         refuse(
-            format!("a variable of the thread's own, `{}`, {why}", self.name),
+            format!("the threadprivate variable `{}` {why}", self.name),
             at,
         )
     }
@@ -155,10 +155,10 @@ impl Threadprivate {
         if let Err((misuse, at)) = shim::check_initialized(address, self.size, outside) {
             let why = match misuse {
                 Misuse::ReadBeforeWrite if outside => {
-                    "which is read where no region writes it before"
+                    "is read where no region has written it before"
                 }
-                Misuse::ReadBeforeWrite => "which is read before all of it is written",
-                Misuse::Escapes => "whose address is kept",
+                Misuse::ReadBeforeWrite => "is read before all of it is written",
+                Misuse::Escapes => "has an address that escapes",
             };
             self.refused = Some(self.refusal(why, at));
         }

@@ -99,7 +99,8 @@ impl Session<'_> {
         };
         let failed = out.iter().filter(|o| o.bytes.is_empty()).count();
         if failed >= MOST {
-            let why = format!("others beside it failed, and it did with them: {why}");
+            let why =
+                format!("too many functions of its unit failed, and it was not tried alone: {why}");
             out.extend(members.iter().map(|&m| refusal(whole, m, &why, transient)));
             return Ok(());
         }

@@ -56,7 +56,7 @@ pub(super) fn link(module: LLVMModuleRef, context: LLVMContextRef) -> Result<Fas
     )) != 0;
     llvm!(core::LLVMDisposeMemoryBuffer(buffer));
     if failed || llvm!(linker::LLVMLinkModules2(module, runtime)) != 0 {
-        return Err("the runtime's short entries cannot be linked".into());
+        return Err("the runtime's fast paths cannot be linked".into());
     }
     let all: Vec<_> = list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
         llvm!(core::LLVMGetNextFunction(v))

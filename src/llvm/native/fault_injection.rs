@@ -60,10 +60,10 @@ pub(super) fn fail(
             Ok(())
         }
         "error" => {
-            parsed.report("an error that was asked for");
+            parsed.report("an injected error");
             Ok(())
         }
-        "grow" => Err(String::from("its passes grew as was asked for").into()),
+        "grow" => Err(String::from("its passes grew, as injected").into()),
         "crash" => {
             // SAFETY: none: the fault is on purpose, in a process that a test started for it.
             unsafe { std::ptr::without_provenance_mut::<u8>(8).write_volatile(1) };

@@ -59,7 +59,7 @@ const FRAMES: [(&str, &str); 3] = [
     ("getcontext", "it calls a function that returns twice"),
     (
         "__pthread_register_cancel",
-        "it registers a handler for the end of the thread",
+        "it registers a handler for thread cancellation",
     ),
 ];
 
@@ -361,7 +361,7 @@ impl Work<'_> {
                         }
                     }
                     LLVMOpcode::LLVMCallBr => {
-                        out.insert(n, "its assembly jumps");
+                        out.insert(n, "its assembly jumps to labels");
                     }
                     _ => {}
                 }

@@ -103,7 +103,7 @@ mod tests {
     use super::Symbol;
 
     #[test]
-    fn every_name_is_read_back() {
+    fn every_name_is_parsed() {
         for symbol in [
             Symbol::Variable(0),
             Symbol::Stub(7),

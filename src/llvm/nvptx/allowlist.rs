@@ -244,7 +244,7 @@ impl Checker<'_> {
             return Some("exceptions cannot be caught on a device".into());
         }
         if matches!(opcode, LLVMIndirectBr | LLVMCallBr) {
-            return Some("a jump to a label's address".into());
+            return Some("a jump to the address of a label".into());
         }
         if let Some(reason) = unknown_type(llvm!(core::LLVMTypeOf(instruction))) {
             return Some(reason);
@@ -304,18 +304,19 @@ impl Checker<'_> {
             });
         }
         if name.starts_with("__kmpc_") || name.starts_with("omp_") {
-            return Err(format!("the runtime's `{name}` is not there on devices"));
+            return Err(format!(
+                "the runtime entry `{name}` does not exist on devices"
+            ));
         }
-        Err(format!("`{name}` is called, which is not there on devices"))
+        Err(format!(
+            "`{name}` is called, which does not exist on devices"
+        ))
     }
 
     fn constant(&mut self, value: LLVMValueRef) -> Option<String> {
         if !llvm!(core::LLVMIsAGlobalVariable(value)).is_null() {
             if llvm!(core::LLVMIsThreadLocal(value)) != 0 {
-                return Some(format!(
-                    "the variable `{}` is a thread's own",
-                    name_of(value)
-                ));
+                return Some(format!("the variable `{}` is thread-local", name_of(value)));
             }
             if llvm!(core::LLVMIsDeclaration(value)) != 0 {
                 let pointer = llvm!(core::LLVMTypeOf(value));
@@ -323,7 +324,7 @@ impl Checker<'_> {
                 let dynamic = llvm!(core::LLVMGetPointerAddressSpace(pointer)) == 3;
                 return (!dynamic).then(|| {
                     format!(
-                        "the variable `{}` is not there on the device",
+                        "the variable `{}` is not defined on the device",
                         name_of(value)
                     )
                 });

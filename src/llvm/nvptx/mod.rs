@@ -101,7 +101,9 @@ pub struct Lowered {
 /// up.
 pub fn lower(request: &LoweringRequest) -> Result<Lowered, String> {
     if device::RUNTIME.is_empty() {
-        return Err("this build has no runtime for devices: it was made without clang 22".into());
+        return Err(
+            "this build has no device runtime, because it was built without clang 22".into(),
+        );
     }
     let request = request.clone();
     let limits =

@@ -54,7 +54,7 @@ fn wrong_kinds_of_file() {
 }
 
 #[test]
-fn text_errors_name_the_place() {
+fn text_errors_name_the_location() {
     assert_eq!(
         error(b"define i32 @f() {\n  ret i64 0\n}\n"),
         "bad.bc: not valid textual LLVM IR at line 2, column 7: value doesn't match function result type 'i32'"
@@ -145,7 +145,7 @@ fn flipped_bits_do_not_crash() {
 }
 
 #[test]
-fn reads_can_run_side_by_side() {
+fn reads_can_run_concurrently() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -160,7 +160,7 @@ fn reads_can_run_side_by_side() {
 
 /// The parser recurses. This depth exceeds any stack, and only the reader's thread fails.
 #[test]
-fn nesting_without_end_is_an_error() {
+fn unbounded_nesting_is_an_error() {
     let depth = 2_000_000;
     let text = format!("@g = global {}i8", "[1 x ".repeat(depth));
     let text = error(text.as_bytes());
@@ -169,7 +169,7 @@ fn nesting_without_end_is_an_error() {
 }
 
 #[test]
-fn assembly_that_the_assembler_refuses_is_one_sentence_with_the_line() {
+fn invalid_assembly_is_one_sentence_with_the_line() {
     let text = "target triple = \"x86_64-pc-linux-gnu\"\n\
         module asm \".globl f\"\nmodule asm \"f:\"\nmodule asm \"  frobnicate %eax\"\n";
     let cause = error(text.as_bytes());

@@ -3,7 +3,7 @@
 use super::*;
 use ompvm_ir::{Callee, TailKind};
 
-/// A module with every kind of construct, for [`super::everything_is_read`].
+/// A module with every kind of construct, for [`super::every_construct_is_read`].
 pub(super) const ALL: &str = r#"
 target triple = "x86_64-pc-linux-gnu"
 %struct.s = type { i32, double, [3 x i8] }

@@ -57,7 +57,7 @@ fn constant(globals: &str) -> String {
         .values()
         .find(|g| &*g.name == "g")
         .and_then(|g| g.init)
-        .expect("a variable g with an initialiser");
+        .expect("a variable g with an initializer");
     module.show_const(init).to_string()
 }
 
@@ -68,7 +68,7 @@ fn version_is_22() {
 
 /// A module that uses every construct is read without unsupported items.
 #[test]
-fn everything_is_read() {
+fn every_construct_is_read() {
     let m = module(instructions::ALL);
     for (id, c) in &m.consts {
         let _: ConstId = id;

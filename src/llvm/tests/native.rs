@@ -69,7 +69,7 @@ const LOOP: &str = "
     declare void @__kmpc_barrier(ptr, i32)";
 
 #[test]
-fn a_loop_finds_its_share_without_the_runtime() {
+fn static_loops_are_divided_without_a_runtime_call() {
     let functions = [
         FunctionBinding::Compiled,
         FunctionBinding::External,
@@ -96,7 +96,7 @@ fn a_loop_finds_its_share_without_the_runtime() {
 }
 
 #[test]
-fn chunks_in_turn_are_found_without_the_runtime_too() {
+fn chunked_loops_are_divided_without_a_runtime_call() {
     let functions = [
         FunctionBinding::Compiled,
         FunctionBinding::External,
@@ -127,7 +127,7 @@ fn other_schedules_and_steps_go_to_the_runtime() {
 }
 
 #[test]
-fn the_programs_own_entries_stay() {
+fn entries_defined_by_the_program_stay() {
     let text = "
         define void @__kmpc_end_single(ptr %ident, i32 %gtid) noinline {
           call void @note()
@@ -147,7 +147,7 @@ fn the_programs_own_entries_stay() {
 }
 
 #[test]
-fn what_would_round_otherwise_is_not_done() {
+fn no_pass_changes_rounding() {
     // Fused, approximated or reassociated, these would be other instructions.
     let text = "
         define double @f(double %a, double %b, double %c) {
@@ -212,7 +212,7 @@ fn scatter(bound: &str, end: &str) -> String {
 }
 
 #[test]
-fn a_loop_asks_whether_its_arrays_are_apart_where_that_may_help() {
+fn loops_are_versioned_for_aliasing_where_that_may_help() {
     let asks = |text: &str, level| {
         let open = open_names(text, &[FunctionBinding::Compiled], level);
         open.iter().any(|name| name == "ompvm.distinct")
@@ -221,8 +221,8 @@ fn a_loop_asks_whether_its_arrays_are_apart_where_that_may_help() {
     assert!(asks(&scatter("4000", ""), Level::Full));
     assert!(!asks(&scatter("%n", ""), Level::Quick));
     assert!(!asks(&scatter("4", ""), Level::Full), "it is short");
-    let vectorised = scatter("%n", ", !llvm.loop !0");
-    assert!(!asks(&vectorised, Level::Full), "it is vectorised already");
+    let vectorized = scatter("%n", ", !llvm.loop !0");
+    assert!(!asks(&vectorized, Level::Full), "it is vectorized already");
     let one = scatter("%n", "").replace("ptr %b, i64 %j", "ptr %a, i64 %j");
     let one = one.replace("ptr %ix, i64 %i", "ptr %a, i64 %i");
     assert!(!asks(&one, Level::Full), "there is one array");
@@ -286,7 +286,7 @@ fn line_tables_give_the_same_code_and_the_same_lines() {
 }
 
 #[test]
-fn a_program_without_types_is_not_written_again() {
+fn a_program_without_types_gets_no_second_form() {
     let program = bitcode(LOOP);
     program.opened(Duration::from_secs(60));
     assert!(program.line_tables().is_none());

@@ -111,7 +111,7 @@ declare double @llvm.fmuladd.f64(double, double, double)
 "#;
 
 #[test]
-fn several_threads_read_what_one_reads() {
+fn parallel_reading_gives_the_same_module() {
     for text in [MANY, saved::SYMBOLS, instructions::ALL] {
         let file = bitcode(text);
         for contract in [false, true] {
@@ -126,7 +126,7 @@ fn several_threads_read_what_one_reads() {
 }
 
 #[test]
-fn odd_files_are_left_to_one_thread() {
+fn unusual_files_are_left_to_one_thread() {
     let file = bitcode(MANY);
     assert!(read_by(&file, false, 3).is_some());
     for at in (0..file.bytes.len()).step_by(7) {

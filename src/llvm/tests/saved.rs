@@ -40,7 +40,7 @@ fn again(read: &Module) -> Module {
 }
 
 #[test]
-fn nothing_is_lost() {
+fn saved_modules_load_unchanged() {
     for text in [SYMBOLS, instructions::ALL] {
         let read = module(text);
         let loaded = again(&read);
@@ -73,7 +73,7 @@ fn nothing_is_lost() {
 }
 
 #[test]
-fn what_has_not_the_form_is_no_module() {
+fn damaged_modules_are_refused() {
     let read = module(SYMBOLS);
     let uses = Uses::of(&read).symbols.into_keys().collect();
     let bytes = save(&read, uses).unwrap_or_else(|e| panic!("{e}"));

@@ -5,7 +5,7 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 
 /// Returns a function of two pointers with these lines after vector re-packing.
-fn packed(lines: &str) -> String {
+fn repacked(lines: &str) -> String {
     let text = format!(
         "define void @f(ptr %to, ptr %from) {{\n{lines}  ret void\n}}\ndeclare void @g()\n"
     );
@@ -36,13 +36,13 @@ fn lines(between: &str) -> String {
 
 fn with_scopes(lines: &str) -> String {
     let scopes = "!0 = distinct !{!0}\n!1 = !{!2}\n!2 = distinct !{!2, !0}\n";
-    packed(&format!(
+    repacked(&format!(
         "{lines}  ret void\n}}\n{scopes}define void @h() {{\n"
     ))
 }
 
 #[test]
-fn pairs_of_vectors_become_one() {
+fn pairs_of_vectors_are_repacked() {
     if !std::arch::is_x86_feature_detected!("avx") {
         return;
     }
@@ -88,11 +88,11 @@ const TIMES: &str = "%m = fmul <2 x double> %re, splat (double 2.0)
 %y = fadd <2 x double> %r, %o";
 
 #[test]
-fn complex_numbers_stay_together() {
+fn complex_arithmetic_is_repacked_interleaved() {
     if !std::arch::is_x86_feature_detected!("avx") {
         return;
     }
-    let whole = packed(&complex(TIMES));
+    let whole = repacked(&complex(TIMES));
     assert!(!whole.contains("<2 x double>"), "{whole}");
     assert_eq!(whole.matches("= fmul <4 x double>").count(), 2, "{whole}");
     assert_eq!(whole.matches("= fsub <4 x double>").count(), 1, "{whole}");
@@ -101,7 +101,7 @@ fn complex_numbers_stay_together() {
     let conjugate = TIMES
         .replace("fsub <2 x double> %m, %n", "fadd <2 x double> %m, %n")
         .replace("fadd <2 x double> %r, %o", "fsub <2 x double> %o, %r");
-    let whole = packed(&complex(&conjugate));
+    let whole = repacked(&complex(&conjugate));
     assert!(!whole.contains("<2 x double>"), "{whole}");
     assert_eq!(whole.matches("= fadd <4 x double>").count(), 1, "{whole}");
     // With one rounding: the sign moves to the constant factor.
@@ -110,7 +110,7 @@ fn complex_numbers_stay_together() {
 %x = call <2 x double> @llvm.fma.v2f64(<2 x double> %n, <2 x double> splat (double 3.0), <2 x double> %m)
 %r = fmul <2 x double> %im, splat (double 2.0)
 %y = call <2 x double> @llvm.fma.v2f64(<2 x double> %re, <2 x double> splat (double 3.0), <2 x double> %r)";
-    let whole = packed(&complex(fused));
+    let whole = repacked(&complex(fused));
     let body = whole.split_once('}').unwrap().0;
     assert!(!body.contains("<2 x double>"), "{whole}");
     assert!(!body.contains("fneg"), "{whole}");
@@ -121,12 +121,12 @@ fn complex_numbers_stay_together() {
   %low = shufflevector <4 x double> %z, <4 x double> poison, <2 x i32> <i32 0, i32 1>")
         .replace("%high = shufflevector <2 x double> %x, <2 x double> %y, <2 x i32> <i32 1, i32 3>",
             "%high = shufflevector <4 x double> %z, <4 x double> poison, <2 x i32> <i32 2, i32 3>");
-    let whole = packed(&halves);
+    let whole = repacked(&halves);
     assert!(!whole.contains("<2 x double>"), "{whole}");
 }
 
 #[test]
-fn a_sign_comes_behind_what_it_is_of() {
+fn a_sign_change_follows_its_operand() {
     // The second part, the later of the two, is joined with the first one right after it.
     let lines = "  %u = load <2 x double>, ptr %from, align 8
   %x = fneg <2 x double> %u
@@ -140,23 +140,23 @@ fn a_sign_comes_behind_what_it_is_of() {
   %p = getelementptr i8, ptr %to, i64 16
   store <2 x double> %d, ptr %p, align 8
 ";
-    let whole = packed(lines);
+    let whole = repacked(lines);
     assert!(whole.contains("xor <4 x i64>"), "{whole}");
 }
 
 #[test]
-fn parts_that_are_used_by_themselves_stay_apart() {
+fn parts_with_other_users_are_not_repacked() {
     let apart = format!("{TIMES}\nstore <2 x double> %re, ptr null, align 8");
-    let whole = packed(&complex(&apart));
+    let whole = repacked(&complex(&apart));
     assert!(!whole.contains("fmul <4 x double>"), "{whole}");
     // Not complex arithmetic: one part is a quotient.
     let quotient = TIMES.replace("fadd <2 x double> %r, %o", "fdiv <2 x double> %r, %o");
-    let whole = packed(&complex(&quotient));
+    let whole = repacked(&complex(&quotient));
     assert!(!whole.contains("fdiv <4 x double>"), "{whole}");
 }
 
 #[test]
-fn pairs_stay_apart_where_the_order_can_be_told() {
+fn pairs_with_observable_order_are_not_repacked() {
     // A call may end the thread or read what was stored; a fence orders; without scopes the second
     // load may read what the first line stored.
     for between in ["  call void @g()\n", "  fence seq_cst\n"] {
@@ -169,7 +169,7 @@ fn pairs_stay_apart_where_the_order_can_be_told() {
     let open = lines("")
         .replace(", !alias.scope !1", "")
         .replace(", !noalias !1", "");
-    let both = packed(&open);
+    let both = repacked(&open);
     assert!(!both.contains("store <4 x double>"), "{both}");
 }
 
@@ -210,7 +210,7 @@ out:
 }
 
 #[test]
-fn lines_are_written_one_after_the_other() {
+fn stores_are_clustered_by_line() {
     if !std::arch::is_x86_feature_detected!("avx") {
         return;
     }
@@ -232,13 +232,13 @@ fn lines_are_written_one_after_the_other() {
         })
         .collect()
     }
-    let apart = optimised(&in_turn("noalias"), false);
+    let apart = optimized(&in_turn("noalias"), false);
     assert!(order(&apart).starts_with("aabb"), "{apart}");
 }
 
 /// Returns the order of stores after clustering in a loop that writes half a line to each of two
 /// arrays alternately.
-fn lined(apart: &str, between: &str) -> String {
+fn clustered(apart: &str, between: &str) -> String {
     let text = format!(
         "declare void @g()
 define void @f(ptr {apart} %a, ptr {apart} %b, <4 x double> %v, i64 %n) {{
@@ -274,18 +274,18 @@ out:
 }
 
 #[test]
-fn stores_stay_in_turn_where_something_can_tell() {
-    assert_eq!(lined("noalias", ""), "pa qa pb qb");
-    assert_eq!(lined("", ""), "pa pb qa qb", "they may be one array");
+fn stores_with_observable_order_are_not_clustered() {
+    assert_eq!(clustered("noalias", ""), "pa qa pb qb");
+    assert_eq!(clustered("", ""), "pa pb qa qb", "they may be one array");
     // A call may end the thread. Stores of the other array move past a load of what was stored.
-    let ends = lined("noalias", "call void @g()");
+    let ends = clustered("noalias", "call void @g()");
     assert_eq!(ends, "pa pb qa qb");
-    let read = lined("noalias", "%x = load double, ptr %pb");
+    let read = clustered("noalias", "%x = load double, ptr %pb");
     assert_eq!(read, "pb pa qa qb");
 }
 
 /// Runs all passes over a module's text.
-fn optimised(text: &str, wide: bool) -> String {
+fn optimized(text: &str, wide: bool) -> String {
     made(text, wide, Level::Full)
 }
 
@@ -307,7 +307,7 @@ fn made(text: &str, wide: bool, level: Level) -> String {
 
 /// Returns a loop as clang vectorizes it: each number and both of its neighbors, of which the next
 /// iteration has one.
-fn neighbours(to: &str) -> String {
+fn neighbors(to: &str) -> String {
     format!(
         "define void @f(ptr noalias %from, ptr noalias %other, i64 %n) {{
   br label %loop
@@ -337,15 +337,15 @@ out:
 }
 
 #[test]
-fn iterations_over_vectors_become_pairs() {
+fn vector_loops_are_unrolled_and_repacked() {
     if !std::arch::is_x86_feature_detected!("avx") {
         return;
     }
-    let apart = optimised(&neighbours("%other, i64 %i"), false);
+    let apart = optimized(&neighbors("%other, i64 %i"), false);
     assert_eq!(apart.matches("fadd <4 x double>").count(), 2, "{apart}");
     assert_eq!(apart.matches("store <4 x double>").count(), 1, "{apart}");
     // The next iteration reads what one iteration writes.
-    let after = optimised(&neighbours("%from, i64 %next"), false);
+    let after = optimized(&neighbors("%from, i64 %next"), false);
     assert!(!after.contains("store <4 x double>"), "{after}");
 }
 
@@ -393,7 +393,7 @@ declare void @g()
 }
 
 #[test]
-fn gathered_values_have_their_indices_first() {
+fn index_loads_are_hoisted() {
     let early = ["%c0", "%c1", "%a0", "%a1", "%p0", "%sum0", "%p1", "%sum1"];
     assert_eq!(gathering(2, ""), early);
     // Groups of eight are limited by registers; the next ones follow where the first of the group
@@ -408,7 +408,7 @@ fn gathered_values_have_their_indices_first() {
 }
 
 #[test]
-fn vectors_for_two_registers_are_two() {
+fn vectors_spanning_two_registers_are_split() {
     // Swapped halves: a shuffle across lanes as one vector, no instruction as two.
     let text = "define void @f(ptr noalias %to, ptr noalias %from) {
   %a = load <4 x double>, ptr %from, align 8
@@ -418,15 +418,15 @@ fn vectors_for_two_registers_are_two() {
   ret void
 }
 ";
-    let narrow = optimised(text, false);
+    let narrow = optimized(text, false);
     assert!(!narrow.contains("shufflevector"), "{narrow}");
     assert!(narrow.contains("fmul <2 x double>"), "{narrow}");
-    let wide = optimised(text, true);
+    let wide = optimized(text, true);
     assert!(wide.contains("fmul <4 x double>"), "{wide}");
 }
 
 #[test]
-fn nests_over_small_matrices_become_one_block() {
+fn nests_over_small_matrices_are_unrolled() {
     let text = "define void @f(ptr noalias %m, ptr noalias %x) {
   br label %outer
 outer:
@@ -476,7 +476,7 @@ out:
   ret void
 }
 ";
-    let made = optimised(text, false);
+    let made = optimized(text, false);
     assert!(!made.contains("br i1"), "{made}");
 }
 
@@ -557,7 +557,7 @@ fn moved(count: usize) -> String {
 }
 
 #[test]
-fn candidates_stay_in_memory() {
+fn arrays_of_many_candidates_stay_in_memory() {
     let (kept, text) = search(&moved(20), RARELY, "");
     assert!(kept);
     assert!(!text.contains("phi double"), "{text}");
@@ -568,18 +568,18 @@ fn candidates_stay_in_memory() {
 }
 
 #[test]
-fn what_each_iteration_writes_may_be_values() {
+fn elements_written_in_each_iteration_become_values() {
     assert!(!search(&moved(20), "label %change", "").0);
 }
 
 #[test]
-fn few_candidates_are_values() {
+fn arrays_of_few_candidates_become_values() {
     let (kept, text) = search(&moved(8), RARELY, "");
     assert!(!kept && text.contains("phi double"), "{text}");
 }
 
 #[test]
-fn what_is_written_first_is_not_carried() {
+fn elements_written_before_use_are_not_carried() {
     // All elements are stored before they are loaded, also after the loop.
     let clear = "  call void @llvm.memset.p0.i64(ptr %best, i8 0, i64 160, i1 false)\n";
     let change = format!("{clear}{}{clear}", moved(20));
@@ -598,7 +598,7 @@ fn what_is_written_first_is_not_carried() {
 }
 
 #[test]
-fn arrays_whose_address_goes_elsewhere_are_left_alone() {
+fn arrays_with_escaping_addresses_are_left_alone() {
     assert!(!search(&moved(20), RARELY, "  call void @g(ptr %best)\n").0);
 }
 
@@ -615,7 +615,7 @@ fn a_field_of_an_element_that_is_not_known_is_memory_too() {
 }
 
 #[test]
-fn accesses_that_are_volatile_for_the_guest_stay_so() {
+fn volatile_accesses_of_the_guest_stay_volatile() {
     let more = "  store volatile double 0.0, ptr %from\n";
     let (kept, text) = search(&moved(20), RARELY, more);
     assert!(kept);
@@ -665,7 +665,7 @@ out:
 }
 
 #[test]
-fn nests_over_what_is_not_small_stay_loops() {
+fn nests_over_large_matrices_stay_loops() {
     let plain = "  br label %join";
     let deep = "  br label %third
 third:
@@ -686,7 +686,7 @@ third:
         (8, 16, 16, deep),
         (6, 14, 0, deep),
     ] {
-        let made = optimised(&growing(trips, first, step, inside), false);
+        let made = optimized(&growing(trips, first, step, inside), false);
         let lines = made.lines().count();
         // LLVM may unroll the outer loop; a vectorized inner loop with its remainder takes up to
         // 180 lines.
@@ -699,7 +699,7 @@ third:
 }
 
 #[test]
-fn what_grows_out_of_proportion_is_told() {
+fn excessive_growth_is_reported() {
     // A loop whose author asked for full unrolling.
     let text = growing(1, 5000, 0, "  br label %join").replace(
         "br i1 %end, label %behind, label %inner\n",
@@ -717,7 +717,7 @@ fn what_grows_out_of_proportion_is_told() {
     };
     match optimize(module.as_mut_ptr(), &machine, Level::Full, unit) {
         Err(CompileError::Part { why, culprit, .. }) => {
-            assert!(why.starts_with("its passes made "), "{why}");
+            assert!(why.starts_with("its passes grew it "), "{why}");
             assert_eq!(culprit.as_deref(), Some("f"));
         }
         other => panic!("{other:?}"),
