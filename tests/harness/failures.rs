@@ -2,7 +2,7 @@
 //! failure, and later runs know of it.
 //!
 //! `OMPVM_FAIL=KIND:NAME` makes the compilation of a function fail in each of LLVM's ways
-//! (`src/llvm/native/injected.rs`).
+//! (`src/llvm/native/fault_injection.rs`).
 
 use crate::compile;
 use crate::run::{End, LIMIT, Ran, run};
