@@ -88,7 +88,7 @@ pub struct Unit {
     /// Optimization level.
     pub level: Level,
     /// True to generate quick code and count it as code of `level`.
-    pub plain: bool,
+    pub downgraded: bool,
 }
 
 /// An OSR entry at the head of a loop: a function `i32 (slots, result, flag)` that takes over an
@@ -130,7 +130,7 @@ pub struct Object {
     /// Functions and OSR entries left to the tier below, with the reason.
     pub skipped: Vec<(usize, String)>,
     /// Functions whose code is below the object's level, with the reason.
-    pub plain: Vec<(usize, String)>,
+    pub downgraded: Vec<(usize, String)>,
     /// True if another attempt may compile more.
     pub transient: bool,
     /// Time for reading, rewiring and code generation.
@@ -196,7 +196,7 @@ impl<'r> Session<'r> {
             times[i] = last.elapsed();
             last = Instant::now();
         };
-        let effort = match unit.plain {
+        let effort = match unit.downgraded {
             true => Level::Quick,
             false => unit.level,
         };
@@ -241,7 +241,7 @@ impl<'r> Session<'r> {
             functions: rewired.compiled,
             entries: rewired.entries,
             skipped: rewired.skipped,
-            plain: Vec::new(),
+            downgraded: Vec::new(),
             transient: false,
             times,
         })
