@@ -70,10 +70,10 @@ impl CoroutineStack {
     fn new() -> Option<CoroutineStack> {
         let most = limits::reserve(STACKS[0], 16, STACKS[STACKS.len() - 1]);
         let fitting = STACKS.into_iter().filter(|&size| size <= most);
-        fitting.into_iter().find_map(CoroutineStack::of)
+        fitting.into_iter().find_map(CoroutineStack::map)
     }
 
-    fn of(size: usize) -> Option<CoroutineStack> {
+    fn map(size: usize) -> Option<CoroutineStack> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
         // SAFETY: maps fresh private memory and makes the start of that same memory inaccessible.
         unsafe {
@@ -93,7 +93,7 @@ impl CoroutineStack {
 
 impl Drop for CoroutineStack {
     fn drop(&mut self) {
-        // SAFETY: `of` mapped the memory, and no coroutine runs on it any more.
+        // SAFETY: `map` mapped the memory, and no coroutine runs on it any more.
         unsafe { libc::munmap(self.start as *mut c_void, self.size) };
     }
 }

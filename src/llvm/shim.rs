@@ -529,7 +529,7 @@ pub(super) struct GrowthExceeded {
 
 impl GrowthGuard {
     /// Records the current sizes of a module's functions.
-    pub(super) fn of(module: LLVMModuleRef) -> GrowthGuard {
+    pub(super) fn record(module: LLVMModuleRef) -> GrowthGuard {
         // SAFETY: the module is live.
         let handle = unsafe { ompvm_record_sizes(module) };
         GrowthGuard { handle, module }
@@ -552,7 +552,7 @@ impl GrowthGuard {
 
 impl Drop for GrowthGuard {
     fn drop(&mut self) {
-        // SAFETY: `of` made the handle, and nothing uses it after this.
+        // SAFETY: `record` made the handle, and nothing uses it after this.
         unsafe { ompvm_dispose_sizes(self.handle) };
     }
 }

@@ -14,7 +14,7 @@ const FORMAT: u32 = 2;
 pub(super) type Key = [u8; 32];
 
 /// Computes the key of a program that consists of these files.
-pub(super) fn of<'f>(files: impl Iterator<Item = &'f [u8]>) -> Key {
+pub(super) fn compute<'f>(files: impl Iterator<Item = &'f [u8]>) -> Key {
     let mut hash = blake3::Hasher::new();
     hash.update(&FORMAT.to_le_bytes());
     hash.update(env!("CARGO_PKG_VERSION").as_bytes());

@@ -123,7 +123,7 @@ impl Cache {
                 return None;
             }
         }
-        let key = key::of(files);
+        let key = key::compute(files);
         Some(CacheEntry::new(self.clone(), key))
     }
 

@@ -163,7 +163,7 @@ pub(super) fn flatten(module: LLVMModuleRef, candidates: &[Candidate]) -> Result
             llvm!(core::LLVMAddAttributeAtIndex(function, index, always));
         }
     }
-    run(
+    run_passes(
         module,
         c"always-inline,function(sroa,early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,simplifycfg,adce)",
     )
@@ -171,14 +171,14 @@ pub(super) fn flatten(module: LLVMModuleRef, candidates: &[Candidate]) -> Result
 
 /// Simplifies a function after its runtime calls have been replaced.
 pub(super) fn simplify(function: LLVMValueRef) -> Result<(), Refusal> {
-    passes(
+    run_function_passes(
         function,
         c"sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,adce",
     )
 }
 
 /// Runs passes over one function, without a target.
-pub(super) fn passes(function: LLVMValueRef, passes: &CStr) -> Result<(), Refusal> {
+pub(super) fn run_function_passes(function: LLVMValueRef, passes: &CStr) -> Result<(), Refusal> {
     let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
     let result = take_error(llvm!(transforms::pass_builder::LLVMRunPassesOnFunction(
         function,
@@ -193,7 +193,7 @@ pub(super) fn passes(function: LLVMValueRef, passes: &CStr) -> Result<(), Refusa
 }
 
 /// Runs passes over a module, without a target.
-pub(super) fn run(module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
+pub(super) fn run_passes(module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
     let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
     let result = take_error(llvm!(transforms::pass_builder::LLVMRunPasses(
         module,

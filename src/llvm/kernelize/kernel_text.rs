@@ -100,14 +100,14 @@ pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Kerne
         write_kernel(&mut text, kernel, roots, records.as_ref());
     }
     link_text(parsed, &text)?;
-    super::flatten::run(module, c"always-inline")?;
+    super::flatten::run_passes(module, c"always-inline")?;
     let kernels: Vec<&str> = made.iter().map(|(k, _)| &*k.name).collect();
     for kernel in &kernels {
         place_globals(module, kernel);
     }
     hide(module, &kernels);
     shim::drop_module_flags(module);
-    super::flatten::run(
+    super::flatten::run_passes(
         module,
         c"globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)",
     )?;

@@ -72,7 +72,7 @@ pub(super) fn partition(
     reductions: &mut Vec<Reduction>,
 ) -> Result<(Vec<LoopFunction>, HostSchedule), Refusal> {
     array_reduction::read_behind(module, function);
-    super::flatten::passes(function, c"adce")?;
+    super::flatten::run_function_passes(function, c"adce")?;
     let mut sections = sections_of(function)?;
     for section in &sections {
         values(section)?;
@@ -106,7 +106,7 @@ pub(super) fn partition(
         llvm!(core::LLVMReplaceAllUsesWith(mark, one));
         llvm!(core::LLVMInstructionEraseFromParent(mark));
     }
-    super::flatten::passes(function, c"scalarizer<load-store>,simplifycfg,adce")?;
+    super::flatten::run_function_passes(function, c"scalarizer<load-store>,simplifycfg,adce")?;
     let schedule = schedule_builder::build(module, function, &launched, &shared)?;
     for launch in &launched {
         let used = called(launch.call);

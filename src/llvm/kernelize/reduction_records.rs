@@ -92,7 +92,7 @@ pub(super) fn lay_out(
         instructions(function).find(|&i| called(i).is_some_and(|f| *name_of(f) == *reduction.name));
     let Some(begin) = begin else { return records };
     let list = llvm!(core::LLVMGetOperand(begin, 1));
-    let Some(order) = LoopOrder::of(function) else {
+    let Some(order) = LoopOrder::find(function) else {
         return records;
     };
     let mut copies = Vec::new();
@@ -124,7 +124,7 @@ struct LoopOrder {
 }
 
 impl LoopOrder {
-    fn of(function: LLVMValueRef) -> Option<LoopOrder> {
+    fn find(function: LLVMValueRef) -> Option<LoopOrder> {
         let (divided, fetched) = (format!("{PREFIX}static_"), format!("{PREFIX}fetch_"));
         let begin = instructions(function).find(|&i| {
             called(i).is_some_and(|f| {

@@ -107,22 +107,22 @@ impl Session<'_> {
         let culprit = culprit.and_then(|symbol| member(&symbol, whole));
         match (members, culprit) {
             ([], _) => {}
-            (&[one], _) => out.push(self.alone(whole, one, why, transient)?),
+            (&[one], _) => out.push(self.retry_alone(whole, one, why, transient)?),
             (_, Some(culprit)) if members.contains(&culprit) => {
                 let rest: Vec<Member> = members.iter().copied().filter(|m| *m != culprit).collect();
-                out.push(self.alone(whole, culprit, why, transient)?);
-                self.pieces(whole, &rest, out)?;
+                out.push(self.retry_alone(whole, culprit, why, transient)?);
+                self.compile_part(whole, &rest, out)?;
             }
             _ => {
                 let (first, second) = members.split_at(members.len() / 2);
-                self.pieces(whole, first, out)?;
-                self.pieces(whole, second, out)?;
+                self.compile_part(whole, first, out)?;
+                self.compile_part(whole, second, out)?;
             }
         }
         Ok(())
     }
 
-    fn pieces(
+    fn compile_part(
         &self,
         whole: &Unit,
         members: &[Member],
@@ -139,7 +139,7 @@ impl Session<'_> {
     }
 
     /// Compiles a member that failed in quick code, or refuses it.
-    fn alone(
+    fn retry_alone(
         &self,
         whole: &Unit,
         member: Member,

@@ -31,7 +31,7 @@ impl DebugLevel {
             {
                 Ok(())
             }
-            DebugLevel::Lines => machine.run(module, c"strip-nonlinetable-debuginfo"),
+            DebugLevel::Lines => machine.run_passes(module, c"strip-nonlinetable-debuginfo"),
         }
     }
 }

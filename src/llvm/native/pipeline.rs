@@ -101,13 +101,13 @@ pub(super) fn optimize(
     unit: UnitProperties,
 ) -> Result<(), CompileError> {
     if unit.inline {
-        machine.run(module, c"always-inline")?;
+        machine.run_passes(module, c"always-inline")?;
     }
     if !unit.wide {
         shim::split_vectors(module);
     }
     // Quick code replaces code that grew, and is at most inlined, so it is not checked.
-    let growth = (level == Level::Full).then(|| shim::GrowthGuard::of(module));
+    let growth = (level == Level::Full).then(|| shim::GrowthGuard::record(module));
     let check = || growth.as_ref().map_or(Ok(()), shim::GrowthGuard::check);
     let run = |passes| -> Result<(), CompileError> {
         shim::run_passes(module, passes, machine.0.0, growth.as_ref())?;
@@ -226,7 +226,7 @@ impl HostMachine {
     }
 
     /// Runs passes, named as for `opt -passes=`.
-    pub(crate) fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
+    pub(crate) fn run_passes(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
         shim::run_passes(module, passes, self.0.0, None)
     }
 

@@ -104,7 +104,7 @@ pub(super) fn rewire(
             wide: false,
         },
     };
-    work.run()?;
+    work.rewire_module()?;
     Ok(work.out)
 }
 
@@ -166,7 +166,7 @@ fn rename(value: LLVMValueRef, symbol: Symbol) -> Result<String, String> {
 }
 
 impl Work<'_> {
-    fn run(&mut self) -> Result<(), String> {
+    fn rewire_module(&mut self) -> Result<(), String> {
         let module = self.parsed.module;
         llvm!(core::LLVMSetModuleInlineAsm2(module, c"".as_ptr(), 0));
         let mut all = functions(module);

@@ -90,7 +90,7 @@ impl GpuMachine {
     }
 
     /// Runs passes, named as for `opt -passes=`.
-    pub(super) fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
+    pub(super) fn run_passes(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
         run(module, passes, self.machine)
     }
 

@@ -150,14 +150,14 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     cleanup::remove(module, &kernels)?;
     allowlist::replace_by_traps(module, request);
     if promote::variables_of_blocks(module, &kernels) {
-        machine.run(module, PROMOTED)?;
+        machine.run_passes(module, PROMOTED)?;
     }
     cleanup::unread(module);
     promote::leading_barriers(module, &kernels);
     machine.widen_counters(module)?;
     super::shim::tile_loops(module);
     super::shim::narrow_indices(module);
-    machine.run(
+    machine.run_passes(
         module,
         c"function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
     )?;
@@ -260,7 +260,7 @@ fn prepare(module: LLVMModuleRef, machine: &GpuMachine) -> Result<(), String> {
             remove(c"noinline");
         }
     }
-    machine.run(
+    machine.run_passes(
         module,
         c"function(sroa,early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,simplifycfg)",
     )

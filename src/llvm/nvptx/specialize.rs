@@ -45,7 +45,7 @@ pub(super) fn specialize(
         }
         let all: HashSet<&str> = kernels.iter().map(|k| &*k.name).collect();
         hide(module, &own, &all);
-        return machine.run(module, FULL);
+        return machine.run_passes(module, FULL);
     }
     share_variables(module);
     let copies: Vec<LLVMModuleRef> = keys[1..]
@@ -71,7 +71,7 @@ pub(super) fn specialize(
             turn_into_declarations(copy);
         }
         hide(copy, &own, &members);
-        failed = failed.or(machine.run(copy, FULL).err());
+        failed = failed.or(machine.run_passes(copy, FULL).err());
     }
     for copy in copies {
         if failed.is_some() {

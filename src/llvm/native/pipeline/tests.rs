@@ -528,8 +528,8 @@ declare void @g(ptr)
     let module = context.create_module_from_ir(buffer).unwrap();
     let machine = HostMachine::for_module(module.as_mut_ptr(), true).unwrap();
     let kept = shim::keep_in_memory(module.as_mut_ptr());
-    machine.run(module.as_mut_ptr(), STRAIGHT).unwrap();
-    machine.run(module.as_mut_ptr(), LAST).unwrap();
+    machine.run_passes(module.as_mut_ptr(), STRAIGHT).unwrap();
+    machine.run_passes(module.as_mut_ptr(), LAST).unwrap();
     if kept {
         shim::release_arrays(module.as_mut_ptr());
     }
