@@ -47,7 +47,7 @@ pub struct Compiled {
     /// Functions left to the tier below, with the reason.
     pub skipped: Vec<(FuncId, String)>,
     /// Functions compiled at a lower level than `level`, with the reason.
-    pub downgraded: Vec<(FuncId, String)>,
+    pub degraded: Vec<(FuncId, String)>,
     /// Time for parsing, rewiring, code generation and linking.
     pub times: [Duration; 4],
     /// Level of the code.
@@ -230,13 +230,13 @@ impl Program {
             let each = list.into_iter();
             each.map(|(n, why)| (FuncId::new(n), why)).collect()
         };
-        let (skipped, downgraded) = (named(object.skipped), named(object.downgraded));
+        let (skipped, degraded) = (named(object.skipped), named(object.degraded));
         if object.bytes.is_empty() {
             return Ok(Compiled {
                 functions: Vec::new(),
                 entries: Vec::new(),
                 skipped,
-                downgraded,
+                degraded,
                 times: [Duration::ZERO; 4],
                 level: object.level,
                 object_bytes: 0,
@@ -269,7 +269,7 @@ impl Program {
             functions,
             entries,
             skipped,
-            downgraded,
+            degraded,
             times: [parse, prepare, generate, linking.elapsed()],
             level: object.level,
             object_bytes: object.bytes.len(),

@@ -172,7 +172,7 @@ impl Compiler {
                 self.note(*id, EventKind::Skipped(why.clone()));
                 cached.all.push(*id);
             }
-            for (id, why) in &compiled.downgraded {
+            for (id, why) in &compiled.degraded {
                 self.note(*id, EventKind::Degraded(why.clone()));
             }
         }
@@ -301,7 +301,7 @@ impl Compiler {
         for (id, why) in &compiled.skipped {
             self.note(*id, EventKind::Skipped(why.clone()));
         }
-        for (id, why) in &compiled.downgraded {
+        for (id, why) in &compiled.degraded {
             self.note(*id, EventKind::Degraded(why.clone()));
         }
     }

@@ -736,7 +736,7 @@ impl Queue {
             functions: Some(functions),
             entries,
             level: job.level,
-            downgraded: false,
+            degraded: false,
         }
     }
 }

@@ -160,7 +160,7 @@ fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
         functions: Some(Vec::new()),
         entries: vec![entry],
         level,
-        downgraded: false,
+        degraded: false,
     };
     let done = compiler.compile(guest.image(), &unit).unwrap();
     let (_, address) = done[0].entries[0];
@@ -189,7 +189,7 @@ fn who_comes_to_quick_code_is_seen() {
             functions: Some(vec![func.id.index()]),
             entries: Vec::new(),
             level,
-            downgraded: false,
+            degraded: false,
         };
         compiler.compile(guest.image(), &unit).unwrap();
     };

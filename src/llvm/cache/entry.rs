@@ -32,7 +32,7 @@ struct StoredObject<Names, Code> {
     request_hash: [u8; 32],
     functions: Names,
     skipped: Names,
-    downgraded: Names,
+    degraded: Names,
     bytes: Code,
     lines: Code,
 }
@@ -112,7 +112,7 @@ impl CacheEntry {
             functions: names(stored.functions),
             entries: Vec::new(),
             skipped: names(stored.skipped),
-            downgraded: names(stored.downgraded),
+            degraded: names(stored.degraded),
             transient: false,
             times: [Duration::ZERO; 3],
         };
@@ -138,7 +138,7 @@ impl CacheEntry {
             request_hash: request_hash(request),
             functions: names(&object.functions),
             skipped: names(&object.skipped),
-            downgraded: names(&object.downgraded),
+            degraded: names(&object.degraded),
             bytes: Bytes::new(&object.bytes),
             lines: Bytes::new(lines),
         };

@@ -128,7 +128,7 @@ impl Session<'_> {
         members: &[Member],
         out: &mut Vec<Object>,
     ) -> Result<(), String> {
-        match self.contained(&part(whole, members, whole.downgraded)) {
+        match self.contained(&part(whole, members, whole.degraded)) {
             Ok(mut object) => {
                 number_entries(&mut object, members);
                 out.push(object);
@@ -148,11 +148,11 @@ impl Session<'_> {
     ) -> Result<Object, String> {
         let number = number(whole, member);
         let (mut why, mut transient) = (why, transient);
-        if whole.level == Level::Full && !whole.downgraded {
+        if whole.level == Level::Full && !whole.degraded {
             match self.contained(&part(whole, &[member], true)) {
                 Ok(mut object) => {
                     number_entries(&mut object, &[member]);
-                    object.downgraded.push((number, why));
+                    object.degraded.push((number, why));
                     return Ok(object);
                 }
                 Err(CompileError::Whole(why)) => return Err(why),
@@ -183,19 +183,19 @@ fn refusal(whole: &Unit, member: Member, why: &str, transient: bool) -> Object {
         functions: Vec::new(),
         entries: Vec::new(),
         skipped: vec![(number(whole, member), why)],
-        downgraded: Vec::new(),
+        degraded: Vec::new(),
         transient,
         times: [Duration::ZERO; 3],
     }
 }
 
 /// Creates the unit of these members.
-fn part(whole: &Unit, members: &[Member], downgraded: bool) -> Unit {
+fn part(whole: &Unit, members: &[Member], degraded: bool) -> Unit {
     let mut unit = Unit {
         functions: Some(Vec::new()),
         entries: Vec::new(),
         level: whole.level,
-        downgraded,
+        degraded,
     };
     for member in members {
         match *member {

@@ -88,7 +88,7 @@ pub struct Unit {
     /// Optimization level.
     pub level: Level,
     /// True to generate quick code and count it as code of `level`.
-    pub downgraded: bool,
+    pub degraded: bool,
 }
 
 /// An OSR entry at the head of a loop: a function `i32 (slots, result, flag)` that takes over an
@@ -130,7 +130,7 @@ pub struct Object {
     /// Functions and OSR entries left to the tier below, with the reason.
     pub skipped: Vec<(usize, String)>,
     /// Functions whose code is below the object's level, with the reason.
-    pub downgraded: Vec<(usize, String)>,
+    pub degraded: Vec<(usize, String)>,
     /// True if another attempt may compile more.
     pub transient: bool,
     /// Time for reading, rewiring and code generation.
@@ -196,7 +196,7 @@ impl<'r> Session<'r> {
             times[i] = last.elapsed();
             last = Instant::now();
         };
-        let effort = match unit.downgraded {
+        let effort = match unit.degraded {
             true => Level::Quick,
             false => unit.level,
         };
@@ -241,7 +241,7 @@ impl<'r> Session<'r> {
             functions: rewired.compiled,
             entries: rewired.entries,
             skipped: rewired.skipped,
-            downgraded: Vec::new(),
+            degraded: Vec::new(),
             transient: false,
             times,
         })
