@@ -12,6 +12,13 @@ use std::path::PathBuf;
 /// The state that programs in this process share: the interpreter with its hooks.
 ///
 /// Cheap to create and to clone; several may exist.
+///
+/// ```no_run
+/// use ompvm::api::{Cache, Engine};
+///
+/// // Loads and stores compiled code where the command line does.
+/// let engine = Engine::new().cache(Cache::of_user());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Engine {
     pub(super) cache: Option<Cache>,
@@ -94,6 +101,17 @@ pub enum Tier {
 }
 
 /// Configuration of a program's start: a builder.
+///
+/// ```
+/// use ompvm::api::{Config, Tier};
+///
+/// let config = Config::new()
+///     .tier(Tier::Auto)
+///     .arg("solver")
+///     .arg("input.dat")
+///     .num_threads(4)
+///     .schedule("dynamic,4");
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     pub(super) tier: Tier,

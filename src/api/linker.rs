@@ -23,6 +23,18 @@ use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
 /// Collects host functions and links modules against them.
+///
+/// ```no_run
+/// # use ompvm::api::{Config, Engine, Error, Linker, Module};
+/// # fn main() -> Result<(), Error> {
+/// let engine = Engine::default();
+/// let module = Module::from_files(&engine, &["solver.bc".into()])?;
+/// let mut linker = Linker::new(&engine);
+/// linker.func("report", |step: i32, residual: f64| println!("{step}: {residual}"))?;
+/// let process = linker.link(&module)?.start(Config::new())?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Linker {
     host: HashMap<String, Arc<HostFunction>>,

@@ -52,6 +52,20 @@ pub fn file_kind(file: &PathBuf) -> Result<FileKind, Error> {
 }
 
 /// A module read from bitcode or textual IR. Immutable; cheap to clone.
+///
+/// ```no_run
+/// # use ompvm::api::{Engine, Error, Module};
+/// # fn main() -> Result<(), Error> {
+/// let engine = Engine::default();
+/// // A static archive adds the members that the program needs.
+/// let files = ["main.bc".into(), "libsolver.a".into()];
+/// let module = Module::from_files(&engine, &files)?;
+/// for construct in module.check() {
+///     println!("not supported: {construct}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Module {
     pub(super) ir: Arc<ir::Module>,

@@ -15,6 +15,22 @@ use std::ops::{Deref, DerefMut};
 ///
 /// Threads of the host may share it and call its functions concurrently, see
 /// [threads](super#threads).
+///
+/// ```no_run
+/// # use ompvm::api::{Config, Engine, Error, Linker, Module};
+/// # fn main() -> Result<(), Error> {
+/// # let engine = Engine::default();
+/// # let module = Module::from_files(&engine, &["solver.bc".into()])?;
+/// let program = Linker::new(&engine).link(&module)?;
+/// let mut process = program.start(Config::new().arg("solver").arg("input.dat"))?;
+/// match process.run_main() {
+///     Ok(status) => println!("{status}"),
+///     Err(Error::Trap(trap)) => println!("the program faulted: {trap}"),
+///     Err(other) => return Err(other),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Process {
     inner: process::Process,
@@ -111,6 +127,21 @@ impl Process {
 
 /// Memory allocated with the C library's `malloc`, so that the guest may `realloc` or keep it
 /// (after [`GuestSlice::into_guest`]). Freed when dropped.
+///
+/// ```no_run
+/// # use ompvm::api::{Config, Engine, Error, GuestPtr, Linker, Module};
+/// # fn main() -> Result<(), Error> {
+/// # let engine = Engine::default();
+/// # let module = Module::from_files(&engine, &["solver.bc".into()])?;
+/// # let process = Linker::new(&engine).link(&module)?.start(Config::new())?;
+/// let mut field = process.alloc(0.0, 1000)?;
+/// field[500] = 1.0;
+/// // SAFETY: the C function is `void smooth(double *field, long n)`.
+/// let smooth = unsafe { process.typed_func::<(GuestPtr<f64>, i64), ()>("smooth")? };
+/// smooth.call((field.ptr(), field.len() as i64))?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct GuestSlice<T> {
     ptr: GuestPtr<T>,
     len: usize,
