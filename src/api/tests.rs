@@ -221,7 +221,7 @@ fn an_uncaught_exception_comes_back_as_a_trap_each_time() {
 }
 
 #[test]
-fn what_is_unsupported_can_wait_until_it_is_reached() {
+fn unsupported_entries_may_fail_when_reached() {
     let text = "declare void @GOMP_parallel()
          define i32 @main(i32 %n) { %c = icmp sgt i32 %n, 1 br i1 %c, label %a, label %b
          a: call void @GOMP_parallel() br label %b
@@ -239,7 +239,7 @@ fn what_is_unsupported_can_wait_until_it_is_reached() {
 /// Threads of the host call the same program concurrently: each has its own thread_local variable,
 /// faults, exits and teams.
 #[test]
-fn threads_of_the_host_call_at_once() {
+fn host_threads_call_concurrently() {
     let text = "@mine = internal thread_local global i64 0
          @all = global i64 0
          declare void @exit(i32)

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn options_stand_before_the_file() {
+    fn options_come_before_the_file() {
         let options = run(&["--stats", "-l", "m", "--tier=interp", "a.bc", "--stats"]);
         assert!(options.stats);
         assert_eq!(options.libraries, ["m"]);

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_line_is_taken_as_it_is() {
+    fn a_link_line_is_accepted_unchanged() {
         let line = [
             "-pthread",
             "-rdynamic",

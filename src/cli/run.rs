@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_is_repeated_without_what_is_the_guests() {
+    fn the_restart_command_omits_the_guests_arguments() {
         assert_eq!(
             restart_command(words("ompvm x.bc a b"), 3),
             words("ompvm run")

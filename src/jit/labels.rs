@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn jit_labels_that_are_looked_at_are_compiled() {
+    fn functions_that_only_inspect_labels_are_compiled() {
         assert!(!stays("ret void", "", true));
         assert!(stays("ret void", "", false), "tiers have other addresses");
         let jump = "indirectbr ptr %p, [label %a]";

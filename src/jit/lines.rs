@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_survives_being_kept_and_damage_is_no_more_than_a_missing_line() {
+    fn a_table_survives_serialization_and_damage_costs_lines_only() {
         let lines = table();
         assert_eq!(LineTable::from_bytes(lines.as_bytes().to_vec()), lines);
         for keep in 0..lines.as_bytes().len() {

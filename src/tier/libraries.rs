@@ -390,7 +390,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_libm_and_the_process_and_names_what_is_missing() {
+    fn finds_libm_and_the_process_and_names_missing_libraries() {
         let mut l = Libraries::open(&["m".into(), "pthread".into()], &[]).unwrap();
         assert!(l.find("cos").is_some());
         assert!(l.find("getpid").is_some());

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_often_goes_round_is_not_divided() {
+    fn a_loop_with_many_iterations_is_not_divided() {
         // The loop is nearly the whole function then.
         assert!(chosen(&[10, 200, 20, 200], &[300, 8000, 300, 900, 300]).is_empty());
     }

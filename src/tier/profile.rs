@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_dear_gets_all_effort_at_once() {
+    fn costly_functions_start_at_the_full_level() {
         let mut script = SimulatedProgram::new(2, &[(MS * 100, 500)]);
         script.run();
         let (plan, _) = script.run();
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn compilations_never_cost_more_than_twice_what_their_lack_did() {
+    fn compilations_cost_at_most_twice_the_time_that_they_would_have_saved() {
         let sizes = [(MS * 10, 500), (MS * 3, 300), (MS / 2, 60), (MS / 50, 2000)];
         let mut script = SimulatedProgram::new(2, &sizes);
         let (mut below, mut compiling) = (Duration::ZERO, Duration::ZERO);
@@ -577,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_much_of_a_run_is_compiled_at_any_time() {
+    fn a_large_gain_is_compiled_in_any_run() {
         let mut script =
             SimulatedProgram::new(2, &[(MS * 10, 300), (MS / 10, 300), (MS * 10, 300)]);
         script.code[2] = CodeState::Full;
@@ -600,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_processors_begin_sooner_and_nobody_waits() {
+    fn idle_processors_start_earlier_and_the_program_does_not_wait() {
         let mut script =
             SimulatedProgram::new(16, &[(MS * 10, 2000), (MS * 2, 300), (MS / 10, 2000)]);
         script.run();
@@ -630,7 +630,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compiled_is_not_tried_again() {
+    fn refused_functions_are_not_tried_again() {
         let mut script = SimulatedProgram::new(2, &[(MS * 100, 500)]);
         script.run();
         script.profile.functions.get_mut(&0).unwrap().refused = true;
@@ -640,7 +640,7 @@ mod tests {
     }
 
     #[test]
-    fn what_better_code_would_have_saved_adds_up() {
+    fn missed_savings_add_up_over_runs() {
         // The full level takes 22 ms, and the start of LLVM 5.
         let mut script = SimulatedProgram::new(1, &[(MS, 500)]);
         script.code[0] = CodeState::Quick;
@@ -667,7 +667,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_begun_in_vain_has_to_pay_twice_as_much() {
+    fn a_lost_compilation_doubles_the_expected_cost() {
         let mut script = SimulatedProgram::new(1, &[(MS * 10, 500)]);
         script.run();
         let price = |s: &SimulatedProgram| s.plan().first().map(|s| s.price);
@@ -693,7 +693,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_in_the_end_takes_a_fiftieth_of_all_runs() {
+    fn waits_at_exit_take_a_fiftieth_of_all_runs() {
         let mut profile = Profile::read(None, 0);
         let mut run = RunProfile {
             wall: MS * 200,

@@ -125,7 +125,7 @@ impl Guest {
 }
 
 #[test]
-fn a_head_is_counted_for_a_while_only() {
+fn back_edges_are_counted_for_a_limited_time() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
     let head = &code.osr_points[outer];
@@ -168,7 +168,7 @@ fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
 }
 
 #[test]
-fn who_comes_to_quick_code_is_seen() {
+fn use_of_quick_code_is_observed() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
     let compiler = Compiler::new(guest.image(), None, false);

@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_lies_outside_of_the_picture() {
+    fn all_marks_lie_inside_the_picture() {
         let run = |wall: f64| [wall * 0.9, wall, wall * 1.2];
         let scale = Scale {
             low: 1.0,
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn one_picture_lies_below_the_other() {
+    fn a_second_picture_is_placed_below_the_first() {
         let (first, second) = (head("a", "b", 400.0), head("c", "d", 120.5));
         let both = below(&(first + "</svg>"), &(second + "</svg>"));
         assert!(both.starts_with("<svg ") && both.contains("viewBox=\"0 0 640 520.5\""));
