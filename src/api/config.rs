@@ -173,7 +173,7 @@ impl Config {
 
     /// Adds a library, as `-l` does: a shared library, or else a static archive of native objects;
     /// or a path with a slash. An archive with bitcode belongs among the files of
-    /// [`super::Module::from_files`]; [`archive_of`] finds it.
+    /// [`super::Module::from_files`]; [`find_archive`] finds it.
     pub fn library(mut self, name: impl Into<String>) -> Self {
         self.libraries.push(name.into());
         self
@@ -254,7 +254,7 @@ pub use ompvm_offload::auto_offload::Mode as Offload;
 pub use ompvm_offload::devices::DeviceSelection as Devices;
 
 /// Parses a device selection such as `emulated`, `emulated:2` or `host`.
-pub fn devices(text: &str) -> Option<Devices> {
+pub fn parse_devices(text: &str) -> Option<Devices> {
     ompvm_offload::devices::parse(text)
 }
 
@@ -267,6 +267,6 @@ pub fn offload_report() -> String {
 
 /// Returns the static archive that `-l name` stands for, if neither the folders of `-L` nor the
 /// system's have a shared library of that name.
-pub fn archive_of(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+pub fn find_archive(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     ompvm_tier::libraries::archive(name, folders)
 }

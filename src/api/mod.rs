@@ -59,7 +59,7 @@ pub mod timeline;
 mod typed;
 
 pub use config::{
-    Config, Devices, Engine, Offload, Tier, Tool, archive_of, devices, offload_report,
+    Config, Devices, Engine, Offload, Tier, Tool, find_archive, offload_report, parse_devices,
 };
 pub use device_code::{DeviceCode, RegionVerdict};
 pub use linker::{Linker, Program};
@@ -73,15 +73,15 @@ pub use process::{ExitStatus, GuestSlice, Process};
 pub use stats::{Stats, StatsRow};
 /// Returns a report of the compilations in this process: a line per function, or every event of the
 /// functions whose name contains `explain`.
-pub fn tiers(explain: Option<&str>) -> String {
+pub fn compile_report(explain: Option<&str>) -> String {
     ompvm_tier::policy::report(explain)
 }
 
 /// Returns how much shorter this process would have been, had its program been compiled into the
 /// cache beforehand. Returns `None` if that is less than a fifth of its processor time, or if it
 /// was returned before.
-pub fn advice() -> Option<std::time::Duration> {
-    ompvm_tier::policy::advice()
+pub fn compile_saving() -> Option<std::time::Duration> {
+    ompvm_tier::policy::compile_saving()
 }
 
 pub use typed::{Argument, Arguments, TypedFunc};

@@ -1,7 +1,7 @@
 //! Counts of programs that ran with [`super::Config::stats`].
 //!
 //! Instructions are counted by region and thread, because these are what an OpenMP programmer can
-//! change. [`super::tiers`] reports compilations.
+//! change. [`super::compile_report`] reports compilations.
 
 use ompvm_interp::stats::{self, FunctionCounts};
 use ompvm_llvm::cache::{self, CacheCounts};

@@ -86,8 +86,8 @@ extern "C" fn sample(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     }
 }
 
-/// Starts sampling. Times, like those of [`super::tiers`], count from about the next start of a
-/// program.
+/// Starts sampling. Times, like those of [`super::compile_report`], count from about the next start
+/// of a program.
 #[cfg(target_arch = "x86_64")]
 pub fn start() {
     if STARTED.set(Instant::now()).is_err() {
@@ -123,7 +123,7 @@ fn set_timer(microseconds: i64) {
     unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
 }
 
-/// Stops sampling. Returns a line for each sample, in the format of [`super::tiers`].
+/// Stops sampling. Returns a line for each sample, in the format of [`super::compile_report`].
 pub fn finish() -> String {
     set_timer(0);
     let mut text = String::new();

@@ -80,7 +80,7 @@ impl std::str::FromStr for Device {
         if let Ok(number) = text.parse() {
             return Ok(Device::Number(number));
         }
-        crate::api::devices(text)
+        crate::api::parse_devices(text)
             .map(Device::Kind)
             .ok_or_else(|| "expected `emulated`, `emulated:COUNT`, `host` or a number".into())
     }

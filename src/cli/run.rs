@@ -6,7 +6,8 @@
 use super::args::{self, RunOptions};
 use super::message;
 use crate::api::{
-    self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Stats, Tier, Tool, archive_of,
+    self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Stats, Tier, Tool,
+    find_archive,
 };
 use ompvm_support::error::Error;
 use ompvm_support::file_limit::NoSizeSignal;
@@ -47,7 +48,7 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     }
     // Archives are read with the program, because their members may be bitcode.
     let mut libraries = options.libraries;
-    libraries.retain(|name| match archive_of(name, &options.library_paths) {
+    libraries.retain(|name| match find_archive(name, &options.library_paths) {
         Some(archive) => {
             files.push(archive);
             false
@@ -171,7 +172,7 @@ extern "C" fn print_advice() {
     if *process != std::process::id() || !out.is_terminal() {
         return;
     }
-    if let Some(saving) = api::advice() {
+    if let Some(saving) = api::compile_saving() {
         // The guest may have closed the stream, so a failure is ignored.
         let _ = writeln!(
             out,
@@ -226,7 +227,7 @@ extern "C" fn write_timeline() {
     let samples = api::timeline::finish();
     let _no_signal = NoSizeSignal::begin();
     // The empty string matches every function.
-    let text = api::tiers(Some("")) + &samples;
+    let text = api::compile_report(Some("")) + &samples;
     if let Some(path) = TIMELINE.get()
         && let Err(error) = std::fs::write(path, text)
     {
@@ -236,7 +237,7 @@ extern "C" fn write_timeline() {
 
 extern "C" fn print_stats() {
     let _environment = DefaultFpEnv::enter();
-    eprint!("{}{}", Stats::collect(), api::tiers(None));
+    eprint!("{}{}", Stats::collect(), api::compile_report(None));
 }
 
 extern "C" fn print_offload() {
@@ -250,7 +251,7 @@ static EXPLAIN: OnceLock<Vec<String>> = OnceLock::new();
 extern "C" fn print_explanation() {
     let _environment = DefaultFpEnv::enter();
     for function in EXPLAIN.get().into_iter().flatten() {
-        let text = api::tiers(Some(function));
+        let text = api::compile_report(Some(function));
         if text.is_empty() {
             eprintln!(
                 "ompvm: no function that matches `{function}` was compiled or queued for compilation"

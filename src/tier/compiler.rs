@@ -330,7 +330,7 @@ impl Compiler {
 
     /// Returns how much shorter the run would have been with the program in the cache. Returns
     /// `None` if the saving is small, if there is no cache, or if the user was told before.
-    pub fn advice(&self) -> Option<Duration> {
+    pub fn compile_saving(&self) -> Option<Duration> {
         let saving = self.taken.saving()?;
         let cache_entry = self.program.cache_entry()?;
         if cache_entry.bytes(advice::MARKER).is_some() {

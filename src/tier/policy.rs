@@ -238,9 +238,9 @@ pub fn report(explain: Option<&str>) -> String {
 /// Returns how much shorter this run would have been with its program in the cache, once per
 /// program; `None` if the saving is small. May be called at exit, in any state in which the guest
 /// has left its threads.
-pub fn advice() -> Option<Duration> {
+pub fn compile_saving() -> Option<Duration> {
     let compilers = COMPILERS.try_lock()?;
-    compilers.iter().find_map(|c| c.advice())
+    compilers.iter().find_map(|c| c.compile_saving())
 }
 
 /// Registers exit handlers that end the process without LLVM's destructors if a compilation is
