@@ -141,11 +141,14 @@ impl GuestIdentity {
     }
 
     /// Returns the command line for new arguments of the guest. It refers to the caller's texts.
+    ///
+    /// # Safety
+    /// `args` must be null or a null-terminated list of C strings that outlive the result.
     unsafe fn command(&self, args: *const *const c_char) -> CommandLine {
-        // SAFETY: the caller passes null or a null-terminated list of C strings.
+        // SAFETY: `args` is such a list by this function's contract.
         let args = unsafe { list(args) };
         let first = args.first().map_or(&b""[..], |&a| {
-            // SAFETY: an element of the caller's list of C strings.
+            // SAFETY: an element of a list of C strings.
             unsafe { CStr::from_ptr(a) }.to_bytes()
         });
         let mut name = b"--argv0=".to_vec();
@@ -170,11 +173,14 @@ struct CommandLine {
 }
 
 /// Returns the elements of a null-terminated list; none for a null pointer.
+///
+/// # Safety
+/// `start` must be null or a null-terminated list.
 unsafe fn list(start: *const *const c_char) -> Vec<*const c_char> {
     let mut all = Vec::new();
     if !start.is_null() {
         let mut at = start;
-        // SAFETY: the caller passes a null-terminated list.
+        // SAFETY: the list ends with null by this function's contract.
         unsafe {
             while !(*at).is_null() {
                 all.push(*at);
@@ -186,6 +192,10 @@ unsafe fn list(start: *const *const c_char) -> Vec<*const c_char> {
 }
 
 /// Returns the command that starts the guest again, if the path means the guest.
+///
+/// # Safety
+/// `path` must be null or a C string, and `args` null or a null-terminated list of C strings that
+/// outlive the result.
 unsafe fn restart_command(
     path: *const c_char,
     search: bool,
@@ -195,7 +205,7 @@ unsafe fn restart_command(
     if path.is_null() {
         return None;
     }
-    // SAFETY: the caller passes a C string and null or a null-terminated list of C strings.
+    // SAFETY: `path` is not null here; path and list are valid by this function's contract.
     unsafe {
         let first = args
             .as_ref()
@@ -260,9 +270,12 @@ unsafe extern "C" fn guest_execvp(path: *const c_char, args: *const *const c_cha
 }
 
 /// Returns the command that starts the guest again, if the descriptor is of the guest's file.
+///
+/// # Safety
+/// `args` must be null or a null-terminated list of C strings that outlive the result.
 unsafe fn restart_command_of(file: c_int, args: *const *const c_char) -> Option<CommandLine> {
     let known = GUEST.get()?;
-    // SAFETY: the caller passes null or a null-terminated list of C strings.
+    // SAFETY: `args` is such a list by this function's contract.
     unsafe {
         let first = args
             .as_ref()
@@ -344,6 +357,9 @@ spawns! {
 
 /// Returns the arguments of a variadic call up to null, and a pointer to the one after it.
 /// `registers` holds the first five, `stack` the others.
+///
+/// # Safety
+/// `registers` and `stack` must be those of a live variadic call with a null argument.
 unsafe fn collect_arguments(
     registers: *const *const c_char,
     stack: *const *const c_char,
@@ -430,17 +446,26 @@ macro_rules! variadic {
 variadic!(guest_execl => execl_of, guest_execlp => execlp_of, guest_execle => execle_of);
 
 /// Returns the guest's file if the path is the link to the executable.
+///
+/// # Safety
+/// `path` must be null or a C string.
 unsafe fn guest_file(path: *const c_char) -> Option<&'static CStr> {
     let known = GUEST.get()?;
-    // SAFETY: a non-null path is a C string of the caller's.
+    // SAFETY: a path that is not null is a C string by this function's contract.
     (!path.is_null() && is_own_link(unsafe { CStr::from_ptr(path) }))
         .then_some(known.restart.file.as_c_str())
 }
 
+/// Copies a path into a buffer without a terminating zero, as `readlink` does. Returns its length,
+/// cut to `size`.
+///
+/// # Safety
+/// `to` must be valid for writes of `size` bytes.
 unsafe fn copy(file: &CStr, to: *mut c_char, size: usize) -> isize {
     let bytes = file.to_bytes();
     let len = bytes.len().min(size);
-    // SAFETY: the caller's buffer has room for `size` bytes, at least `len`.
+    // SAFETY: the buffer has room for `size` bytes by this function's contract, and `len` is at most
+    // that.
     unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to.cast(), len) };
     len as isize
 }
