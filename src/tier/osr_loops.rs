@@ -17,7 +17,7 @@ const COLD_PART: u64 = 20;
 /// Divisor: a loop is replaced by its inner loops if less than this part of its weight lies outside
 /// of them.
 const OUTSIDE_PART: u64 = 10;
-/// Most iterations, during a watch of at least half a millisecond, of a loop that may be replaced
+/// Most iterations, while counted for at least half a millisecond, of a loop that may be replaced
 /// by its inner loops.
 const MAX_ITERATIONS: u32 = 32;
 /// Divisor: the loops are chosen if they take at most this part of the function's compile effort.

@@ -464,8 +464,8 @@ unsafe fn guest_file(path: *const c_char) -> Option<&'static CStr> {
 unsafe fn copy(file: &CStr, to: *mut c_char, size: usize) -> isize {
     let bytes = file.to_bytes();
     let len = bytes.len().min(size);
-    // SAFETY: the buffer has room for `size` bytes by this function's contract, and `len` is at most
-    // that.
+    // SAFETY: the buffer has room for `size` bytes by this function's contract, and `len` is at
+    // most that.
     unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to.cast(), len) };
     len as isize
 }

@@ -72,9 +72,9 @@ const MAX_LOOPS: usize = 16;
 /// Shortest time after its last call for which a function counts as called. It counts as called for
 /// max(8 ms, its compile cost, 2 × its call period).
 const MIN_CALLED: Duration = Duration::from_millis(8);
-/// Longest time for which a function counts as called by its period, and for which its loops are
-/// watched without a sample.
-const LONGEST_WATCH: Duration = Duration::from_secs(1);
+/// Longest time for which a function counts as called by its period, and for which its back
+/// edges are counted without a sample.
+const MAX_COUNTING: Duration = Duration::from_secs(1);
 /// Period of the check whether the sampling thread is the last one. The kernel takes as long for an
 /// answer as a look takes.
 const ALONE_PERIOD: Duration = Duration::from_millis(32);
@@ -95,8 +95,8 @@ struct HotSample {
     period: Duration,
     /// True if calls are being counted and none has come yet.
     awaited: bool,
-    /// Start of the current watch of the loops, and the value of `all` at that time.
-    watched: Option<(Instant, Duration)>,
+    /// Start of the counting of back edges, and the value of `all` at that time.
+    counting: Option<(Instant, Duration)>,
     /// Number of decisions that found the function waiting instead of executing.
     waits: u32,
     compiled: bool,
@@ -433,9 +433,9 @@ impl SamplerState {
             };
             let mut busy = fresh || self.queue.waiting() > 0;
             for s in seen.values_mut() {
-                busy |= self.advance_watch(s, tick, now);
+                busy |= self.advance_counting(s, tick, now);
             }
-            busy |= self.start_watches(seen.values_mut(), now);
+            busy |= self.start_counting(seen.values_mut(), now);
             self.continue_eager(&mut paced, seen, now);
             self.push_postponed();
             let asks = !busy && now - asked >= ALONE_PERIOD;
@@ -457,46 +457,47 @@ impl SamplerState {
         }
     }
 
-    /// Advances a function that is being watched. Returns true if its state has changed or soon
-    /// will.
-    fn advance_watch(&self, s: &mut HotSample, tick: Duration, now: Instant) -> bool {
+    /// Advances a function whose back edges are counted. Returns true if its state has changed or
+    /// soon will.
+    fn advance_counting(&self, s: &mut HotSample, tick: Duration, now: Instant) -> bool {
         if s.refused {
             return false;
         }
         s.look_for_calls(now);
-        let Some((since, before)) = s.watched else {
+        let Some((since, before)) = s.counting else {
             return false;
         };
         if now - since < tick {
             return true;
         }
-        // A watch without samples, counts and calls tells nothing: other processes may have had the
-        // processors, and a step of the program may be longer than a tick.
+        // Counting without samples, counts and calls tells nothing: other processes may have had
+        // the processors, and a step of the program may be longer than a tick.
         let inside = s.all - before;
         let called = s.called.is_some_and(|at| at >= since);
-        if inside.is_zero() && s.hits() == 0 && !called && now - since < LONGEST_WATCH {
+        if inside.is_zero() && s.hits() == 0 && !called && now - since < MAX_COUNTING {
             return false;
         }
         osr::count_back_edges(s.code, false);
-        s.watched = None;
+        s.counting = None;
         if self.decide(s, inside, now) {
             s.score = Duration::ZERO;
         }
         true
     }
 
-    /// Starts watching the functions that may be worth compiling. Returns true if there are any.
+    /// Starts counting the back edges of functions that may be worth compiling. Returns true if
+    /// there are any.
     ///
     /// While a processor is idle, each function is judged by itself. Where none is, all hot
     /// functions are compiled at once, when their samples exceed what that will take: see
     /// [`super::queue`].
-    fn start_watches<'a>(
+    fn start_counting<'a>(
         &self,
         seen: impl Iterator<Item = &'a mut HotSample>,
         now: Instant,
     ) -> bool {
         let mut candidates: Vec<_> = seen
-            .filter(|s| !s.refused && s.watched.is_none())
+            .filter(|s| !s.refused && s.counting.is_none())
             .map(|s| (s.score / (1 << s.waits.min(8)), s))
             .filter(|(score, _)| *score >= TICK)
             .collect();
@@ -526,17 +527,17 @@ impl SamplerState {
         }
         for (_, s) in &mut candidates {
             osr::count_back_edges(s.code, true);
-            s.watched = Some((now, s.all));
+            s.counting = Some((now, s.all));
         }
         !candidates.is_empty()
     }
 
-    /// Decides about a function that was watched while its samples grew by `inside`: compiles it,
-    /// its loops, or nothing. Returns false if it is too early to tell.
+    /// Decides about a function whose back edges were counted while its samples grew by `inside`:
+    /// compiles it, its loops, or nothing. Returns false if it is too early to tell.
     fn decide(&self, s: &mut HotSample, inside: Duration, now: Instant) -> bool {
         let function = s.code.func;
         let cost = self.queue.expected(function, Level::Quick);
-        let expected = cost.max(MIN_CALLED).max((s.period * 2).min(LONGEST_WATCH));
+        let expected = cost.max(MIN_CALLED).max((s.period * 2).min(MAX_COUNTING));
         let called = s.called.is_some_and(|at| now - at < expected);
         let hits = |i: usize| s.code.osr_points[i].hits.load(Ordering::Relaxed);
         let free = |h: usize| s.code.osr_points[h].code.load(Ordering::Relaxed) == 0;
@@ -624,9 +625,9 @@ impl SamplerState {
         true
     }
 
-    /// Returns the heads of the loops in which a watched function's time is spent. Returns none if
-    /// they are a large part of the function, if one of them is compiled already, or if the
-    /// function was compiled for another reason than its loops.
+    /// Returns the heads of the loops in which the time of a function is spent, by its back-edge
+    /// counts. Returns none if they are a large part of the function, if one of them is compiled
+    /// already, or if the function was compiled for another reason than its loops.
     fn osr_loops(&self, s: &HotSample) -> Vec<usize> {
         let function = s.code.func;
         if self.is_compiled(function)
@@ -728,7 +729,7 @@ impl HotSample {
             called: None,
             period: Duration::ZERO,
             awaited: false,
-            watched: None,
+            counting: None,
             waits: 0,
             compiled: false,
             speculative: false,
@@ -742,7 +743,7 @@ impl HotSample {
         self.all.as_secs_f64() / (now - self.since).as_secs_f64().max(1e-6)
     }
 
-    /// Returns the sum of the back-edge counts since the watch began.
+    /// Returns the sum of the back-edge counts since counting began.
     fn hits(&self) -> u64 {
         let loops = self.code.osr_points.iter().skip(1);
         loops

@@ -129,21 +129,21 @@ fn back_edges_are_counted_for_a_limited_time() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
     let head = &code.osr_points[outer];
-    let watched = || head.patched.load(Ordering::Relaxed) != 0;
+    let counted = || head.patched.load(Ordering::Relaxed) != 0;
     let hits = || head.hits.load(Ordering::Relaxed);
     osr::count_back_edges(code, true);
     guest.check(9);
-    assert!((8..=9).contains(&hits()) && watched(), "{}", hits());
+    assert!((8..=9).contains(&hits()) && counted(), "{}", hits());
     guest.check(100_000);
     let most = hits();
-    assert!(!watched() && (1000..100_000).contains(&most), "{most}");
+    assert!(!counted() && (1000..100_000).contains(&most), "{most}");
     guest.check(9);
     assert_eq!(hits(), most);
-    // The next watch begins anew.
+    // The next counting starts from zero.
     osr::count_back_edges(code, true);
-    assert!(watched() && hits() == 0);
+    assert!(counted() && hits() == 0);
     osr::count_back_edges(code, false);
-    assert!(!watched());
+    assert!(!counted());
 }
 
 /// Compiles the outer loop and enters it after `after` iterations.
