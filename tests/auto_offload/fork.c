@@ -1,7 +1,7 @@
 // A child of `fork` has all data, whether it was on the device or not, and continues without a device.
 // env: OMPVM_TEST=1
 // flags: -g
-// stderr-has: the device is the parent process's
+// stderr-has: the device belongs to the parent process
 #include "../check.h"
 #include <sys/wait.h>
 #include <unistd.h>

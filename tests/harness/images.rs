@@ -41,16 +41,16 @@ pub fn trials() -> Vec<Trial> {
         trial("truncated", |g| {
             let at = [1, 7, 8, 23, 24, 39, HEADER, 100, g.image.len() / 2];
             for keep in at.into_iter().chain([g.image.len() - 1]) {
-                g.refused(&g.image[..keep], "it ends too early")?;
+                g.refused(&g.image[..keep], "it is truncated")?;
             }
             Ok(())
         }),
         trial("foreign", |g| {
             g.refused(
                 &changed(&g.image, 0, 0x55),
-                "it does not begin as a device image does",
+                "it has no device image header",
             )?;
-            g.refused(&changed(&g.image, 4, 0x06), "it has version 7")?;
+            g.refused(&changed(&g.image, 4, 0x06), "its version is 7")?;
             g.refused(&[0x55; 64], "")?;
             // No image for a device: the host's version runs.
             computed(&g.run(&[0; 64], "default")?)
