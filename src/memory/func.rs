@@ -186,7 +186,11 @@ impl Stubs {
             None => {
                 let first = state.next;
                 if (first + pages) * PAGE > BYTES.load(Ordering::Relaxed) {
-                    return Err("too many guest functions".into());
+                    return Err(format!(
+                        "the program has more functions than the {} MiB reserved for their addresses \
+                         hold; raise the limit on address space (`ulimit -v`)",
+                        BYTES.load(Ordering::Relaxed) >> 20
+                    ));
                 }
                 state.next += pages;
                 first

@@ -250,7 +250,7 @@ impl Library {
             let _add = ADD.lock().unwrap_or_else(PoisonError::into_inner);
             let mut free = SLOTS.iter().filter(|s| !s.used.load(Ordering::Acquire));
             let slot = free.next().ok_or_else(|| {
-                format!("more than {LIBRARIES} programs with a C++ library of their own at a time")
+                format!("the process already runs {LIBRARIES} programs with their own C++ library; drop one first")
             })?;
             let ends = [functions.terminate, functions.throw, functions.rethrow];
             for (end, address) in slot.ends.iter().zip(ends) {

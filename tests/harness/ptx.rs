@@ -92,7 +92,7 @@ fn properties(source: &Path) -> Result<(), String> {
             .collect()
     };
     let (with, without) = (words("* with: "), words("* without: "));
-    let optimised = words("* with at -O2: ");
+    let optimized = words("* with at -O2: ");
     for level in ["-O0", "-O2"] {
         let ptx = ptx(source, level, "sm_90")?;
         let code: Vec<&str> = ptx
@@ -110,7 +110,7 @@ fn properties(source: &Path) -> Result<(), String> {
         {
             return Err(format!("{level}: there should be no `{word}`:\n{ptx}"));
         }
-        let more = if level == "-O2" { &optimised[..] } else { &[] };
+        let more = if level == "-O2" { &optimized[..] } else { &[] };
         if let Some(word) = with
             .iter()
             .chain(more)

@@ -289,7 +289,7 @@ fn tables_of(object: &[u8]) -> Result<(SectionTable<'_, Header>, SymbolTable<'_,
     let bad = |e: object::Error| format!("the object cannot be read: {e}");
     let header = Header::parse(object).map_err(bad)?;
     if header.e_machine(LITTLE) != elf::EM_X86_64 || header.e_type(LITTLE) != elf::ET_REL {
-        return Err("the object is not for this machine".into());
+        return Err("the object is not a relocatable x86-64 object".into());
     }
     let sections = header.sections(LITTLE, object).map_err(bad)?;
     let symbols = sections
@@ -336,7 +336,7 @@ fn values(
     if missing.is_empty() {
         Ok(values)
     } else {
-        Err(format!("nobody defines {}", missing.join(", ")))
+        Err(format!("undefined symbols: {}", missing.join(", ")))
     }
 }
 
@@ -380,7 +380,10 @@ impl Plan {
                 continue;
             }
             if has(elf::SHF_TLS) {
-                return Err("the object has thread-local data of its own".into());
+                return Err(
+                    "the object defines thread-local data, which this linker does not support"
+                        .into(),
+                );
             }
             places.push(Placement {
                 index: number,
@@ -461,7 +464,9 @@ impl Memory {
         };
         if p == libc::MAP_FAILED {
             let why = std::io::Error::last_os_error();
-            return Err(format!("no low memory for {len} bytes of code: {why}"));
+            return Err(format!(
+                "no free memory in the low two gigabytes for {len} bytes of code: {why}"
+            ));
         }
         Ok(Memory {
             base: p as usize,

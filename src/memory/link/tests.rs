@@ -188,7 +188,7 @@ fn errors_name_their_cause() {
     let refused = |sketch: Sketch| sketch.link(NEAR).err().unwrap_or_default();
     assert_eq!(refused(object(18, "ompvm.a")), "unknown relocation 18");
     let missing = refused(object(1, "no_such_function_anywhere"));
-    assert_eq!(missing, "nobody defines `no_such_function_anywhere`");
+    assert_eq!(missing, "undefined symbols: `no_such_function_anywhere`");
     let mut outside = object(1, "ompvm.a");
     outside.relocations[0].0 = 12;
     assert!(refused(outside).contains("outside of its section"));
