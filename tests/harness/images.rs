@@ -46,10 +46,7 @@ pub fn trials() -> Vec<Trial> {
             Ok(())
         }),
         trial("foreign", |g| {
-            g.refused(
-                &changed(&g.image, 0, 0x55),
-                "it has no device image header",
-            )?;
+            g.refused(&changed(&g.image, 0, 0x55), "it has no device image header")?;
             g.refused(&changed(&g.image, 4, 0x06), "its version is 7")?;
             g.refused(&[0x55; 64], "")?;
             // No image for a device: the host's version runs.
