@@ -539,7 +539,7 @@ pub unsafe extern "C-unwind" fn taskloop_strict(
 ) {
     let at = enter_entry(None);
     let (parallel, task) = at.words();
-    // SAFETY, in all of this block: the arguments are those of this entry, whose contract is the
+    // SAFETY: in all of this block, the arguments are those of this entry, whose contract is the
     // same.
     unsafe {
         let trip = taskloop::trip_count(*lower, *upper, step);

@@ -108,7 +108,7 @@ pub unsafe extern "C-unwind" fn run_strict(
     copy: Copy,
 ) {
     let thread = by_number(gtid);
-    // SAFETY, in all of this function: the pattern is a payload that is not submitted, the bounds
+    // SAFETY: in all of this function, the pattern is a payload that is not submitted, the bounds
     // lie in it and at the same offsets in its copies (caller's contract).
     unsafe {
         if nogroup == 0 {
