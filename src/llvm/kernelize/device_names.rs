@@ -114,6 +114,6 @@ mod tests {
         assert_eq!(device_math_name("modf").as_deref(), Some("__nv_modf"));
         assert_eq!(device_math_name("lround").as_deref(), Some("__nv_llround"));
         assert_eq!(device_math_name("printf"), None);
-        assert!(reason("omp_get_thread_num").starts_with("the number of the thread"));
+        assert!(reason("omp_get_thread_num").starts_with("the thread number"));
     }
 }
