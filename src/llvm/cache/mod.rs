@@ -8,7 +8,7 @@
 //! An entry consists of plain files rather than rows of a database: a file that is written under a
 //! temporary name and renamed is there completely or not at all. Any number of processes may use
 //! the folder at once without a lock, and the loser of a race has written the same bytes. Each file
-//! names its owner and carries a checksum ([`file`]); damaged files are removed and made again.
+//! names its owner and carries a checksum ([`mod@file`]); damaged files are removed and made again.
 //! When the folder exceeds its limit, the least recently used entries are evicted ([`evict`]).
 //!
 //! No run depends on the cache: a failure becomes a note in `--stats`. A file holds no address, no

@@ -88,7 +88,7 @@ pub enum ThreadState {
     },
     /// Waits in a warp operation for the lanes of the mask.
     Warp {
-        /// Operation, an [`WarpOp`](super::warp::Op).
+        /// Operation, an [`WarpOp`](super::warp::WarpOp).
         kind: u32,
         /// Participating lanes.
         mask: u32,
