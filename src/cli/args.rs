@@ -15,7 +15,7 @@ Examples:
   clang-22 -O2 -fopenmp -g -c -emit-llvm hello.c -o hello.bc
   ompvm hello.bc one two               run it; `run` is the default command
   OMP_NUM_THREADS=4 ompvm run --stats hello.bc
-  ompvm run main.bc --with solver.bc -- -x   link two files; -x goes to the guest
+  ompvm run --with solver.bc main.bc -x      link two files; -x goes to the guest
   ompvm run -l blas -L /opt/lib solver.bc    resolve symbols in a native library
   clang-22 -fopenmp -c -emit-llvm hello.c -o - | ompvm run -
   ompvm compare solver.bc              beside what clang -O2 makes of it

@@ -598,7 +598,7 @@ fn others_may_write() -> Result<(), String> {
     let ran = folder.run(&guest)?;
     says(&ran, SAYS, End::Exit(7))?;
     match did(&ran)? {
-        [0, 0, _, 0, 0] if ran.stderr.contains("others may write") => Ok(()),
+        [0, 0, _, 0, 0] if ran.stderr.contains("other users may write") => Ok(()),
         _ => Err(ran.summary()),
     }
 }

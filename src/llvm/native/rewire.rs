@@ -21,7 +21,7 @@ use crate::contract::ROUNDING;
 use crate::parse::{Parsed, functions};
 use crate::raw::{copy_text, llvm, take_message};
 use crate::reader::{is_bookkeeping, list, name_of, section_of};
-use crate::shim::{materialize_thread_locals, replace_function};
+use crate::shim::{copy_abi_attributes, materialize_thread_locals, replace_function};
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
@@ -191,6 +191,8 @@ impl Work<'_> {
         self.aliases();
         self.ifuncs()?;
         materialize_thread_locals(module);
+        // A unit may be read from the file itself, in which calls lack what declarations say.
+        copy_abi_attributes(module);
         let mut interpreted = self.choose(&all, &globals)?;
         self.landings(&globals, &mut interpreted);
         // Functions that were not read are deleted below.
