@@ -44,7 +44,7 @@
 //! A child of `fork` keeps the compiled code. The baseline tier continues to compile there, but
 //! LLVM does not, because its threads stayed in the parent.
 //!
-//! There is no isolation, and no limit on memory or time.
+//! Guests are not isolated, and neither their memory nor their time is limited.
 
 mod config;
 mod device_code;

@@ -106,7 +106,7 @@ pub fn start() {
     set_timer(PERIOD_US);
 }
 
-/// Does nothing: positions are read on x86-64 only.
+/// Starts no timeline: positions are read on x86-64 only.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn start() {}
 

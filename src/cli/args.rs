@@ -124,7 +124,7 @@ pub enum FlushDenormals {
     Auto,
     /// Flush them, as a native program linked with `-ffast-math` does.
     On,
-    /// Do not flush them.
+    /// Keep them, as a native program linked with `-mno-daz-ftz` does.
     Off,
 }
 
@@ -148,7 +148,7 @@ pub struct RunOptions {
     /// Neither load compiled code from the cache nor store it
     #[arg(long)]
     pub no_cache: bool,
-    /// Do not print, at exit, the time that compiling the program beforehand would have saved
+    /// Suppress the line at exit on the time that compiling beforehand would have saved
     /// [also: `OMPVM_ADVICE=off`]
     #[arg(long)]
     pub no_advice: bool,

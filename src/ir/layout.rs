@@ -1,7 +1,7 @@
 //! Sizes, alignments and offsets of types on x86-64 System V (and every 64-bit Linux target whose
 //! data layout agrees), as LLVM's data layout computes them.
 //!
-//! Does not parse unusual data layouts; the reader refuses modules for other targets.
+//! Parses the data layouts of x86-64 only; the reader refuses modules for other targets.
 
 use super::module::Module;
 use super::types::{FloatKind, Type, TypeId, TypeTable};

@@ -1,6 +1,6 @@
 //! Maps native positions to compiled functions and source locations, for fault messages.
 //!
-//! It is a list of all linked code of the process, which signal handlers read ([`Registry`]). Code
+//! The map lists all linked code of the process, and signal handlers read it ([`Registry`]). Code
 //! never moves, and no look-up happens while a program runs without faults.
 
 use super::lines::{LineTable, SourceLocation};

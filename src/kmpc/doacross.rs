@@ -128,7 +128,7 @@ impl DoacrossNest {
         for (i, (dim, trip)) in dims.iter().enumerate() {
             // SAFETY: `values` has one value per loop (caller's contract).
             let own = dim.number(unsafe { *values.add(i) })?;
-            // Does not overflow: `init` has computed the product of all trip counts.
+            // The product of all trip counts, which `init` has computed, bounds the number.
             number = number * trip + own;
         }
         let words = self.shared.get().1;

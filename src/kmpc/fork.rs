@@ -646,7 +646,7 @@ pub unsafe extern "C-unwind" fn push_num_threads_list_strict(
     }
 }
 
-/// Does nothing: the region consumes the push.
+/// Ends the scope of `num_threads` without effect: the region consumes the push.
 pub unsafe extern "C-unwind" fn pop_num_threads(_ident: *const Ident, _gtid: i32) {}
 
 /// Sets the `proc_bind` clause of the next region.

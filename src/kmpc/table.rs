@@ -932,8 +932,16 @@ macro_rules! entry_rust_type {
     (fn1) => { Option<unsafe extern "C-unwind" fn(*mut std::ffi::c_void)> };
     (fn1p) => { Option<unsafe extern "C-unwind" fn(*mut std::ffi::c_void) -> *mut std::ffi::c_void> };
     (fn2) => { Option<unsafe extern "C-unwind" fn(*mut std::ffi::c_void, *mut std::ffi::c_void)> };
-    (fn2p) => { Option<unsafe extern "C-unwind" fn(*mut std::ffi::c_void, *mut std::ffi::c_void) -> *mut std::ffi::c_void> };
-    (fn3) => { Option<unsafe extern "C-unwind" fn(*mut std::ffi::c_void, *mut std::ffi::c_void, *mut std::ffi::c_void)> };
+    (fn2p) => {
+        Option<
+            unsafe extern "C-unwind" fn(*mut std::ffi::c_void, *mut std::ffi::c_void) -> *mut std::ffi::c_void,
+        >
+    };
+    (fn3) => {
+        Option<
+            unsafe extern "C-unwind" fn(*mut std::ffi::c_void, *mut std::ffi::c_void, *mut std::ffi::c_void),
+        >
+    };
     ($plain:ident) => { $plain };
 }
 

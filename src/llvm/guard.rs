@@ -7,7 +7,7 @@
 //! also checks periodically whether the work exceeds its bounds of memory or time (a damaged count
 //! may ask for gigabytes), and stops it in the same way.
 //!
-//! There is no separate process. Code that installs its own handlers for these signals must not do
+//! Reading stays in this process. Code that installs its own handlers for these signals must not do
 //! so during a read (each would take the other for its predecessor).
 
 use super::contain;

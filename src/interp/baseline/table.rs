@@ -1,6 +1,6 @@
 //! The operands, control flow and template of each bytecode instruction.
 //!
-//! There is one row per instruction of the table of `isa`. Liveness analysis and the register cache
+//! Each instruction of the table of `isa` has one row. Liveness analysis and the register cache
 //! use its operands. [`Template::Handler`] runs the interpreter's handler. An instruction without a
 //! row is also run by its handler, and its function is compiled as if the instruction might read
 //! every slot; a test requires that all instructions have rows. `emit` generates the machine code

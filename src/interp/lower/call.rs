@@ -1,6 +1,6 @@
 //! Calls: selects the form of call instruction for each call site.
 //!
-//! There are several forms because most callees are known and take few words. Intrinsics are in
+//! Calls have several forms, because most callees are known and take few words. Intrinsics are in
 //! `intrinsic`.
 
 use super::Lowering;

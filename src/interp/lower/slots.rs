@@ -1,6 +1,6 @@
 //! Slot allocation: decides which values share slots.
 //!
-//! There are two kinds of sharing. A phi and its incoming values get one slot if their live ranges
+//! Slots are shared in two ways. A phi and its incoming values get one slot if their live ranges
 //! do not overlap, so that a loop's counter is updated in place and the edge needs no move. Values
 //! used only in their own block get slots from a pool and return them when they die, so that long
 //! straight-line code stays within the cache.

@@ -442,13 +442,8 @@ impl<L: Default, D> TeamCore<L, D> {
                 self.wake_others(tid, size);
                 for other in (0..size).filter(|&other| other != tid) {
                     // SAFETY: `other` is below the region's size.
-                    self.wait_arrived(
-                        me,
-                        unsafe { self.slot(other) },
-                        epoch,
-                        spin_policy,
-                        idle_work,
-                    );
+                    let other = unsafe { self.slot(other) };
+                    self.wait_arrived(me, other, epoch, spin_policy, idle_work);
                 }
             }
             BarrierAlgorithm::Tree => {
