@@ -102,11 +102,12 @@ fn compile_shim() {
         "mark_unroll.cpp",
         "definite_init.cpp",
     ];
-    const HEADERS: [&str; 4] = [
+    const HEADERS: [&str; 5] = [
         "analyses.h",
         "interleaved.h",
         "locations.h",
         "loop_versions.h",
+        "reciprocal.h",
     ];
     for file in SOURCES.iter().chain(&HEADERS) {
         println!("cargo::rerun-if-changed={file}");

@@ -20,6 +20,7 @@
 // alone.
 
 #include "loop_versions.h"
+#include "reciprocal.h"
 
 #include <llvm-c/Core.h>
 #include <llvm/Analysis/AssumptionCache.h>
@@ -258,23 +259,6 @@ private:
     evolution.forgetAllLoops();
   }
 
-  /// Quotient and remainder of a small number by a loop-invariant divisor.
-  struct Divided {
-    Value *quotient, *remainder;
-  };
-
-  /// Divides by multiplying with the reciprocal.
-  ///
-  /// With r = floor((2^32 - 1) / d), n * r / 2^32 is at most n / d and, for n below 2^31, at least
-  /// n / d - 1. So the quotient that it rounds down to is right or one too small.
-  static Divided divide(IRBuilder<> &build, Value *number, Value *divisor, Value *reciprocal) {
-    Value *quotient = build.CreateIntrinsic(Intrinsic::nvvm_mulhi_ui, {number, reciprocal});
-    Value *rest = build.CreateSub(number, build.CreateMul(quotient, divisor));
-    Value *less = build.CreateICmpUGE(rest, divisor);
-    return {build.CreateSelect(less, build.CreateAdd(quotient, build.getInt32(1)), quotient),
-            build.CreateSelect(less, build.CreateSub(rest, divisor), rest)};
-  }
-
   /// Rewrites the guarded version to 32 bits; `before` is the end of the block before it.
   void narrow(const Counting &how, ArrayRef<Instruction *> small, Instruction *before) {
     Type *word = Type::getInt32Ty(f.getContext());
@@ -309,7 +293,7 @@ private:
       case Instruction::URem:
       case Instruction::SRem: {
         auto [divisor, factor] = reciprocal(i->getOperand(1));
-        Divided both = divide(build, half(i->getOperand(0)), divisor, factor);
+        ompvm::Divided both = ompvm::divide(build, half(i->getOperand(0)), divisor, factor);
         bool whole = i->getOpcode() == Instruction::UDiv || i->getOpcode() == Instruction::SDiv;
         result = whole ? both.quotient : both.remainder;
         break;

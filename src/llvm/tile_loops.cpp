@@ -28,6 +28,7 @@
 // Loops with more than three indices, several exits or convergent calls are not handled.
 
 #include "loop_versions.h"
+#include "reciprocal.h"
 
 #include <llvm-c/Core.h>
 #include <llvm/ADT/MapVector.h>
@@ -629,11 +630,11 @@ private:
         carried.push_back({build.CreatePHI(phi.getType(), 2), &phi, nullptr, nullptr});
     Value *first_layer = nullptr, *tile = group;
     if (plane) {
-      Divided both = divide(build, group, face, by_face);
+      ompvm::Divided both = ompvm::divide(build, group, face, by_face);
       first_layer = build.CreateShl(both.quotient, number(planes));
       tile = both.remainder;
     }
-    Divided place = divide(build, tile, first_tiles, by_first);
+    ompvm::Divided place = ompvm::divide(build, tile, first_tiles, by_first);
     Value *one = build.CreateAdd(build.CreateShl(place.remainder, number(width)), along);
     Value *other = build.CreateAdd(build.CreateShl(place.quotient, height), across);
     Value *x = asked.outer_first ? other : one, *y = asked.outer_first ? one : other;
@@ -728,19 +729,6 @@ private:
     if (same(a, shape.row))
       std::swap(a, b);
     return same(b, shape.row) ? build.CreateZExtOrTrunc(a, row->getType()) : nullptr;
-  }
-
-  struct Divided {
-    Value *quotient, *remainder;
-  };
-
-  /// Divides by multiplying with the reciprocal, as `narrow_indices.cpp` does.
-  static Divided divide(IRBuilder<> &build, Value *number, Value *divisor, Value *reciprocal) {
-    Value *quotient = build.CreateIntrinsic(Intrinsic::nvvm_mulhi_ui, {number, reciprocal});
-    Value *rest = build.CreateSub(number, build.CreateMul(quotient, divisor));
-    Value *less = build.CreateICmpUGE(rest, divisor);
-    return {build.CreateSelect(less, build.CreateAdd(quotient, build.getInt32(1)), quotient),
-            build.CreateSelect(less, build.CreateSub(rest, divisor), rest)};
   }
 
   /// Lets all threads reach the versions, and lets those without an iteration skip the linear one
