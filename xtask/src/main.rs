@@ -8,6 +8,7 @@ mod bench;
 mod demo;
 mod dist;
 mod fuzz;
+mod named;
 mod npb;
 mod process;
 mod setup;
@@ -37,10 +38,13 @@ enum Command {
     Demo,
     /// Build target/dist/ompvm, the executable to install and to measure, laid out by a profile
     Dist,
-    /// Run every test
+    /// Run every test, or those of a name in the development build
     Test {
-        /// Run only tests whose name contains this
+        /// Run only tests whose name contains this, and build only what they need
         filter: Option<String>,
+        /// Run the tests of this name in the release build
+        #[arg(long, requires = "filter", conflicts_with = "dispatch")]
+        release: bool,
         /// `loop`: run all programs, and only these, with handlers that return to a loop
         #[arg(long)]
         dispatch: Option<test::Dispatch>,
@@ -78,6 +82,12 @@ fn main() -> ExitCode {
         Command::Test {
             filter, dist: true, ..
         } => test::run_dist(filter.as_deref()),
+        Command::Test {
+            filter: Some(filter),
+            release: false,
+            dispatch: None,
+            ..
+        } => named::run(&filter),
         Command::Test {
             filter, dispatch, ..
         } => test::run(filter.as_deref(), dispatch),

@@ -1,4 +1,4 @@
-//! Runs every test, after set-up.
+//! Runs every test, or those of a name, in the release build after set-up.
 //!
 //! The interpreter's handlers dispatch by tail calls in an optimized build and by a loop otherwise
 //! (build.rs). To test both, the development build of the program, which dispatches by a loop, also
@@ -6,7 +6,7 @@
 //! `fail`, `diff`), with `--dispatch=loop` all of them, in the harness's mixture of tiers.
 
 use crate::dist;
-use crate::npb::{self, Class, Form, Name};
+use crate::named;
 use crate::process::{self, root};
 use crate::setup::{self, Tools};
 use std::path::Path;
@@ -56,12 +56,7 @@ fn device_groups_skipped_with_loop() -> Result<Vec<String>, String> {
 fn prepare() -> Result<Tools, String> {
     let tools = setup::ensure()?;
     setup::install_test_requirements(&tools);
-    for name in Name::ALL {
-        npb::build(&tools, name, Class::S)?;
-    }
-    for name in Name::TARGET {
-        npb::build_form(&tools, name, Class::S, Form::Target)?;
-    }
+    named::build_benchmarks(&tools)?;
     Ok(tools)
 }
 
