@@ -121,6 +121,15 @@ extern void free(void *);
 extern void __assertfail(const char *, const char *, uint32_t, const char *, size_t)
     __attribute__((noreturn));
 
+/* Allocates on the device's heap for a caller that cannot do without: ends the kernel with a
+ * message if the heap is full. cudaLimitMallocHeapSize bounds it, 8 MiB by default. */
+INLINE void *allocate(size_t size, const char *caller) {
+  void *memory = malloc(size);
+  if (!memory)
+    __assertfail("the device's heap is full", "OpenMP runtime", 0, caller, 1);
+  return memory;
+}
+
 /* Calls a region's function with its captured variables (invoke.c). */
 INLINE void invoke(void *function, void **captured, int64_t count, uint32_t thread);
 

@@ -32,7 +32,7 @@ static void begin(int32_t schedule, int64_t lower, uint64_t trips, int64_t upper
                   int64_t chunk) {
   uint32_t thread = hardware_thread();
   if (thread_count() == 1) {
-    Alone *record = malloc(sizeof(*record));
+    Alone *record = allocate(sizeof(*record), "__kmpc_dispatch_init");
     record->lower = lower;
     record->upper = upper;
     record->step = step;

@@ -20,6 +20,8 @@ ENTRY int32_t putchar(int32_t character) {
   return character;
 }
 ENTRY void *calloc(size_t count, size_t size) {
+  if (size != 0 && count > (size_t)-1 / size)
+    return NULL;
   char *memory = malloc(count * size);
   if (memory)
     for (size_t i = 0; i < count * size; i++)
@@ -51,8 +53,9 @@ ENTRY int32_t memcmp(const void *a, const void *b, size_t size) {
   return 0;
 }
 
-ENTRY void *_Znwm(size_t size) { return malloc(size); }
-ENTRY void *_Znam(size_t size) { return malloc(size); }
+/* A device has no exceptions, so an operator new that finds no memory ends the kernel. */
+ENTRY void *_Znwm(size_t size) { return allocate(size, "operator new"); }
+ENTRY void *_Znam(size_t size) { return allocate(size, "operator new[]"); }
 ENTRY void _ZdlPv(void *memory) { free(memory); }
 ENTRY void _ZdaPv(void *memory) { free(memory); }
 ENTRY void _ZdlPvm(void *memory, size_t size) {

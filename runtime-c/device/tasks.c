@@ -25,7 +25,7 @@ ENTRY Task *__kmpc_omp_task_alloc(Ident *ident, int32_t thread, int32_t flags, s
                                   size_t shared, int32_t (*routine)(int32_t, Task *)) {
   (void)ident, (void)thread;
   size_t rounded = (size + 15) & ~(size_t)15;
-  char *memory = malloc(BEFORE + rounded + shared);
+  char *memory = allocate(BEFORE + rounded + shared, "__kmpc_omp_task_alloc");
   *(int32_t *)memory = flags;
   Task *task = (Task *)(memory + BEFORE);
   task->shared = shared ? memory + BEFORE + rounded : NULL;

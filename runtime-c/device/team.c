@@ -105,7 +105,7 @@ INLINE uint32_t region_threads(int32_t condition, int32_t asked) {
 static void start_region(void *wrapper, void **captured, int64_t count, uint32_t threads) {
   void **shared = (void **)team.few;
   if (count > (int64_t)(sizeof(team.few) / sizeof(*team.few)))
-    shared = malloc(sizeof(*shared) * (size_t)count);
+    shared = allocate(sizeof(*shared) * (size_t)count, "__kmpc_parallel_60");
   for (int64_t i = 0; i < count; i++)
     shared[i] = captured[i];
   team.captured = shared;
@@ -162,7 +162,7 @@ ENTRY void *__kmpc_alloc_shared(uint64_t size) {
     stack_top += (uint32_t)rounded;
     return memory;
   }
-  return malloc(rounded);
+  return allocate(rounded, "__kmpc_alloc_shared");
 }
 
 ENTRY void __kmpc_free_shared(void *memory, uint64_t size) {
@@ -197,7 +197,8 @@ ENTRY void __kmpc_push_num_teams(Ident *i, int32_t t, int32_t teams, int32_t thr
 }
 ENTRY void __kmpc_push_proc_bind(Ident *i, int32_t t, int32_t bind) { (void)i, (void)t, (void)bind; }
 ENTRY void __kmpc_begin_sharing_variables(void ***captured, uint64_t count) {
-  *captured = count <= 16 ? (void **)team.few : malloc(sizeof(void *) * count);
+  *captured = count <= 16 ? (void **)team.few
+                          : allocate(sizeof(void *) * count, "__kmpc_begin_sharing_variables");
   team.captured = *captured;
 }
 ENTRY void __kmpc_end_sharing_variables(void) {

@@ -227,9 +227,10 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, cached: &[FuncId]) 
 
 /// Returns the text of `--stats` and `--explain` about compiled code, for every live process.
 pub fn report(explain: Option<&str>) -> String {
-    let compilers = COMPILERS.lock().clone();
+    // The lock keeps a process that ends from dropping its image, which the report reads.
+    let compilers = COMPILERS.lock();
     let mut text = String::new();
-    for compiler in compilers {
+    for compiler in compilers.iter() {
         compiler.report(explain, &mut text);
     }
     text

@@ -229,6 +229,7 @@ unsafe extern "C" {
         flags: c_int,
     ) -> c_int;
     fn realpath(path: *const c_char, to: *mut c_char) -> *mut c_char;
+    fn __chk_fail() -> !;
 }
 
 unsafe extern "C" fn guest_execve(
@@ -310,13 +311,13 @@ unsafe extern "C" fn guest_execveat(
 ) -> c_int {
     // SAFETY: the arguments are those of the C function of this name.
     unsafe {
-        let text = CStr::from_ptr(path);
-        let command = if text.is_empty() && flags & libc::AT_EMPTY_PATH != 0 {
-            restart_command_of(folder, args)
-        } else if text.to_bytes().starts_with(b"/") || folder == libc::AT_FDCWD {
-            restart_command(path, false, args)
-        } else {
-            None
+        // Linux takes null for an empty path from version 6.11 on, and refuses it before.
+        let text = (!path.is_null()).then(|| CStr::from_ptr(path).to_bytes());
+        let command = match text {
+            Some(b"") if flags & libc::AT_EMPTY_PATH != 0 => restart_command_of(folder, args),
+            Some([b'/', ..]) => restart_command(path, false, args),
+            Some(_) if folder == libc::AT_FDCWD => restart_command(path, false, args),
+            _ => None,
         };
         match command {
             Some(command) => libc::execve(OWN_EXE.as_ptr(), command.all.as_ptr(), env),
@@ -500,13 +501,55 @@ unsafe extern "C" fn guest_realpath(path: *const c_char, to: *mut c_char) -> *mu
     unsafe { realpath(guest_file(path).map_or(path, CStr::as_ptr), to) }
 }
 
+/// Ends the guest, as the C library does, if a buffer has less room than a call may write
+/// (`_FORTIFY_SOURCE`).
+fn check_room(size: usize, room: usize) {
+    if size > room {
+        // SAFETY: the function takes no argument; it reports the overflow and aborts.
+        unsafe { __chk_fail() }
+    }
+}
+
+unsafe extern "C" fn guest_readlink_chk(
+    path: *const c_char,
+    to: *mut c_char,
+    size: usize,
+    room: usize,
+) -> isize {
+    check_room(size, room);
+    // SAFETY: the arguments are those of the C function of this name.
+    unsafe { guest_readlink(path, to, size) }
+}
+
+unsafe extern "C" fn guest_readlinkat_chk(
+    folder: c_int,
+    path: *const c_char,
+    to: *mut c_char,
+    size: usize,
+    room: usize,
+) -> isize {
+    check_room(size, room);
+    // SAFETY: the arguments are those of the C function of this name.
+    unsafe { guest_readlinkat(folder, path, to, size) }
+}
+
+unsafe extern "C" fn guest_realpath_chk(
+    path: *const c_char,
+    to: *mut c_char,
+    room: usize,
+) -> *mut c_char {
+    check_room(libc::PATH_MAX as usize, room);
+    // SAFETY: the arguments are those of the C function of this name.
+    unsafe { guest_realpath(path, to) }
+}
+
 unsafe extern "C" fn guest_canonical(path: *const c_char) -> *mut c_char {
     // SAFETY: the arguments are those of the C function of this name.
     unsafe { guest_realpath(path, ptr::null_mut()) }
 }
 
-/// Returns the functions that replace the C library's for a native guest. Their checked forms
-/// (`_FORTIFY_SOURCE`) take the buffer's size as a further argument, which can be ignored.
+/// Returns the functions that replace the C library's for a native guest. The checked forms
+/// (`_FORTIFY_SOURCE`) take the room in the buffer as a further argument.
 pub fn overrides() -> Vec<(&'static str, usize)> {
     let address = |f: *const c_void| f as usize;
     let mut all = vec![
@@ -521,6 +564,18 @@ pub fn overrides() -> Vec<(&'static str, usize)> {
         ("readlink", address(guest_readlink as *const c_void)),
         ("readlinkat", address(guest_readlinkat as *const c_void)),
         ("realpath", address(guest_realpath as *const c_void)),
+        (
+            "__readlink_chk",
+            address(guest_readlink_chk as *const c_void),
+        ),
+        (
+            "__readlinkat_chk",
+            address(guest_readlinkat_chk as *const c_void),
+        ),
+        (
+            "__realpath_chk",
+            address(guest_realpath_chk as *const c_void),
+        ),
         (
             "canonicalize_file_name",
             address(guest_canonical as *const c_void),

@@ -188,7 +188,7 @@ fn what_happened(told: &str) -> EventKind {
         EventKind::Queued
     } else if told.starts_with("loaded from the cache") {
         EventKind::Cached
-    } else if told.starts_with("compiled for") {
+    } else if told.starts_with("compiled ") {
         let took = told.split_once(" in ").map(|(_, t)| t);
         let took = took.and_then(|t| t.split_once(" ms")?.0.parse().ok());
         EventKind::Compiled(took.unwrap_or(0.0))
@@ -297,6 +297,7 @@ mod tests {
 ompvm: compiled 1 functions and 1 loops in 2 units (900 bytes): parse 0.1 ms, prepare 0.2\n\
 ompvm:       3.0 ms  `f<int>` queued for compilation: sampled for 2.0 ms, no recent calls\n\
 ompvm:      12.5 ms  `f<int>` compiled for its loop at block 2 in 8.5 ms, 1 in the unit\n\
+ompvm:      14.0 ms  `q` compiled quickly for its callers in 1.5 ms, 1 in the unit\n\
 ompvm:       0.2 ms  `g` loaded from the cache\n\
 ompvm:       0.3 ms  `h` stays interpreted: it jumps to labels' addresses\n\
 the program's own line: 7 ms  in vain\n\
@@ -310,6 +311,7 @@ ompvm:      20.0 ms  in compiled code\n";
         let want = [
             ("f<int>", &EventKind::Queued),
             ("f<int>", &EventKind::Compiled(8.5)),
+            ("q", &EventKind::Compiled(1.5)),
             ("g", &EventKind::Cached),
             ("h", &EventKind::Skipped),
         ];
@@ -318,7 +320,7 @@ ompvm:      20.0 ms  in compiled code\n";
             all.samples,
             [(1.0, CodeKind::Ours), (20.0, CodeKind::Compiled)]
         );
-        assert_eq!(all.rows(), ["f<int>", "g", "h"]);
+        assert_eq!(all.rows(), ["f<int>", "q", "g", "h"]);
     }
 
     #[test]

@@ -24,8 +24,9 @@ mod kind {
     pub const ORDERED: i32 = 7;
 }
 
-/// Implementation reported for all mutexes: a waiter spins, then sleeps.
-const SPIN: u32 = 1;
+/// Implementation reported for all mutexes: waiters get them first come, first served
+/// (`kmp_mutex_impl_queuing` of LLVM's runtime).
+const QUEUING: u32 = 2;
 
 fn wait_id(object: *mut c_void) -> u64 {
     object.addr() as u64
@@ -34,7 +35,7 @@ fn wait_id(object: *mut c_void) -> u64 {
 /// Reports the wait for a mutex around `take`.
 fn acquire<T>(kind: i32, state: u32, wait: u64, hint: u32, take: impl FnOnce() -> T) -> T {
     let at = enter_entry(Some(state));
-    callbacks::mutex_acquire(kind, hint, SPIN, wait, at.code);
+    callbacks::mutex_acquire(kind, hint, QUEUING, wait, at.code);
     at.me.wait.set(wait);
     let result = take();
     at.me.wait.set(0);
@@ -102,7 +103,7 @@ pub unsafe extern "C-unwind" fn end_ordered(ident: *const Ident, gtid: i32) {
 
 fn report_init(kind: i32, hint: u32, object: *mut c_void) {
     let at = enter_entry(None);
-    callbacks::lock_init(kind, hint, SPIN, wait_id(object), at.code);
+    callbacks::lock_init(kind, hint, QUEUING, wait_id(object), at.code);
 }
 
 fn report_destroy(kind: i32, object: *mut c_void) {
@@ -126,7 +127,7 @@ unsafe fn unset_lock(object: *mut c_void) {
 
 unsafe fn try_lock(object: *mut c_void) -> i32 {
     let (at, wait) = (enter_entry(None), wait_id(object));
-    callbacks::mutex_acquire(kind::TEST_LOCK, 0, SPIN, wait, at.code);
+    callbacks::mutex_acquire(kind::TEST_LOCK, 0, QUEUING, wait, at.code);
     // SAFETY: a live lock object (callers' contract).
     let taken = unsafe { lock::test(object) };
     if taken != 0 {
@@ -146,7 +147,7 @@ fn report_nested(kind: i32, wait: u64, depth: u32, code: usize) {
 
 unsafe fn set_nest(object: *mut c_void) {
     let (at, wait) = (enter_entry(Some(state::LOCK)), wait_id(object));
-    callbacks::mutex_acquire(kind::NEST_LOCK, 0, SPIN, wait, at.code);
+    callbacks::mutex_acquire(kind::NEST_LOCK, 0, QUEUING, wait, at.code);
     at.me.wait.set(wait);
     // SAFETY: callers pass a live nestable lock, which this thread holds afterwards.
     let depth = unsafe {
@@ -172,7 +173,7 @@ unsafe fn unset_nest(object: *mut c_void) {
 
 unsafe fn try_nest(object: *mut c_void) -> i32 {
     let (at, wait) = (enter_entry(None), wait_id(object));
-    callbacks::mutex_acquire(kind::TEST_NEST_LOCK, 0, SPIN, wait, at.code);
+    callbacks::mutex_acquire(kind::TEST_NEST_LOCK, 0, QUEUING, wait, at.code);
     // SAFETY: a live lock object (callers' contract).
     let depth = unsafe { lock::nest_test(object) };
     report_nested(kind::TEST_NEST_LOCK, wait, depth as u32, at.code);

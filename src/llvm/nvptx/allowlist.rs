@@ -100,9 +100,6 @@ const INTRINSICS: &[&str] = &[
     "used.conditional",
 ];
 
-/// Intrinsics that are supported in single precision only.
-const SINGLE_PRECISION: &[&str] = &[];
-
 struct Checker<'a> {
     request: &'a LoweringRequest,
     seen: HashSet<LLVMValueRef>,
@@ -274,13 +271,12 @@ impl Checker<'_> {
     /// Checks that a function that is not defined here exists on the device.
     fn callable(&self, name: &str) -> Result<(), String> {
         if let Some(intrinsic) = name.strip_prefix("llvm.") {
-            let is = |known: &&&str| {
+            let is = |known: &&str| {
                 intrinsic
-                    .strip_prefix(**known)
+                    .strip_prefix(*known)
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             };
-            let single = SINGLE_PRECISION.iter().any(|k| is(&k)) && intrinsic.ends_with(".f32");
-            if single || INTRINSICS.iter().any(|k| is(&k)) {
+            if INTRINSICS.iter().any(is) {
                 return Ok(());
             }
             if self.request.math_library.is_missing() {

@@ -35,7 +35,10 @@ static SHARED_HOST_MEMORY: RwLock<BTreeMap<u64, u64>> = RwLock::new(BTreeMap::ne
 fn is_shared_host_memory(address: u64, size: u64) -> bool {
     let ranges = SHARED_HOST_MEMORY.read();
     let found = ranges.range(..=address).next_back();
-    found.is_some_and(|(&start, &len)| address - start + size <= len)
+    found.is_some_and(|(&start, &len)| {
+        let offset = address - start;
+        offset <= len && size <= len - offset
+    })
 }
 
 /// An emulated device.

@@ -107,14 +107,14 @@ impl MappingTable {
         let before = self.ranges.range(..=begin).next_back();
         if let Some((&start, range)) = before {
             let end = start + range.size;
-            if begin < end && begin + size <= end || begin == start && size == range.size {
+            if begin < end && size <= end - begin || begin == start && size == range.size {
                 return Lookup::Contained(start);
             }
             if begin < end {
                 return Lookup::Partial(start);
             }
         }
-        match self.ranges.range(begin..begin + size).next() {
+        match self.ranges.range(begin..begin.saturating_add(size)).next() {
             Some((&start, _)) if size > 0 => Lookup::Partial(start),
             _ => Lookup::Unmapped,
         }
@@ -181,6 +181,9 @@ mod tests {
         assert_eq!(table.find(110, 1), Lookup::Unmapped);
         assert_eq!(table.find(104, 0), Lookup::Contained(100));
         assert_eq!(table.find(110, 0), Lookup::Unmapped);
+        assert_eq!(table.find(105, usize::MAX), Lookup::Partial(100));
+        assert_eq!(table.find(90, usize::MAX), Lookup::Partial(100));
+        assert_eq!(table.find(usize::MAX - 2, 8), Lookup::Unmapped);
         assert_eq!(table.translate(103, 4), Some(0x1003));
     }
 
