@@ -5,6 +5,7 @@
 //! before LLVM is installed, so it depends on nothing that links LLVM.
 
 mod bench;
+mod count;
 mod demo;
 mod dist;
 mod fuzz;
@@ -60,6 +61,11 @@ enum Command {
         /// Benchmarks (default: all eight)
         names: Vec<npb::Name>,
     },
+    /// Count what the house rules ask for, in revisions and the working tree
+    Count {
+        /// Revisions of git
+        revisions: Vec<String>,
+    },
     /// Compare random programs natively and in every tier
     Fuzz(fuzz::Options),
     /// Run random, self-checking nestings of OpenMP constructs under random settings
@@ -92,6 +98,7 @@ fn main() -> ExitCode {
             filter, dispatch, ..
         } => test::run(filter.as_deref(), dispatch),
         Command::Npb { class, names } => npb::build_all(&class, &names),
+        Command::Count { revisions } => count::run(&revisions),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Stress(options) => stress::run(&options),
         Command::Bench { bench } => bench::run(&bench),
