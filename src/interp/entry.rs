@@ -20,11 +20,13 @@ use ompvm_memory::func::FuncRef;
 use ompvm_memory::thread::{self, ThreadState};
 use ompvm_memory::{image::Image, signals, stack, throws, walk};
 use ompvm_support::error::{Error, Unsupported};
+use ompvm_support::hook;
+use ompvm_support::hook::Hook;
 use ompvm_support::{demangle, internal_work};
 use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -99,11 +101,14 @@ pub fn lowered_functions() -> impl Iterator<Item = &'static LoweredFunction> {
     })
 }
 
-static LOWERED_HOOK: AtomicUsize = AtomicUsize::new(0);
+/// Gets each newly lowered function before it runs.
+type LoweredHook = fn(&FuncRef, &'static LoweredFunction);
+
+static LOWERED_HOOK: Hook<LoweredHook> = hook!(LoweredHook);
 
 /// Registers a function that is called with each newly lowered function before it runs.
-pub fn set_lowered_hook(hook: fn(&FuncRef, &'static LoweredFunction)) {
-    LOWERED_HOOK.store(hook as usize, Ordering::Release);
+pub fn set_lowered_hook(hook: LoweredHook) {
+    LOWERED_HOOK.set(hook);
 }
 
 /// Makes code visible to [`locate`].
@@ -237,13 +242,7 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
             if baseline::compiles_at_first_call() {
                 baseline::compile(code);
             }
-            let hook = LOWERED_HOOK.load(Ordering::Acquire);
-            if hook != 0 {
-                // SAFETY: only `set_lowered_hook` stores to `LOWERED_HOOK`, and only functions of
-                // this type.
-                let hook = unsafe {
-                    std::mem::transmute::<usize, fn(&FuncRef, &'static LoweredFunction)>(hook)
-                };
+            if let Some(hook) = LOWERED_HOOK.get() {
                 hook(func, code);
             }
             code

@@ -3,7 +3,8 @@
 //! The runtime depends on no tier. A tier that needs something per worker thread (a guest stack, a
 //! name for messages) registers functions here before the first region.
 
-use ompvm_support::limits;
+use ompvm_support::hook::Hook;
+use ompvm_support::{hook, limits};
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 use std::sync::OnceLock;
@@ -19,7 +20,7 @@ pub struct Hooks {
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
 
-static REGION_HOOK: AtomicUsize = AtomicUsize::new(0);
+static REGION_HOOK: Hook<fn()> = hook!(fn());
 
 /// Queries about the devices besides the host.
 #[derive(Debug)]
@@ -68,28 +69,23 @@ pub struct RegionStart {
 /// Executes a region elsewhere than on a team of threads. Returns false if it did not.
 pub type RegionInterceptor = unsafe fn(region: &RegionStart) -> bool;
 
-static REGION_INTERCEPTOR: AtomicUsize = AtomicUsize::new(0);
+static REGION_INTERCEPTOR: Hook<RegionInterceptor> = hook!(RegionInterceptor);
 
 /// Registers a function that is offered each outermost parallel region before a team is formed for
 /// it.
 pub fn set_region_interceptor(run: RegionInterceptor) {
-    REGION_INTERCEPTOR.store(run as usize, Ordering::Release);
+    REGION_INTERCEPTOR.set(run);
 }
 
 /// Removes the function of [`set_region_interceptor`].
 pub fn clear_region_interceptor() {
-    REGION_INTERCEPTOR.store(0, Ordering::Release);
+    REGION_INTERCEPTOR.clear();
 }
 
 /// Returns the function of [`set_region_interceptor`].
 #[inline]
 pub(crate) fn region_interceptor() -> Option<RegionInterceptor> {
-    let hook = REGION_INTERCEPTOR.load(Ordering::Relaxed);
-    if hook == 0 {
-        return None;
-    }
-    // SAFETY: not 0, so `set_region_interceptor` stored it from a function of this type.
-    Some(unsafe { std::mem::transmute::<usize, RegionInterceptor>(hook) })
+    REGION_INTERCEPTOR.get()
 }
 
 static STACK_SCALE: AtomicUsize = AtomicUsize::new(1);
@@ -110,20 +106,17 @@ pub(crate) fn worker_stack(asked: usize) -> usize {
 
 /// Registers a function that each thread calls before it starts a parallel region.
 pub fn set_region_hook(hook: fn()) {
-    REGION_HOOK.store(hook as usize, Ordering::Release);
+    REGION_HOOK.set(hook);
 }
 
 /// Removes the function of [`set_region_hook`].
 pub fn clear_region_hook() {
-    REGION_HOOK.store(0, Ordering::Release);
+    REGION_HOOK.clear();
 }
 
 #[inline]
 pub(crate) fn before_region() {
-    let hook = REGION_HOOK.load(Ordering::Acquire);
-    if hook != 0 {
-        // SAFETY: not 0, so `set_region_hook` stored it from a function of this type.
-        let hook = unsafe { std::mem::transmute::<usize, fn()>(hook) };
+    if let Some(hook) = REGION_HOOK.get() {
         hook();
     }
 }

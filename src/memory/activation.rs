@@ -20,10 +20,10 @@
 use super::abi;
 use super::thread::ThreadState;
 use ompvm_support::error::TrapKind;
+use ompvm_support::hook;
+use ompvm_support::hook::Hook;
 use std::ffi::c_void;
-use std::mem;
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An activation. It lives in the native frame of the caller of [`run_frames`] or [`call_contained`].
 #[repr(C)]
@@ -349,11 +349,11 @@ pub unsafe fn resume_unwind(exception: *mut c_void) -> ! {
 /// The hook of the search phase.
 pub type SearchHook = fn(&Activation, exception: *mut c_void) -> Search;
 
-static SEARCH_HOOK: AtomicUsize = AtomicUsize::new(0);
+static SEARCH_HOOK: Hook<SearchHook> = hook!(SearchHook);
 
 /// Registers the hook of the search phase; without one, activations handle nothing.
 pub fn set_search_hook(hook: SearchHook) {
-    SEARCH_HOOK.store(hook as usize, Ordering::Release);
+    SEARCH_HOOK.set(hook);
 }
 
 const SEARCH_PHASE: i32 = 1;
@@ -422,11 +422,9 @@ unsafe fn answer_unwinder(
     // SAFETY: context and frame are valid by contract; the activation's address lies in the frame.
     unsafe {
         if actions & SEARCH_PHASE != 0 {
-            let hook = SEARCH_HOOK.load(Ordering::Acquire);
-            if hook == 0 {
+            let Some(hook) = SEARCH_HOOK.get() else {
                 return CONTINUE_UNWIND;
-            }
-            let hook: SearchHook = mem::transmute::<usize, SearchHook>(hook);
+            };
             let act = *((frame - abi::ACTIVATION_SLOT) as *const *const Activation);
             return match hook(&*act, exception) {
                 Search::Handler => HANDLER_FOUND,

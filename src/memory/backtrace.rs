@@ -15,6 +15,8 @@ use super::abi;
 use super::activation::Activation;
 use super::thread::ThreadState;
 use super::walk::{self, Registers};
+use ompvm_support::hook;
+use ompvm_support::hook::Hook;
 use std::ffi::c_void;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,21 +53,21 @@ pub type ForkHook = fn(team: *const c_void, number: u32) -> Option<Fork>;
 /// the frame pointer by the number of arguments.
 pub type EntryHook = (usize, fn(u32) -> usize);
 
-static FRAMES_HOOK: AtomicUsize = AtomicUsize::new(0);
-static FORK_HOOK: AtomicUsize = AtomicUsize::new(0);
+static FRAMES_HOOK: Hook<FramesHook> = hook!(FramesHook);
+static FORK_HOOK: Hook<ForkHook> = hook!(ForkHook);
 static FORK_ENTRY: AtomicUsize = AtomicUsize::new(0);
-static FORK_DISTANCE: AtomicUsize = AtomicUsize::new(0);
+static FORK_DISTANCE: Hook<fn(u32) -> usize> = hook!(fn(u32) -> usize);
 
 /// Registers the hook that knows the interpreter's frames.
 pub fn set_frames_hook(hook: FramesHook) {
-    FRAMES_HOOK.store(hook as usize, Ordering::Release);
+    FRAMES_HOOK.set(hook);
 }
 
 /// Registers the hook that knows teams.
 pub fn set_fork_hook(hook: ForkHook, entry: EntryHook) {
-    FORK_DISTANCE.store(entry.1 as usize, Ordering::Release);
+    FORK_DISTANCE.set(entry.1);
     FORK_ENTRY.store(entry.0, Ordering::Release);
-    FORK_HOOK.store(hook as usize, Ordering::Release);
+    FORK_HOOK.set(hook);
 }
 
 /// A step of a backtrace.
@@ -149,17 +151,14 @@ impl Walk<'_> {
         let field = |offset: usize| walk::read(activation + offset);
         let frame = field(mem::offset_of!(Activation, frame)).unwrap_or(0);
         let noted = field(mem::offset_of!(Activation, ip)).unwrap_or(0);
-        let hook = FRAMES_HOOK.load(Ordering::Acquire);
-        if hook == 0 || frame == 0 {
+        let Some(hook) = FRAMES_HOOK.get().filter(|_| frame != 0) else {
             return;
-        }
+        };
         let ip = if ip.is_null() {
             noted as *const u64
         } else {
             ip
         };
-        // SAFETY: only `set_frames_hook` stores there.
-        let hook = unsafe { mem::transmute::<usize, FramesHook>(hook) };
         hook(frame as *mut u8, sp, ip, &mut |ip| {
             self.report(Step::Frame(ip))
         });
@@ -196,19 +195,8 @@ impl Walk<'_> {
 
     /// Shows the frames of the threads that forked the team, and of the enclosing teams.
     fn show_forks(&mut self) {
-        let (hook, distance) = (
-            FORK_HOOK.load(Ordering::Acquire),
-            FORK_DISTANCE.load(Ordering::Acquire),
-        );
-        if hook == 0 || distance == 0 {
+        let (Some(hook), Some(distance)) = (FORK_HOOK.get(), FORK_DISTANCE.get()) else {
             return;
-        }
-        // SAFETY: only `set_fork_hook` stores there.
-        let (hook, distance) = unsafe {
-            (
-                mem::transmute::<usize, ForkHook>(hook),
-                mem::transmute::<usize, fn(u32) -> usize>(distance),
-            )
         };
         let mut asked = (std::ptr::null(), 0);
         // A deeper nesting means damaged data.

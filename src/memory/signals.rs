@@ -16,12 +16,14 @@ use super::thread::{self, ThreadState};
 use super::walk::{self, Registers};
 use ompvm_support::error::{FpException, Trap, TrapKind};
 use ompvm_support::fault_alloc;
+use ompvm_support::hook;
+use ompvm_support::hook::Hook;
 use std::ffi::c_void;
 use std::fmt::{self, Write};
 use std::mem;
 use std::ptr;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Finds the bytecode position of a faulting context from its program counter or among its general
 /// registers; null if neither holds one (then [`ThreadState::position`] is used).
@@ -50,20 +52,20 @@ pub type RestoreHook = fn(address: usize, write: bool) -> bool;
 /// signal handler.
 pub type CompilerHook = fn(signal: i32);
 
-static COMPILER_HOOK: AtomicUsize = AtomicUsize::new(0);
+static COMPILER_HOOK: Hook<CompilerHook> = hook!(CompilerHook);
 
 /// Registers the hook that contains faults of the compiler; returns the address of the handler that
 /// calls it.
 pub fn set_compiler_hook(hook: CompilerHook) -> usize {
-    COMPILER_HOOK.store(hook as usize, Ordering::Release);
+    COMPILER_HOOK.set(hook);
     on_signal as *const () as usize
 }
 
-static RESTORE_HOOK: AtomicUsize = AtomicUsize::new(0);
+static RESTORE_HOOK: Hook<RestoreHook> = hook!(RestoreHook);
 
 /// Registers the hook that restores memory.
 pub fn set_restore_hook(hook: RestoreHook) {
-    RESTORE_HOOK.store(hook as usize, Ordering::Release);
+    RESTORE_HOOK.set(hook);
 }
 
 /// Returns true if a fault accessed memory with revoked access that is accessible again.
@@ -77,17 +79,17 @@ unsafe fn restore_access(
 ) -> bool {
     /// `SEGV_ACCERR`: the memory is mapped, but its protection forbids the access.
     const REFUSED: i32 = 2;
-    let hook = RESTORE_HOOK.load(Ordering::Acquire);
     // SAFETY: the pointers are the kernel's by contract.
     let (code, address, error) = unsafe {
         let error = (&(*context).uc_mcontext.gregs)[libc::REG_ERR as usize];
         ((*info).si_code, (*info).si_addr() as usize, error)
     };
-    if hook == 0 || signal != libc::SIGSEGV || code != REFUSED {
+    if signal != libc::SIGSEGV || code != REFUSED {
         return false;
     }
-    // SAFETY: only set_restore_hook stores here.
-    let hook = unsafe { mem::transmute::<usize, RestoreHook>(hook) };
+    let Some(hook) = RESTORE_HOOK.get() else {
+        return false;
+    };
     // SAFETY: the address of this thread's `errno`.
     let errno = unsafe { *libc::__errno_location() };
     // Bit 1 of the processor's error code: a write.
@@ -101,17 +103,17 @@ unsafe fn restore_access(
 /// is not in a device's code either.
 pub type DeviceHook = fn(signal: i32, address: usize);
 
-static DEVICE_HOOK: AtomicUsize = AtomicUsize::new(0);
-static UNCAUGHT_HOOK: AtomicUsize = AtomicUsize::new(0);
-static TYPE_HOOK: AtomicUsize = AtomicUsize::new(0);
-static POSITION_HOOK: AtomicUsize = AtomicUsize::new(0);
-static LOCATE_HOOK: AtomicUsize = AtomicUsize::new(0);
-static THREAD_HOOK: AtomicUsize = AtomicUsize::new(0);
+static DEVICE_HOOK: Hook<DeviceHook> = hook!(DeviceHook);
+static UNCAUGHT_HOOK: Hook<UncaughtHook> = hook!(UncaughtHook);
+static TYPE_HOOK: Hook<TypeHook> = hook!(TypeHook);
+static POSITION_HOOK: Hook<PositionHook> = hook!(PositionHook);
+static LOCATE_HOOK: Hook<LocateHook> = hook!(LocateHook);
+static THREAD_HOOK: Hook<ThreadHook> = hook!(ThreadHook);
 
 /// Registers the hooks that find and name bytecode positions.
 pub fn set_hooks(position: PositionHook, locate: LocateHook) {
-    POSITION_HOOK.store(position as usize, Ordering::Release);
-    LOCATE_HOOK.store(locate as usize, Ordering::Release);
+    POSITION_HOOK.set(position);
+    LOCATE_HOOK.set(locate);
 }
 
 /// Returns true if a native position is compiled guest code.
@@ -120,26 +122,24 @@ pub type CompiledHook = fn(position: usize) -> bool;
 /// Writes the source location, as [`LocateHook`], of a native position in compiled guest code.
 pub type NativeLocateHook = fn(position: usize, place: &mut dyn Write, function: &mut dyn Write);
 
-static COMPILED_HOOK: AtomicUsize = AtomicUsize::new(0);
-static NATIVE_LOCATE_HOOK: AtomicUsize = AtomicUsize::new(0);
+static COMPILED_HOOK: Hook<CompiledHook> = hook!(CompiledHook);
+static NATIVE_LOCATE_HOOK: Hook<NativeLocateHook> = hook!(NativeLocateHook);
 
 /// Registers the hooks that know compiled code.
 pub fn set_native_hook(compiled: CompiledHook, locate: NativeLocateHook) {
-    NATIVE_LOCATE_HOOK.store(locate as usize, Ordering::Release);
-    COMPILED_HOOK.store(compiled as usize, Ordering::Release);
+    NATIVE_LOCATE_HOOK.set(locate);
+    COMPILED_HOOK.set(compiled);
 }
 
 fn is_compiled(position: usize) -> bool {
-    let hook = COMPILED_HOOK.load(Ordering::Acquire);
-    // SAFETY: only set_native_hook stores here.
-    hook != 0 && unsafe { mem::transmute::<usize, CompiledHook>(hook) }(position)
+    COMPILED_HOOK.get().is_some_and(|hook| hook(position))
 }
 
 /// Returns the innermost frame of compiled code; 0 if there is none inside the native frame of an
 /// interpreter run.
 fn compiled_frame(from: Registers) -> usize {
     let mut found = 0usize;
-    if COMPILED_HOOK.load(Ordering::Acquire) != 0 {
+    if COMPILED_HOOK.get().is_some() {
         walk::walk(from, |frame, _| {
             let position = frame.position();
             if is_compiled(position) {
@@ -153,18 +153,18 @@ fn compiled_frame(from: Registers) -> usize {
 
 /// Registers the hooks that tell uncaught exceptions from other aborts.
 pub fn set_uncaught_hooks(hook: UncaughtHook, named: TypeHook) {
-    TYPE_HOOK.store(named as usize, Ordering::Release);
-    UNCAUGHT_HOOK.store(hook as usize, Ordering::Release);
+    TYPE_HOOK.set(named);
+    UNCAUGHT_HOOK.set(hook);
 }
 
 /// Registers the hook that knows OpenMP thread numbers.
 pub fn set_thread_hook(hook: ThreadHook) {
-    THREAD_HOOK.store(hook as usize, Ordering::Release);
+    THREAD_HOOK.set(hook);
 }
 
 /// Registers the hook for devices that execute their code on threads of this process.
 pub fn set_device_hook(hook: DeviceHook) {
-    DEVICE_HOOK.store(hook as usize, Ordering::Release);
+    DEVICE_HOOK.set(hook);
 }
 
 const FATAL_SIGNALS: [i32; 5] = [
@@ -296,49 +296,31 @@ fn write_backtrace(raw: RawTrap, from: Registers) {
 
 fn locate(ip: *const u64, place: &mut LineBuffer, function: &mut LineBuffer) {
     if is_compiled(ip as usize) {
-        let hook = NATIVE_LOCATE_HOOK.load(Ordering::Acquire);
-        // SAFETY: only set_native_hook stores here, before it sets the hook that `is_compiled`
-        // calls.
-        let hook = unsafe { mem::transmute::<usize, NativeLocateHook>(hook) };
-        return hook(ip as usize, place, function);
+        // `set_native_hook` sets it before the hook that `is_compiled` calls.
+        if let Some(hook) = NATIVE_LOCATE_HOOK.get() {
+            hook(ip as usize, place, function);
+        }
+        return;
     }
-    let hook = LOCATE_HOOK.load(Ordering::Acquire);
-    if hook != 0 && !ip.is_null() {
-        // SAFETY: only set_hooks stores here.
-        let hook = unsafe { mem::transmute::<usize, LocateHook>(hook) };
+    if let Some(hook) = LOCATE_HOOK.get().filter(|_| !ip.is_null()) {
         hook(ip, place, function);
     }
 }
 
 /// Returns the exception behind an abort, and the position that threw it.
 fn uncaught(ip: *const u64) -> Option<(usize, *const u64)> {
-    let hook = UNCAUGHT_HOOK.load(Ordering::Acquire);
-    if hook == 0 {
-        return None;
-    }
-    // SAFETY: only set_uncaught_hooks stores here.
-    let hook = unsafe { mem::transmute::<usize, UncaughtHook>(hook) };
-    hook(ip)
+    UNCAUGHT_HOOK.get()?(ip)
 }
 
 /// Writes the type of the uncaught exception.
 fn write_type(raw: RawTrap, text: &mut LineBuffer) {
-    let hook = TYPE_HOOK.load(Ordering::Acquire);
-    if hook != 0 && raw.exception != 0 {
-        // SAFETY: only set_uncaught_hooks stores here.
-        let hook = unsafe { mem::transmute::<usize, TypeHook>(hook) };
+    if let Some(hook) = TYPE_HOOK.get().filter(|_| raw.exception != 0) {
         hook(raw.exception, text);
     }
 }
 
 fn thread_number() -> Option<u32> {
-    let hook = THREAD_HOOK.load(Ordering::Acquire);
-    if hook == 0 {
-        return None;
-    }
-    // SAFETY: only set_thread_hook stores here.
-    let hook = unsafe { mem::transmute::<usize, ThreadHook>(hook) };
-    hook()
+    THREAD_HOOK.get()?()
 }
 
 /// Describes the fault as a value. Allocates, so it must not run in a signal handler.
@@ -491,10 +473,7 @@ pub fn raise_trap(kind: TrapKind, ip: *const u64) -> ! {
 }
 
 extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let compiler = COMPILER_HOOK.load(Ordering::Acquire);
-    if compiler != 0 {
-        // SAFETY: only `set_compiler_hook` stores there, and it stores a `CompilerHook`.
-        let hook: CompilerHook = unsafe { mem::transmute(compiler) };
+    if let Some(hook) = COMPILER_HOOK.get() {
         hook(signal);
     }
     let state = thread::current_or_null();
@@ -517,9 +496,8 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
         };
         let interpreting = !state.is_null() && !(*state).activation.is_null();
         if !interpreting && compiled == 0 {
-            let hook = DEVICE_HOOK.load(Ordering::Acquire);
-            if hook != 0 && (*info).si_code > 0 {
-                mem::transmute::<usize, DeviceHook>(hook)(signal, address);
+            if let Some(hook) = DEVICE_HOOK.get().filter(|_| (*info).si_code > 0) {
+                hook(signal, address);
             }
             die(signal);
         }
@@ -527,11 +505,9 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
             std::array::from_fn(|i| (&(*context).uc_mcontext.gregs)[i] as usize);
         let sent = (*info).si_code <= 0; // sent by kill, raise or abort, not by a fault
         let mut ip = ptr::null();
-        let hook = POSITION_HOOK.load(Ordering::Acquire);
         if compiled != 0 {
             ip = compiled as *const u64;
-        } else if hook != 0 && !sent {
-            let hook = mem::transmute::<usize, PositionHook>(hook);
+        } else if let Some(hook) = POSITION_HOOK.get().filter(|_| !sent) {
             ip = hook(&*state, pc, &registers);
         }
         if ip.is_null() {

@@ -15,10 +15,11 @@ use gimli::{
     Piece, Reader, ReaderOffset, Register, RegisterRule, UnwindContext, UnwindContextStorage,
     UnwindExpression, UnwindSection, UnwindTableRow, Value,
 };
+use ompvm_support::hook;
+use ompvm_support::hook::Hook;
 use ompvm_support::registry::{Registration, Registry};
 use once_cell::race::OnceBox;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 type Bytes = EndianSlice<'static, LittleEndian>;
 type Frames = EhFrame<Bytes>;
@@ -233,25 +234,26 @@ struct DlFindObject {
 
 type FindObject = unsafe extern "C" fn(usize, *mut DlFindObject) -> i32;
 
-static FIND_OBJECT: AtomicUsize = AtomicUsize::new(0);
+static FIND_OBJECT: Hook<FindObject> = hook!(FindObject);
 
 /// Resolves `_dl_find_object`, since [`walk`] must not call `dlsym`.
 pub fn init() {
     // SAFETY: the name is a C string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) };
-    FIND_OBJECT.store(found as usize, Ordering::Release);
+    if !found.is_null() {
+        // SAFETY: glibc's function of this name has this type (dlfcn.h).
+        FIND_OBJECT.set(unsafe { std::mem::transmute::<*mut libc::c_void, FindObject>(found) });
+    }
 }
 
 /// Returns the `.eh_frame_hdr` of the file that is loaded at an address, and the end of the mapping
 /// that contains it.
 fn eh_frame_of(address: usize) -> Option<(usize, usize)> {
-    let find = FIND_OBJECT.load(Ordering::Acquire);
-    if find == 0 {
+    let Some(find) = FIND_OBJECT.get() else {
         return eh_frame_by_iteration(address);
-    }
-    // SAFETY: only `init` stores there, the function of that name. Zeroes are valid.
+    };
+    // SAFETY: the function fills the record that it gets. Zeroes are valid.
     unsafe {
-        let find = std::mem::transmute::<usize, FindObject>(find);
         let mut found: DlFindObject = std::mem::zeroed();
         if find(address, &mut found) != 0 || found.frames == 0 {
             return None;
@@ -571,7 +573,7 @@ mod tests {
 
     #[test]
     fn a_walk_goes_through_a_signal() {
-        use std::sync::atomic::AtomicBool;
+        use std::sync::atomic::{AtomicBool, Ordering};
         static THROUGH: AtomicBool = AtomicBool::new(false);
         extern "C" fn handler(_: i32) {
             walk(Registers::here(), |_, start| {

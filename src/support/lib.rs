@@ -10,6 +10,7 @@ pub mod fault_alloc;
 pub mod file_limit;
 pub mod fp_env;
 pub mod hints;
+pub mod hook;
 pub mod internal_work;
 pub mod limits;
 pub mod machine;

@@ -8,10 +8,11 @@
 //! guest it lies in a shim that calls native functions, and the interpreter maps it to the address
 //! that stands for the code behind the call ([`set_callers`]).
 
+use ompvm_support::hook;
+use ompvm_support::hook::Hook;
 use std::arch::naked_asm;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::{entries, on, record, start};
 use crate::{misc, table};
@@ -76,22 +77,17 @@ pub unsafe extern "C-unwind" fn enter() {
 /// Maps a call's return address to the guest address that stands for it, if any.
 pub type Callers = fn(returns: usize) -> Option<usize>;
 
-static CALLERS: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+static CALLERS: Hook<Callers> = hook!(Callers);
 
 /// Registers the mapping of interpreted guests' return addresses.
 pub fn set_callers(callers: Callers) {
-    CALLERS.store(callers as *mut c_void, Ordering::Release);
+    CALLERS.set(callers);
 }
 
 /// Returns the address that is reported to a tool for a call that returns to `code`.
 fn caller(code: usize) -> usize {
-    let callers = CALLERS.load(Ordering::Acquire);
-    if callers.is_null() {
-        return code;
-    }
-    // SAFETY: not null, so `set_callers` stored it from a function of this type.
-    let callers = unsafe { std::mem::transmute::<*mut c_void, Callers>(callers) };
-    callers(code).unwrap_or(code)
+    let known = CALLERS.get().and_then(|callers| callers(code));
+    known.unwrap_or(code)
 }
 
 thread_local! {

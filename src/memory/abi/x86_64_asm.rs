@@ -10,9 +10,10 @@ use crate::activation::{self, Activation};
 use crate::func::{FuncRef, HOST_TAG, HostEntry};
 use crate::jump;
 use crate::thread::{HEADER, ThreadState};
+use ompvm_support::hook;
+use ompvm_support::hook::Hook;
 use std::arch::global_asm;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The registers and stack of a call from native code into a guest function.
 #[repr(C, align(16))]
@@ -44,11 +45,11 @@ pub struct NativeFrame {
 /// [`super::CallPlan::read_args`]), runs it, writes its result to the frame.
 pub type EntryHook = extern "C-unwind" fn(&FuncRef, &mut NativeFrame);
 
-static ENTRY_HOOK: AtomicUsize = AtomicUsize::new(0);
+static ENTRY_HOOK: Hook<EntryHook> = hook!(EntryHook);
 
 /// Registers the hook that runs guest functions called from native code.
 pub fn set_entry_hook(hook: EntryHook) {
-    ENTRY_HOOK.store(hook as usize, Ordering::Release);
+    ENTRY_HOOK.set(hook);
 }
 
 extern "C-unwind" fn dispatch(datum: usize, frame: &mut NativeFrame) {
@@ -59,12 +60,9 @@ extern "C-unwind" fn dispatch(datum: usize, frame: &mut NativeFrame) {
     }
     // SAFETY: the stub's owner keeps the function alive.
     let func = unsafe { &*(datum as *const FuncRef) };
-    let hook = ENTRY_HOOK.load(Ordering::Relaxed);
-    if hook == 0 {
+    let Some(hook) = ENTRY_HOOK.get() else {
         ompvm_support::bug!("a guest function was called before the interpreter was there");
-    }
-    // SAFETY: only set_entry_hook stores here.
-    let hook = unsafe { std::mem::transmute::<usize, EntryHook>(hook) };
+    };
     hook(func, frame);
 }
 
