@@ -13,20 +13,199 @@ use crate::icv::{
     Library, RunSchedule, SCHEDULE_MONOTONIC, Settings, TRAPEZOIDAL, TargetOffload, WaitPolicy,
 };
 
-/// Reads one variable; reports a value that `take` refuses.
-fn report(
-    var: &dyn Fn(&str) -> Option<String>,
-    warn: &mut dyn FnMut(String),
-    name: &str,
-    expected: &str,
-    take: &mut dyn FnMut(&str) -> Option<()>,
-) {
-    if let Some(text) = var(name)
-        && take(text.trim()).is_none()
-    {
-        warn(format!(
-            "#42: {name}={text:?} is not {expected}; using the default"
-        ));
+/// A variable whose value is parsed by itself.
+struct Variable {
+    name: &'static str,
+    /// The values that are understood, for the message about others.
+    expected: &'static str,
+    /// Parses a value into the settings; `None` refuses it.
+    take: fn(&mut Settings, &str) -> Option<()>,
+}
+
+/// Shortens a row of the tables below.
+const fn variable(
+    name: &'static str,
+    expected: &'static str,
+    take: fn(&mut Settings, &str) -> Option<()>,
+) -> Variable {
+    Variable {
+        name,
+        expected,
+        take,
+    }
+}
+
+const BOOLEAN: &str = "true or false";
+const POSITIVE: &str = "a positive integer";
+const NATURAL: &str = "a non-negative integer";
+
+/// Variables about teams, which are read before binding: a list of bindings raises the number of
+/// active levels again.
+const TEAMS: &[Variable] = &[
+    variable("OMP_NUM_THREADS", "a list of positive integers", |s, t| {
+        s.nthreads = t.split(',').map(positive).collect::<Option<_>>()?;
+        Some(())
+    }),
+    variable("OMP_THREAD_LIMIT", POSITIVE, |s, t| {
+        s.thread_limit = positive(t)?;
+        Some(())
+    }),
+    variable("KMP_WARNINGS", BOOLEAN, |s, t| {
+        s.warnings = boolean(t)?;
+        Some(())
+    }),
+    variable("KMP_ALL_THREADS", POSITIVE, device_thread_limit),
+    variable("KMP_MAX_THREADS", POSITIVE, device_thread_limit),
+    variable("KMP_DEVICE_THREAD_LIMIT", POSITIVE, device_thread_limit),
+    variable("KMP_TEAMS_THREAD_LIMIT", POSITIVE, |s, t| {
+        s.kmp_teams_thread_limit = Some(positive(t)?);
+        Some(())
+    }),
+    variable("KMP_TEAMS_PROC_BIND", "spread, close or primary", |s, t| {
+        s.kmp_teams_proc_bind = match t.to_ascii_lowercase().as_str() {
+            "spread" => 4,
+            "close" => 3,
+            "primary" | "master" => 2,
+            _ => return None,
+        };
+        Some(())
+    }),
+    variable("OMP_DYNAMIC", BOOLEAN, |s, t| {
+        s.dynamic = boolean(t)?;
+        Some(())
+    }),
+];
+
+/// All other variables. Of two that set the same, the later one counts.
+const OTHERS: &[Variable] = &[
+    variable("OMP_DISPLAY_AFFINITY", BOOLEAN, |s, t| {
+        s.display_affinity = boolean(t)?;
+        Some(())
+    }),
+    variable(
+        "OMP_TARGET_OFFLOAD",
+        "mandatory, disabled or default",
+        |s, t| {
+            s.target_offload = target_offload(t)?;
+            Some(())
+        },
+    ),
+    variable("OMP_TOOL", "enabled or disabled", |s, t| {
+        s.tool = match t.to_ascii_lowercase().as_str() {
+            "enabled" | "" => true,
+            "disabled" => false,
+            _ => return None,
+        };
+        Some(())
+    }),
+    variable("KMP_LIBRARY", "serial, turnaround or throughput", |s, t| {
+        s.library = match t.to_ascii_lowercase().as_str() {
+            "serial" => Library::Serial,
+            "turnaround" => Library::Turnaround,
+            "throughput" => Library::Throughput,
+            _ => return None,
+        };
+        Some(())
+    }),
+    variable("OMP_MAX_ACTIVE_LEVELS", NATURAL, |s, t| {
+        s.max_active_levels = natural(t)?;
+        Some(())
+    }),
+    variable("OMP_SCHEDULE", "[modifier:]kind[,chunk]", |s, t| {
+        s.schedule = schedule(t)?;
+        s.schedule_text = t.to_ascii_lowercase().replace(' ', "");
+        Some(())
+    }),
+    variable("KMP_STACKSIZE", "a size", |s, t| {
+        s.stack_size = size(t, 1)?;
+        Some(())
+    }),
+    variable(
+        "OMP_STACKSIZE",
+        "a size (number with B, K, M or G)",
+        |s, t| {
+            s.stack_size = size(t, 1024)?;
+            Some(())
+        },
+    ),
+    variable("OMP_WAIT_POLICY", "active or passive", |s, t| {
+        s.wait_policy = Some(match t.to_ascii_lowercase().as_str() {
+            "active" => WaitPolicy::Active,
+            "passive" => WaitPolicy::Passive,
+            _ => return None,
+        });
+        Some(())
+    }),
+    variable(
+        "KMP_BLOCKTIME",
+        "a time in milliseconds or infinite",
+        |s, t| {
+            s.blocktime_us = Some(blocktime(t)?);
+            Some(())
+        },
+    ),
+    variable("OMP_DEFAULT_DEVICE", NATURAL, |s, t| {
+        // Names of kinds of devices are left to the layer that selects devices.
+        if !t.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            s.default_device = natural(t)? as i32;
+        }
+        Some(())
+    }),
+    variable("OMP_CANCELLATION", BOOLEAN, |s, t| {
+        s.cancellation = boolean(t)?;
+        Some(())
+    }),
+    variable("KMP_ENABLE_TASK_THROTTLING", BOOLEAN, |s, t| {
+        s.task_throttling = boolean(t)?;
+        Some(())
+    }),
+    variable("KMP_INHERIT_FP_CONTROL", BOOLEAN, |s, t| {
+        s.inherit_fp_control = boolean(t)?;
+        Some(())
+    }),
+    variable("OMP_NUM_TEAMS", POSITIVE, |s, t| {
+        s.num_teams = positive(t)?;
+        Some(())
+    }),
+    variable("OMP_TEAMS_THREAD_LIMIT", POSITIVE, |s, t| {
+        s.teams_thread_limit = positive(t)?;
+        Some(())
+    }),
+    variable("OMP_MAX_TASK_PRIORITY", NATURAL, |s, t| {
+        s.max_task_priority = natural(t)? as i32;
+        Some(())
+    }),
+];
+
+fn device_thread_limit(s: &mut Settings, text: &str) -> Option<()> {
+    s.device_thread_limit = positive(text)?;
+    Some(())
+}
+
+/// The variables as they are given, and a receiver of one text per bad value.
+struct Reader<'a> {
+    var: &'a dyn Fn(&str) -> Option<String>,
+    warn: &'a mut dyn FnMut(String),
+}
+
+impl Reader<'_> {
+    /// Reads a variable that is set; reports a value that `take` refuses.
+    fn read(&mut self, name: &str, expected: &str, take: impl FnOnce(&str) -> Option<()>) {
+        if let Some(text) = (self.var)(name)
+            && take(text.trim()).is_none()
+        {
+            (self.warn)(format!(
+                "#42: {name}={text:?} is not {expected}; using the default"
+            ));
+        }
+    }
+
+    fn read_all(&mut self, table: &[Variable], settings: &mut Settings) {
+        for variable in table {
+            self.read(variable.name, variable.expected, |text| {
+                (variable.take)(settings, text)
+            });
+        }
     }
 }
 
@@ -36,65 +215,36 @@ pub fn read(
     var: &dyn Fn(&str) -> Option<String>,
     warn: &mut dyn FnMut(String),
 ) {
-    let mut each = |name: &str, expected: &str, take: &mut dyn FnMut(&str) -> Option<()>| {
-        report(var, warn, name, expected, take);
-    };
+    let mut reader = Reader { var, warn };
     let s = settings;
-    each("OMP_NUM_THREADS", "a list of positive integers", &mut |t| {
-        s.nthreads = t.split(',').map(positive).collect::<Option<_>>()?;
-        Some(())
-    });
-    each("OMP_THREAD_LIMIT", "a positive integer", &mut |t| {
-        s.thread_limit = positive(t)?;
-        Some(())
-    });
-    each("KMP_WARNINGS", "true or false", &mut |t| {
-        s.warnings = boolean(t)?;
-        Some(())
-    });
-    for name in [
-        "KMP_ALL_THREADS",
-        "KMP_MAX_THREADS",
-        "KMP_DEVICE_THREAD_LIMIT",
-    ] {
-        each(name, "a positive integer", &mut |t| {
-            s.device_thread_limit = positive(t)?;
-            Some(())
-        });
-    }
-    each("KMP_TEAMS_THREAD_LIMIT", "a positive integer", &mut |t| {
-        s.kmp_teams_thread_limit = Some(positive(t)?);
-        Some(())
-    });
-    each(
-        "KMP_TEAMS_PROC_BIND",
-        "spread, close or primary",
-        &mut |t| {
-            s.kmp_teams_proc_bind = match t.to_ascii_lowercase().as_str() {
-                "spread" => 4,
-                "close" => 3,
-                "primary" | "master" => 2,
-                _ => return None,
-            };
-            Some(())
-        },
-    );
-    each("OMP_DYNAMIC", "true or false", &mut |t| {
-        s.dynamic = boolean(t)?;
-        Some(())
-    });
+    reader.read_all(TEAMS, s);
     if s.nthreads.len() > 1 {
         s.max_active_levels = i32::MAX as u32;
     }
-    each("OMP_NESTED", "true or false", &mut |t| {
+    reader.read("OMP_NESTED", BOOLEAN, |t| {
         s.max_active_levels = if boolean(t)? { i32::MAX as u32 } else { 1 };
         Some(())
     });
+    read_binding(&mut reader, s);
+    s.hw_subset = var("KMP_HW_SUBSET").or_else(|| var("KMP_PLACE_THREADS"));
+    check_buffers(&mut reader);
+    if let Some(text) = var("OMP_AFFINITY_FORMAT") {
+        s.affinity_format = text;
+    }
+    read_allocator(&mut reader, s);
+    s.tool_libraries = var("OMP_TOOL_LIBRARIES");
+    s.tool_verbose_init = var("OMP_TOOL_VERBOSE_INIT");
+    reader.read_all(OTHERS, s);
+    s.stack_size = s.stack_size.max(64 << 10);
+}
+
+/// Reads the variables that bind threads to places. `KMP_AFFINITY` goes before those of OpenMP.
+fn read_binding(reader: &mut Reader, s: &mut Settings) {
     let mut bind_given = false;
-    each(
+    reader.read(
         "OMP_PROC_BIND",
         "true, false or a list of primary, close, spread",
-        &mut |t| {
+        |t| {
             let list: Vec<u8> = t.split(',').map(proc_bind).collect::<Option<_>>()?;
             if list.len() > 1 {
                 if list.iter().any(|&b| b < 2) || t.to_ascii_lowercase().contains("true") {
@@ -107,32 +257,15 @@ pub fn read(
             Some(())
         },
     );
-    let mut places_given = false;
-    if let Some(text) = var("OMP_PLACES") {
-        places_given = true;
-        s.places = places::parse(&text);
-        if s.places.is_none() {
-            s.places = places::parse_leniently(&text);
-            let level = match s.places {
-                Some(places::PlacesRequest::Each(level, _)) => places::level_name(level),
-                _ => "cores",
-            };
-            warn(format!(
-                "#250: OMP_PLACES={text:?} is not a list of places, using {level}"
-            ));
-        }
-    }
-    let mut each = |name: &str, expected: &str, take: &mut dyn FnMut(&str) -> Option<()>| {
-        report(var, warn, name, expected, take);
-    };
-    each("GOMP_CPU_AFFINITY", "a list of processors", &mut |t| {
+    let places_given = read_places(reader, s);
+    reader.read("GOMP_CPU_AFFINITY", "a list of processors", |t| {
         s.kmp_affinity = Some(places::parse_gomp(t)?);
         Some(())
     });
-    each(
+    reader.read(
         "KMP_AFFINITY",
         "a type of affinity with its modifiers",
-        &mut |t| {
+        |t| {
             s.kmp_affinity = Some(places::parse_kmp(t)?);
             Some(())
         },
@@ -152,7 +285,7 @@ pub fn read(
             };
             for (given, name) in [(bind_given, "OMP_PROC_BIND"), (places_given, "OMP_PLACES")] {
                 if given {
-                    warn(format!(
+                    (reader.warn)(format!(
                         "#182: {name} is ignored because KMP_AFFINITY is defined"
                     ));
                 }
@@ -161,153 +294,56 @@ pub fn read(
         }
     }
     s.bind = s.proc_bind.first().is_some_and(|&b| b != 0);
-    s.hw_subset = var("KMP_HW_SUBSET").or_else(|| var("KMP_PLACE_THREADS"));
-    let mut each = |name: &str, expected: &str, take: &mut dyn FnMut(&str) -> Option<()>| {
-        report(var, warn, name, expected, take);
+}
+
+/// Reads the list of places. Returns true if one is given, even a bad one.
+fn read_places(reader: &mut Reader, s: &mut Settings) -> bool {
+    let Some(text) = (reader.var)("OMP_PLACES") else {
+        return false;
     };
-    each("OMP_DISPLAY_AFFINITY", "true or false", &mut |t| {
-        s.display_affinity = boolean(t)?;
-        Some(())
-    });
-    if let Some(text) = var("KMP_DISP_NUM_BUFFERS") {
-        // Only checked: the number of buffers is fixed here.
-        let wrong = match text.trim().parse::<i64>() {
-            Ok(1..=4096) => None,
-            Ok(..1) => Some("too small"),
-            Ok(_) => Some("too large"),
-            Err(_) => Some("not a number"),
+    s.places = places::parse(&text);
+    if s.places.is_none() {
+        s.places = places::parse_leniently(&text);
+        let level = match s.places {
+            Some(places::PlacesRequest::Each(level, _)) => places::level_name(level),
+            _ => "cores",
         };
-        if let Some(wrong) = wrong {
-            warn(format!("#80: KMP_DISP_NUM_BUFFERS={text:?} is {wrong}"));
-        }
+        (reader.warn)(format!(
+            "#250: OMP_PLACES={text:?} is not a list of places, using {level}"
+        ));
     }
-    if let Some(text) = var("OMP_AFFINITY_FORMAT") {
-        s.affinity_format = text;
-    }
-    if let Some(text) = var("OMP_ALLOCATOR") {
-        match traits::parse(&text) {
-            Ok(request) => s.allocator = request,
-            Err(traits::AllocatorError::Malformed) => warn(format!(
-                "#42: OMP_ALLOCATOR={text:?} is not an allocator or a memory space with traits; \
-                 using the default"
-            )),
-            Err(traits::AllocatorError::Unavailable) => warn(format!(
-                "#190: OMP_ALLOCATOR={text:?} requests memory that is not available; using \
-                 the default"
-            )),
-        }
-    }
-    let mut each = |name: &str, expected: &str, take: &mut dyn FnMut(&str) -> Option<()>| {
-        report(var, warn, name, expected, take);
+    true
+}
+
+/// Checks the number of dispatch buffers, which is fixed here.
+fn check_buffers(reader: &mut Reader) {
+    let Some(text) = (reader.var)("KMP_DISP_NUM_BUFFERS") else {
+        return;
     };
-    each(
-        "OMP_TARGET_OFFLOAD",
-        "mandatory, disabled or default",
-        &mut |t| {
-            s.target_offload = target_offload(t)?;
-            Some(())
-        },
-    );
-    each("OMP_TOOL", "enabled or disabled", &mut |t| {
-        s.tool = match t.to_ascii_lowercase().as_str() {
-            "enabled" | "" => true,
-            "disabled" => false,
-            _ => return None,
-        };
-        Some(())
-    });
-    s.tool_libraries = var("OMP_TOOL_LIBRARIES");
-    s.tool_verbose_init = var("OMP_TOOL_VERBOSE_INIT");
-    each(
-        "KMP_LIBRARY",
-        "serial, turnaround or throughput",
-        &mut |t| {
-            s.library = match t.to_ascii_lowercase().as_str() {
-                "serial" => Library::Serial,
-                "turnaround" => Library::Turnaround,
-                "throughput" => Library::Throughput,
-                _ => return None,
-            };
-            Some(())
-        },
-    );
-    each(
-        "OMP_MAX_ACTIVE_LEVELS",
-        "a non-negative integer",
-        &mut |t| {
-            s.max_active_levels = natural(t)?;
-            Some(())
-        },
-    );
-    each("OMP_SCHEDULE", "[modifier:]kind[,chunk]", &mut |t| {
-        s.schedule = schedule(t)?;
-        s.schedule_text = t.to_ascii_lowercase().replace(' ', "");
-        Some(())
-    });
-    each("KMP_STACKSIZE", "a size", &mut |t| {
-        s.stack_size = size(t, 1)?;
-        Some(())
-    });
-    each(
-        "OMP_STACKSIZE",
-        "a size (number with B, K, M or G)",
-        &mut |t| {
-            s.stack_size = size(t, 1024)?;
-            Some(())
-        },
-    );
-    s.stack_size = s.stack_size.max(64 << 10);
-    each("OMP_WAIT_POLICY", "active or passive", &mut |t| {
-        s.wait_policy = Some(match t.to_ascii_lowercase().as_str() {
-            "active" => WaitPolicy::Active,
-            "passive" => WaitPolicy::Passive,
-            _ => return None,
-        });
-        Some(())
-    });
-    each(
-        "KMP_BLOCKTIME",
-        "a time in milliseconds or infinite",
-        &mut |t| {
-            s.blocktime_us = Some(blocktime(t)?);
-            Some(())
-        },
-    );
-    each("OMP_DEFAULT_DEVICE", "a non-negative integer", &mut |t| {
-        // Names of kinds of devices are left to the layer that selects devices.
-        if !t.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            s.default_device = natural(t)? as i32;
-        }
-        Some(())
-    });
-    each("OMP_CANCELLATION", "true or false", &mut |t| {
-        s.cancellation = boolean(t)?;
-        Some(())
-    });
-    each("KMP_ENABLE_TASK_THROTTLING", "true or false", &mut |t| {
-        s.task_throttling = boolean(t)?;
-        Some(())
-    });
-    each("KMP_INHERIT_FP_CONTROL", "true or false", &mut |t| {
-        s.inherit_fp_control = boolean(t)?;
-        Some(())
-    });
-    each("OMP_NUM_TEAMS", "a positive integer", &mut |t| {
-        s.num_teams = positive(t)?;
-        Some(())
-    });
-    each("OMP_TEAMS_THREAD_LIMIT", "a positive integer", &mut |t| {
-        s.teams_thread_limit = positive(t)?;
-        Some(())
-    });
-    each(
-        "OMP_MAX_TASK_PRIORITY",
-        "a non-negative integer",
-        &mut |t| {
-            s.max_task_priority = natural(t)? as i32;
-            Some(())
-        },
-    );
+    let wrong = match text.trim().parse::<i64>() {
+        Ok(1..=4096) => return,
+        Ok(..1) => "too small",
+        Ok(_) => "too large",
+        Err(_) => "not a number",
+    };
+    (reader.warn)(format!("#80: KMP_DISP_NUM_BUFFERS={text:?} is {wrong}"));
+}
+
+fn read_allocator(reader: &mut Reader, s: &mut Settings) {
+    let Some(text) = (reader.var)("OMP_ALLOCATOR") else {
+        return;
+    };
+    match traits::parse(&text) {
+        Ok(request) => s.allocator = request,
+        Err(traits::AllocatorError::Malformed) => (reader.warn)(format!(
+            "#42: OMP_ALLOCATOR={text:?} is not an allocator or a memory space with traits; \
+             using the default"
+        )),
+        Err(traits::AllocatorError::Unavailable) => (reader.warn)(format!(
+            "#190: OMP_ALLOCATOR={text:?} requests memory that is not available; using \
+             the default"
+        )),
+    }
 }
 
 /// Parses a value of `OMP_TARGET_OFFLOAD`.
