@@ -4,7 +4,7 @@
 //! `analyze` decides which of them are postponed to their users.
 
 use super::Lowering;
-use super::analyze::Materialization;
+use super::materialize::Materialization;
 use crate::isa::{self, Enc, Memx, op};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{BinOp, Op, Operand, Type, TypeId};

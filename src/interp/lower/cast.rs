@@ -8,6 +8,8 @@ use crate::isa::{self, op};
 use ompvm_ir::{CastOp, FloatKind, Operand, Type, TypeId};
 
 impl Lowering<'_> {
+    /// Lowers a conversion. Returns false if no instruction does it, for example of widths above
+    /// 128 bits.
     pub(super) fn cast(
         &mut self,
         o: CastOp,
@@ -16,221 +18,98 @@ impl Lowering<'_> {
         dst: u16,
         a: Operand,
     ) -> bool {
-        use FloatKind::{Double, Float};
         use Type::{Int, Ptr};
         let (f, t) = (self.ty(from), self.ty(to));
-        let code = match (o, f, t) {
+        match (o, f, t) {
+            (_, Int(129..), _) => return false,
             (
                 CastOp::Trunc | CastOp::PtrToInt | CastOp::PtrToAddr,
                 Int(_) | Ptr(_),
                 Int(bits @ 1..=63),
-            ) => {
-                if matches!(f, Int(b) if *b > 128) {
-                    return false;
-                }
+            )
+            | (CastOp::BitCast, Type::Float(_), Int(bits @ (16 | 32))) => {
+                let mask = (1u64 << bits) - 1;
                 let a = self.operand(a);
-                self.emit(
-                    op::mask,
-                    isa::Dam {
-                        dst,
-                        a,
-                        mask: (1u64 << bits) - 1,
-                    },
-                );
+                self.emit(op::mask, isa::Dam { dst, a, mask });
                 return true;
             }
-            (CastOp::Trunc, Int(65..=128), Int(64)) => op::mov,
-            (CastOp::ZExt | CastOp::IntToPtr, Int(1..=64), Int(65..=128)) => op::zext128,
-            (CastOp::SExt, Int(64), Int(128)) => op::sext128,
-            (CastOp::SExt, Int(bits @ 1..=63), Int(128)) => {
-                let a = self.operand(a);
+            _ => {}
+        }
+        if let Some(code) = code(o, f, t) {
+            self.unary(code, dst, a);
+            return true;
+        }
+        // The remaining widths of sign extension, by the number of bits.
+        let (CastOp::SExt, Int(bits @ 1..=63), Int(wide)) = (o, f, t) else {
+            return false;
+        };
+        let (imm, wide) = (*bits as i32, *wide);
+        let a = self.operand(a);
+        match wide {
+            128 => {
                 let t = self.temp(1);
-                self.emit(
-                    op::sext_bits,
-                    isa::Dai {
-                        dst: t,
-                        a,
-                        imm: *bits as i32,
-                    },
-                );
+                self.emit(op::sext_bits, isa::Dai { dst: t, a, imm });
                 self.emit(op::sext128, isa::Da { dst, a: t });
-                return true;
             }
-            (CastOp::SExt, Int(f @ 1..=63), Int(t @ 1..=64)) => match (f, t) {
-                (8, 16) => op::sext8_16,
-                (8, 32) => op::sext8_32,
-                (8, 64) => op::sext8_64,
-                (16, 32) => op::sext16_32,
-                (16, 64) => op::sext16_64,
-                (32, 64) => op::sext32_64,
-                _ => {
-                    let a = self.operand(a);
-                    self.emit(
-                        op::sext_bits,
-                        isa::Dai {
-                            dst,
-                            a,
-                            imm: *f as i32,
-                        },
-                    );
-                    self.clear_high(dst, to);
-                    return true;
-                }
-            },
-            (CastOp::FpExt, Type::Float(Float), Type::Float(Double)) => op::f32_f64,
-            (CastOp::FpTrunc, Type::Float(Double), Type::Float(Float)) => op::f64_f32,
-            (CastOp::FpToSi, Type::Float(k @ (Float | Double)), Int(bits)) => {
-                let d = *k == Double;
-                match bits {
-                    8 => {
-                        if d {
-                            op::f64_i8
-                        } else {
-                            op::f32_i8
-                        }
-                    }
-                    16 => {
-                        if d {
-                            op::f64_i16
-                        } else {
-                            op::f32_i16
-                        }
-                    }
-                    32 => {
-                        if d {
-                            op::f64_i32
-                        } else {
-                            op::f32_i32
-                        }
-                    }
-                    64 => {
-                        if d {
-                            op::f64_i64
-                        } else {
-                            op::f32_i64
-                        }
-                    }
-                    _ => return false,
-                }
-            }
-            (CastOp::FpToUi, Type::Float(k @ (Float | Double)), Int(bits)) => {
-                let d = *k == Double;
-                match bits {
-                    8 => {
-                        if d {
-                            op::f64_u8
-                        } else {
-                            op::f32_u8
-                        }
-                    }
-                    16 => {
-                        if d {
-                            op::f64_u16
-                        } else {
-                            op::f32_u16
-                        }
-                    }
-                    32 => {
-                        if d {
-                            op::f64_u32
-                        } else {
-                            op::f32_u32
-                        }
-                    }
-                    64 => {
-                        if d {
-                            op::f64_u64
-                        } else {
-                            op::f32_u64
-                        }
-                    }
-                    _ => return false,
-                }
-            }
-            (CastOp::SiToFp, Int(bits), Type::Float(k @ (Float | Double))) => {
-                let d = *k == Double;
-                match bits {
-                    8 => {
-                        if d {
-                            op::i8_f64
-                        } else {
-                            op::i8_f32
-                        }
-                    }
-                    16 => {
-                        if d {
-                            op::i16_f64
-                        } else {
-                            op::i16_f32
-                        }
-                    }
-                    32 => {
-                        if d {
-                            op::i32_f64
-                        } else {
-                            op::i32_f32
-                        }
-                    }
-                    64 => {
-                        if d {
-                            op::i64_f64
-                        } else {
-                            op::i64_f32
-                        }
-                    }
-                    _ => return false,
-                }
-            }
-            (CastOp::UiToFp, Int(bits), Type::Float(k @ (Float | Double))) => {
-                let d = *k == Double;
-                match bits {
-                    // Zero-extended, hence not negative as the next wider signed integer.
-                    1..=31 => {
-                        if d {
-                            op::i32_f64
-                        } else {
-                            op::i32_f32
-                        }
-                    }
-                    32 => {
-                        if d {
-                            op::u32_f64
-                        } else {
-                            op::u32_f32
-                        }
-                    }
-                    33..=63 => {
-                        if d {
-                            op::i64_f64
-                        } else {
-                            op::i64_f32
-                        }
-                    }
-                    64 => {
-                        if d {
-                            op::u64_f64
-                        } else {
-                            op::u64_f32
-                        }
-                    }
-                    _ => return false,
-                }
-            }
-            (CastOp::BitCast, Type::Float(_), Int(bits @ (16 | 32))) => {
-                let a = self.operand(a);
-                self.emit(
-                    op::mask,
-                    isa::Dam {
-                        dst,
-                        a,
-                        mask: (1u64 << bits) - 1,
-                    },
-                );
-                return true;
+            1..=64 => {
+                self.emit(op::sext_bits, isa::Dai { dst, a, imm });
+                self.clear_high(dst, to);
             }
             _ => return false,
-        };
-        self.unary(code, dst, a);
+        }
         true
     }
+}
+
+/// Returns the instruction for a conversion that takes one.
+fn code(o: CastOp, from: &Type, to: &Type) -> Option<isa::Opcode<isa::Da>> {
+    use FloatKind::{Double, Float as Single};
+    use Type::{Float, Int};
+    Some(match (o, from, to) {
+        (CastOp::Trunc, Int(65..=128), Int(64)) => op::mov,
+        (CastOp::ZExt | CastOp::IntToPtr, Int(1..=64), Int(65..=128)) => op::zext128,
+        (CastOp::SExt, Int(64), Int(128)) => op::sext128,
+        (CastOp::SExt, Int(8), Int(16)) => op::sext8_16,
+        (CastOp::SExt, Int(8), Int(32)) => op::sext8_32,
+        (CastOp::SExt, Int(8), Int(64)) => op::sext8_64,
+        (CastOp::SExt, Int(16), Int(32)) => op::sext16_32,
+        (CastOp::SExt, Int(16), Int(64)) => op::sext16_64,
+        (CastOp::SExt, Int(32), Int(64)) => op::sext32_64,
+        (CastOp::FpExt, Float(Single), Float(Double)) => op::f32_f64,
+        (CastOp::FpTrunc, Float(Double), Float(Single)) => op::f64_f32,
+        (CastOp::FpToSi, Float(Single), Int(8)) => op::f32_i8,
+        (CastOp::FpToSi, Float(Single), Int(16)) => op::f32_i16,
+        (CastOp::FpToSi, Float(Single), Int(32)) => op::f32_i32,
+        (CastOp::FpToSi, Float(Single), Int(64)) => op::f32_i64,
+        (CastOp::FpToSi, Float(Double), Int(8)) => op::f64_i8,
+        (CastOp::FpToSi, Float(Double), Int(16)) => op::f64_i16,
+        (CastOp::FpToSi, Float(Double), Int(32)) => op::f64_i32,
+        (CastOp::FpToSi, Float(Double), Int(64)) => op::f64_i64,
+        (CastOp::FpToUi, Float(Single), Int(8)) => op::f32_u8,
+        (CastOp::FpToUi, Float(Single), Int(16)) => op::f32_u16,
+        (CastOp::FpToUi, Float(Single), Int(32)) => op::f32_u32,
+        (CastOp::FpToUi, Float(Single), Int(64)) => op::f32_u64,
+        (CastOp::FpToUi, Float(Double), Int(8)) => op::f64_u8,
+        (CastOp::FpToUi, Float(Double), Int(16)) => op::f64_u16,
+        (CastOp::FpToUi, Float(Double), Int(32)) => op::f64_u32,
+        (CastOp::FpToUi, Float(Double), Int(64)) => op::f64_u64,
+        (CastOp::SiToFp, Int(8), Float(Single)) => op::i8_f32,
+        (CastOp::SiToFp, Int(16), Float(Single)) => op::i16_f32,
+        (CastOp::SiToFp, Int(32), Float(Single)) => op::i32_f32,
+        (CastOp::SiToFp, Int(64), Float(Single)) => op::i64_f32,
+        (CastOp::SiToFp, Int(8), Float(Double)) => op::i8_f64,
+        (CastOp::SiToFp, Int(16), Float(Double)) => op::i16_f64,
+        (CastOp::SiToFp, Int(32), Float(Double)) => op::i32_f64,
+        (CastOp::SiToFp, Int(64), Float(Double)) => op::i64_f64,
+        // Zero-extended in their slots, hence not negative as the next wider signed integer.
+        (CastOp::UiToFp, Int(1..=31), Float(Single)) => op::i32_f32,
+        (CastOp::UiToFp, Int(32), Float(Single)) => op::u32_f32,
+        (CastOp::UiToFp, Int(33..=63), Float(Single)) => op::i64_f32,
+        (CastOp::UiToFp, Int(64), Float(Single)) => op::u64_f32,
+        (CastOp::UiToFp, Int(1..=31), Float(Double)) => op::i32_f64,
+        (CastOp::UiToFp, Int(32), Float(Double)) => op::u32_f64,
+        (CastOp::UiToFp, Int(33..=63), Float(Double)) => op::i64_f64,
+        (CastOp::UiToFp, Int(64), Float(Double)) => op::u64_f64,
+        _ => return None,
+    })
 }

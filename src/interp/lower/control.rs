@@ -3,8 +3,8 @@
 //! A branch that compares needs no slot for the outcome. `step` fuses the counter's step before it,
 //! `switch` lowers switches, and `edge` emits the moves along an edge.
 
-use super::analyze::Materialization;
 use super::int::swap_greater;
+use super::materialize::Materialization;
 use super::{Label, Lowering};
 use crate::isa::{self, Bra, Brab, Brai, Enc, Opcode, Shape, op};
 use ompvm_ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};

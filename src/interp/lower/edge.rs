@@ -5,7 +5,7 @@
 //! cycles are broken by a temporary. An edge of a branch with several targets that needs moves gets
 //! a stub after the function's blocks.
 
-use super::analyze::Materialization;
+use super::materialize::Materialization;
 use super::{Label, Lowering, NO_SLOT, Stub};
 use crate::isa::{self, Enc, op};
 use cranelift_entity::EntityRef;

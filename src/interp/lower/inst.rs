@@ -5,7 +5,7 @@
 //! operands in `fuse`, intrinsics in `intrinsic`.
 
 use super::control::FusedComparison;
-use super::{Label, Lowering, NO_SLOT, analyze::Materialization};
+use super::{Label, Lowering, NO_SLOT, materialize::Materialization};
 use crate::entry::THUNKS;
 use crate::frame::{SiteData, ThunkSite};
 use crate::isa::{self, op};

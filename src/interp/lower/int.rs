@@ -5,8 +5,8 @@
 //! handlers; 65 to 127 become thunks.
 
 use super::Lowering;
-use super::analyze::Materialization;
 use super::inst::width;
+use super::materialize::Materialization;
 use crate::isa::{self, Dab, Dai, Opcode, op};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};

@@ -21,6 +21,7 @@ mod fuse;
 mod inst;
 mod int;
 mod intrinsic;
+mod materialize;
 mod memory;
 mod repeat;
 mod slots;
@@ -115,7 +116,7 @@ pub(super) struct Lowering<'a> {
     /// Slot of each value; `NO_SLOT` while it has none.
     slot: Vec<u16>,
     /// The materialization of each value.
-    kind: Vec<analyze::Materialization>,
+    kind: Vec<materialize::Materialization>,
     /// The block that defines each value.
     block_of: Vec<u32>,
     in_loop: Vec<bool>,
@@ -234,7 +235,7 @@ impl<'a> Lowering<'a> {
             nparams,
             code: Vec::with_capacity(body.insts.len() * 3),
             slot: vec![NO_SLOT; values],
-            kind: vec![analyze::Materialization::AtDefinition; values],
+            kind: vec![materialize::Materialization::AtDefinition; values],
             block_of: vec![0; values],
             in_loop: vec![false; body.blocks.len()],
             loop_heads: Vec::new(),
@@ -490,7 +491,7 @@ impl<'a> Lowering<'a> {
 #[derive(Debug, Default)]
 pub struct FrameLayout {
     slots: Vec<u16>,
-    kinds: Vec<analyze::Materialization>,
+    kinds: Vec<materialize::Materialization>,
     /// Offsets of static allocas in the alloca area.
     allocas: HashMap<u32, u32>,
     area: u32,
@@ -505,17 +506,17 @@ pub(crate) fn value_locations(code: &LoweredFunction) -> Arc<[ValueLocation]> {
                 LocationKind::Address,
                 layout.area + layout.allocas[&(v as u32)],
             ),
-            analyze::Materialization::AtDefinition | analyze::Materialization::Sunk
+            materialize::Materialization::AtDefinition | materialize::Materialization::Sunk
                 if layout.slots[v] != NO_SLOT =>
             {
                 (LocationKind::Slot, u32::from(layout.slots[v]) * 8)
             }
-            analyze::Materialization::AtDefinition
-            | analyze::Materialization::Sunk
-            | analyze::Materialization::Dead => (LocationKind::Nowhere, 0),
-            analyze::Materialization::Alias
-            | analyze::Materialization::AtUse
-            | analyze::Materialization::Rematerialized => (LocationKind::Derived, 0),
+            materialize::Materialization::AtDefinition
+            | materialize::Materialization::Sunk
+            | materialize::Materialization::Dead => (LocationKind::Nowhere, 0),
+            materialize::Materialization::Alias
+            | materialize::Materialization::AtUse
+            | materialize::Materialization::Rematerialized => (LocationKind::Derived, 0),
         };
         ValueLocation { kind, offset }
     };

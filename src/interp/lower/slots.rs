@@ -10,7 +10,7 @@
 //! postponed value are used at its own use. Functions that call setjmp share nothing: after its
 //! second return any earlier value may be read.
 
-use super::analyze::Materialization;
+use super::materialize::Materialization;
 use super::{Lowering, NO_SLOT};
 use cranelift_entity::EntityRef;
 use hashbrown::HashSet;

@@ -7,7 +7,7 @@
 //! emit. Integers, floats and wider vectors are not fused, since no profile shows a need.
 
 use super::super::Lowering;
-use super::super::analyze::Materialization;
+use super::super::materialize::Materialization;
 use cranelift_entity::EntityRef;
 use ompvm_ir::{
     BinOp, Call, Callee, CastOp, Const, FloatKind, GlobalRef, Op, Operand, Ordering, Type, TypeId,
