@@ -96,7 +96,8 @@ pub enum Tier {
     Baseline,
     /// Compiles everything before the program starts.
     Opt,
-    /// Interprets until compiled code is ready.
+    /// Starts in the baseline tier, or interprets where that is not possible, and compiles hot code
+    /// while the program runs.
     Auto,
 }
 

@@ -3,7 +3,7 @@
 //! A timer of the process's CPU time interrupts whichever thread runs, and the signal handler
 //! records the time and the kind of code the thread was in. A signal is needed, because nothing
 //! else knows the position of a running thread, and the tier sampler (`tier::sample`) sees only
-//! frames of the interpreter.
+//! frames of the interpreter and the baseline tier.
 //!
 //! Function names are not recorded. A guest that handles `SIGPROF` or sets this timer itself ends
 //! the sampling.

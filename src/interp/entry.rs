@@ -61,7 +61,7 @@ pub fn install() {
     signals::set_hooks(fault_position, describe);
     backtrace::set_frames_hook(walk_frames);
     throws::init();
-    // The first call of `is_ours` allocates; later ones, in signal handlers, must not.
+    // The first call of `is_own_code` allocates; later ones, in signal handlers, must not.
     walk::is_own_code(0);
     signals::set_uncaught_hooks(unwind::uncaught, unwind::write_type);
     fork::install();

@@ -2,7 +2,7 @@
 //!
 //! Interpreter frames are several times larger than native ones. Where the stack limit cannot be
 //! raised to match (a hard limit), a call that would come too near the stack's end runs in an
-//! activation of its own on a overflow stack, so recursion is at least as deep as natively. A native
+//! activation of its own on an overflow stack, so recursion is at least as deep as natively. A native
 //! program would not get there, so a collector that scans the thread's stack misses nothing that it
 //! would find natively.
 //!
@@ -44,7 +44,7 @@ pub(super) unsafe extern "sysv64-unwind" fn handle_full_stack(
     }
 }
 
-/// Makes the call on a overflow stack; `None` if that is not possible, in which case the thread's
+/// Makes the call on an overflow stack; `None` if that is not possible, in which case the thread's
 /// own stack is used to its end.
 ///
 /// # Safety

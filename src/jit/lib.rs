@@ -2,7 +2,7 @@
 //!
 //! A [`Program`] compiles units of its module with LLVM, or loads cached code of earlier runs, and
 //! links it to the image's data and stubs. It also maps native positions to functions, for
-//! messages. `tier` decides when to compile, what forms a unit, and who switches to its code. This
+//! messages. `tier` decides when to compile, what forms a unit, and which callers switch to its code. This
 //! module does not know the interpreter.
 
 mod labels;
@@ -34,7 +34,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Name of the cached program with line tables only.
+/// Name in the cache of the program's bitcode with line tables only.
 const LINE_TABLES: &str = "line-tables";
 
 /// A compiled unit.

@@ -400,8 +400,8 @@ mod models {
         });
     }
 
-    /// A thread acquires the lock twice while another waits: cached state of a waiter does not
-    /// outlive its turn.
+    /// A thread acquires the lock twice while another waits: a waiter's state does not outlive its
+    /// turn.
     #[test]
     fn loom_lock_queue_is_joined_again() {
         bounded(|| {

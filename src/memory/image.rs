@@ -147,8 +147,8 @@ fn is_zero(module: &Module, id: ConstId) -> bool {
 }
 
 impl Image {
-    /// CodeAddresses a module; `resolve` returns addresses of symbols that it does not define. With
-    /// `trace_calls`, call sites get addresses for tools that trace calls.
+    /// Places a module in memory. `resolve` returns addresses of symbols that it does not define.
+    /// With `trace_calls`, call sites get addresses for tools that trace calls.
     ///
     /// # Errors
     /// All unresolved symbols at once, or the reason why the host refused memory.

@@ -1,12 +1,14 @@
-//! Tier policy: decides when code is compiled.
+//! Tier policy: starts the tiers of a process.
 //!
-//! `opt` compiles everything before the program starts, on all processors. `auto` starts
-//! interpreted. A thread samples the functions in which the guest's threads are
-//! ([`super::sample`]), and functions whose samples exceed their compilation time are compiled
-//! beside the program, hottest first. A switch is one store per function and kind of caller, and
-//! one per loop, so that running activations switch, too, each thread by itself.
+//! `opt` compiles everything before the program starts, on all processors. `auto` starts in the
+//! baseline tier, or interpreted where that is not available. A thread samples the functions in
+//! which the guest's threads are ([`super::sample`]), and functions whose samples exceed their
+//! compilation time are compiled beside the program, hottest first. A switch is one store per
+//! function and kind of caller, and one per loop, so that running activations switch, too, each
+//! thread by itself.
 //!
-//! [`super::compiler`] compiles the units and switches the callers.
+//! [`super::sample`] decides what `auto` compiles and when; [`super::compiler`] compiles the units
+//! and switches the callers.
 
 use super::call_closure;
 use super::compiler::{CachedCode, CompiledUnit, Compiler, EventKind};

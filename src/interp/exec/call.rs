@@ -461,7 +461,7 @@ unsafe extern "sysv64-unwind" fn call_with_integers(
     regs: *mut u64,
 ) -> u64 {
     // SAFETY: `target` is a function of `n` integer arguments (the caller's contract); it ignores
-    // overflow stack words.
+    // the words beyond them.
     unsafe {
         let a = |i: usize| *regs.add(*slots.add(i) as usize);
         macro_rules! go {

@@ -94,7 +94,7 @@ impl Cache {
         self
     }
 
-    /// CacheCounts the folder's contents.
+    /// Counts the programs, files and bytes in the folder.
     pub fn content(&self) -> CacheContent {
         let programs = evict::programs(&self.root);
         CacheContent {
@@ -182,7 +182,7 @@ fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// CacheCounts an object that had to be compiled.
+/// Counts an object that was not found and had to be compiled.
 pub fn compiled() {
     count(&COMPILED);
 }

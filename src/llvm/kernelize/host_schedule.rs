@@ -26,7 +26,7 @@ pub struct HostSchedule {
     pub variables: Vec<String>,
 }
 
-/// ScheduleOperand of a step.
+/// Operand of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ScheduleOperand {
     /// The result of a step.

@@ -57,11 +57,11 @@ pub struct Region {
     pub function: String,
     /// Source location of the construct (`file.c:12`), if known.
     pub place: Option<String>,
-    /// RegionPlan for running it on a device, or the reason why it cannot run there.
+    /// The plan for running it on a device, or the reason why it cannot run there.
     pub verdict: Result<RegionPlan, Refusal>,
 }
 
-/// RegionPlan for running a region on a device.
+/// Plan for running a region on a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegionPlan {
     /// The region's loops in order.

@@ -19,11 +19,11 @@ use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 
 type Blocks = HashSet<LLVMBasicBlockRef>;
 
-/// IterationBound of the private variables that the host keeps for the thread, in bytes.
+/// Largest size of the private variables that the host keeps for the thread, in bytes.
 const MOST_PRIVATE_BYTES: u64 = 64 << 10;
 /// Most accesses of a sequential loop's block to the program's memory.
 const MOST_ACCESSES: u64 = 128;
-/// Most steps of a script.
+/// Most steps of a schedule.
 const MOST_STEPS: usize = 20_000;
 
 /// A call in the function that becomes a launch.
@@ -58,7 +58,7 @@ pub(super) enum LaunchArgument {
     Part(LLVMValueRef, u64),
 }
 
-/// Translates a function to a script.
+/// Translates a function to a host schedule.
 pub(super) fn build(
     module: LLVMModuleRef,
     function: LLVMValueRef,

@@ -79,7 +79,7 @@ const LAST: &CStr = c"function(infer-alignment,instcombine<no-verify-fixpoint>,\
 const QUICK: &CStr =
     c"cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
 
-/// UnitProperties of a unit that the passes depend on.
+/// Properties of a unit that select its passes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnitProperties {
     /// True if the rewiring left calls that must be inlined.

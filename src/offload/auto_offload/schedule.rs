@@ -58,7 +58,7 @@ fn unsupported(why: &str) -> Failure {
     }
 }
 
-/// Interpreter of the interpreter.
+/// State of the interpreter.
 struct Interpreter<'a> {
     inputs: ScheduleInputs<'a>,
     /// Values that the steps computed.

@@ -68,7 +68,7 @@ pub(super) struct Fixup {
     pub addend: i64,
 }
 
-/// FixupValue of a gap before the addend. Symbols are indices into [`Table::undefined`].
+/// Value of a fixup before its addend. Symbols are indices into [`Table::undefined`].
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum FixupValue {
     /// Address of the symbol, in 8 bytes.
