@@ -2,7 +2,7 @@
 //!
 //! The result of a region's entry tells the program whether to run its host version, so a region
 //! that cannot run on a device falls back to the host. A fault of the program on a device ends the
-//! program with a report. So does every failure if `OMP_TARGET_OFFLOAD` is `is_mandatory`.
+//! program with a report. So does every failure if `OMP_TARGET_OFFLOAD` is `mandatory`.
 
 use super::device::{Device, Failure, Kernel, Launch, MemoryKind, Queue};
 use super::devices::{self, DeviceState};
