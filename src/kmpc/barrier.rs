@@ -1,6 +1,8 @@
 //! Barriers, flush, master and masked, single and copyprivate.
 //!
 //! OpenMP 5.2, sections 15.3 (barrier), 15.8.5 (flush), 10.5 (masked), 11.1 (single).
+//!
+//! These are thin entries: [`team`](super::team) implements barriers, and a flush is a fence.
 
 use std::ffi::c_void;
 use std::sync::atomic::{Ordering, fence};

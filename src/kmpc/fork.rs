@@ -1,6 +1,13 @@
 //! Parallel regions: team size, launch, join; serialized regions.
 //!
 //! OpenMP 5.2, sections 10.1 (parallel), 10.1.1 (number of threads).
+//!
+//! The master chooses the size of the team, attaches workers, writes the region's description and
+//! starts it; it runs the microtask itself and joins. A hook may first run the region elsewhere
+//! ([`hooks::region_interceptor`](super::hooks::region_interceptor)). A region of one thread runs
+//! on a team of one without a start.
+//!
+//! [`team`](super::team) holds the synchronization, [`thread`](super::thread) the workers.
 
 use std::ffi::c_void;
 use std::sync::Once;

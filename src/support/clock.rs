@@ -1,4 +1,7 @@
 //! Processor time of threads and of the process.
+//!
+//! Costs of compilations are measured in it, because wall clock time includes waits for a
+//! processor. Wall clock time is `std::time::Instant`.
 
 use std::time::Duration;
 

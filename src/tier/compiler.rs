@@ -2,7 +2,7 @@
 //!
 //! [`Compiler::compile`] compiles a unit and publishes its code: one store per function, one for
 //! the interpreter's callers, and one per loop entry. Several threads may call it at once. It keeps
-//! a log for `--stats` and `--explain`. [`super::policy`] decides what is compiled and when.
+//! a log for `--stats` and `--explain`. [`super::sample`] decides what is compiled and when.
 
 use super::advice::{self, CompileTime};
 use super::call_closure;

@@ -1,4 +1,8 @@
 //! A program's entry in the cache: its folder and the files in it.
+//!
+//! A file that is missing or damaged is `None` to the caller, who makes its contents again; a file
+//! that cannot be written becomes a note. Other layers store bytes of their own under names of
+//! their own ([`CacheEntry::put_bytes`]): profiles, kernels, archive members.
 
 use super::key::Key;
 use super::{Cache, DAMAGED, MODULES, OBJECTS, STORED, count, evict, file, note, partial};

@@ -1,4 +1,7 @@
 //! Names of functions: the device's counterparts, and the reasons why others have none.
+//!
+//! The reasons are what `inspect --offload` and `--offload-report` print, so each says what the
+//! program does, not which function is missing. `support::math_functions` lists the functions.
 
 use ompvm_support::math_functions::{DeviceSupport, function};
 

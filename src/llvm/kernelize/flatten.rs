@@ -1,4 +1,10 @@
 //! Inlines everything that a region's function calls into it.
+//!
+//! The analyses of a region look at one function, so whatever it calls must be part of it.
+//! Recursive regions are refused, and so are regions of more than [`LARGEST`] instructions: each
+//! call site gets a copy. Code that no region reaches is dropped.
+//!
+//! Calls of the runtime remain; [`super::runtime_calls`] replaces them.
 
 use super::{Refusal, refuse, source_location};
 use crate::error::take_error;

@@ -1,4 +1,7 @@
-//! The last steps before code generation.
+//! The last steps before code generation: removal of refused kernels, of stores to shared variables
+//! that nothing reads, and of barriers before the end; small zeroing copies become stores.
+//!
+//! Most of it runs after inlining, since only then is a kernel's code in one function.
 
 use super::{Kernel, called, instructions};
 use crate::raw::llvm;

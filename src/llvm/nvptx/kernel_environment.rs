@@ -1,4 +1,7 @@
 //! The compiler's description of each kernel, in the constant `<kernel>_kernel_environment`.
+//!
+//! Its layout is that of LLVM 22's device runtime. [`super::specialize`] makes the execution mode a
+//! constant of the runtime; the launch uses the limits and the size of reductions.
 
 use super::{Kernel, functions};
 use crate::raw::llvm;

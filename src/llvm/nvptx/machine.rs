@@ -1,4 +1,6 @@
 //! LLVM's passes and code generator for one kind of GPU.
+//!
+//! Returns PTX as text. The driver, or NVIDIA's assembler in tests, makes machine code of it.
 
 use crate::error::take_error;
 use crate::raw::{llvm, take_buffer, take_message};
