@@ -1,9 +1,9 @@
 //! Sets the linker options of the shared library: libomp's soname, and the symbol version `VERSION`
 //! that programs linked with libomp require.
 //!
-//! The library stays loaded when the library that loaded it is closed, like libomp: its threads wait
-//! in its code. GNU ld cannot combine a second version script with rustc's own; rust-lld (the default
-//! linker), lld and mold can.
+//! The library stays loaded when the library that loaded it is closed, like libomp: its threads
+//! wait in its code. GNU ld cannot combine a second version script with rustc's own; rust-lld (the
+//! default linker), lld and mold can.
 
 fn main() {
     let dir = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");

@@ -2,9 +2,9 @@
 //!
 //! Interpreter frames are several times larger than native ones. Where the stack limit cannot be
 //! raised to match (a hard limit), a call that would come too near the stack's end runs in an
-//! activation of its own on an overflow stack, so recursion is at least as deep as natively. A native
-//! program would not get there, so a collector that scans the thread's stack misses nothing that it
-//! would find natively.
+//! activation of its own on an overflow stack, so recursion is at least as deep as natively. A
+//! native program would not get there, so a collector that scans the thread's stack misses nothing
+//! that it would find natively.
 //!
 //! Memory that a function allocates stays on the stack that runs.
 

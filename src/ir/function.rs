@@ -123,7 +123,8 @@ pub struct Function {
 impl Function {
     /// Returns the return type, the parameter types, and true if variadic.
     ///
-    /// # Panics If `ty` is not a function type; the reader guarantees that it is one.
+    /// # Panics
+    /// If `ty` is not a function type; the reader guarantees that it is one.
     pub fn signature<'m>(&self, module: &'m Module) -> (TypeId, &'m [TypeId], bool) {
         match &module.types[self.ty] {
             Type::Func {

@@ -92,7 +92,8 @@ impl TypeTable {
 
     /// Returns the byte offset of a field of a struct.
     ///
-    /// # Panics If `ty` is not a struct with that field.
+    /// # Panics
+    /// If `ty` is not a struct with that field.
     pub fn field_offset(&self, ty: TypeId, field: usize) -> u64 {
         let Type::Struct { fields, packed } = &self[ty] else {
             unreachable!("field_offset of a struct");

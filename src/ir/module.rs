@@ -193,7 +193,8 @@ impl Module {
 
     /// Returns the type of a constant.
     ///
-    /// # Panics If the constant is not of this module.
+    /// # Panics
+    /// If the constant is not of this module.
     pub fn const_type(&self, id: ConstId) -> TypeId {
         self.const_types[id].expect("the reader gives every constant a type")
     }

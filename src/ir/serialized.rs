@@ -45,7 +45,8 @@ struct Encoded {
 pub trait LazyPart: Default {
     /// Decodes the part.
     ///
-    /// # Errors The bytes do not have the form of the part.
+    /// # Errors
+    /// The bytes do not have the form of the part.
     fn decode(bytes: &[u8]) -> Result<Self, postcard::Error>;
 }
 
@@ -163,7 +164,8 @@ type Loaded =
 
 /// Serializes a module; `uses` are the symbols that linking it needs.
 ///
-/// # Errors The module cannot be serialized.
+/// # Errors
+/// The module cannot be serialized.
 pub fn save(module: &Module, uses: Box<[GlobalRef]>) -> Result<Vec<u8>, postcard::Error> {
     let mut rest = Vec::new();
     let mut bodies = Vec::with_capacity(module.functions.len());

@@ -2,8 +2,8 @@
 //!
 //! A [`Program`] compiles units of its module with LLVM, or loads cached code of earlier runs, and
 //! links it to the image's data and stubs. It also maps native positions to functions, for
-//! messages. `tier` decides when to compile, what forms a unit, and which callers switch to its code. This
-//! module does not know the interpreter.
+//! messages. `tier` decides when to compile, what forms a unit, and which callers switch to its
+//! code. This module does not know the interpreter.
 
 mod labels;
 mod lines;

@@ -4,8 +4,8 @@
 //! makes one verified and linked LLVM module in a context of its own; `reader` (symbols), `types`,
 //! `constants`, `attributes`, `code` and `debug` copy it. While the program already runs, the
 //! module is written once more with line tables only, for the compilation units, and the context is
-//! disposed of. `parallel_read` reads a larger file on several threads. `guard` runs all of this on threads
-//! that may die without taking the process along.
+//! disposed of. `parallel_read` reads a larger file on several threads. `guard` runs all of this on
+//! threads that may die without taking the process along.
 //!
 //! The reader calls LLVM's C interface directly because inkwell does not expose switch cases,
 //! shuffle masks, orderings, landing-pad clauses, aliases or constant data.

@@ -431,13 +431,15 @@ pub(super) fn disable_unrolling(module: LLVMModuleRef) {
     unsafe { ompvm_disable_unrolling(module) }
 }
 
-/// Assigns iterations of loops over the grid to blocks as tiles where that helps; see `tile_loops.cpp`.
+/// Assigns iterations of loops over the grid to blocks as tiles where that helps; see
+/// `tile_loops.cpp`.
 pub(super) fn tile_loops(module: LLVMModuleRef) {
     // SAFETY: the caller's own module, which nothing else uses now.
     unsafe { ompvm_tile_loops(module) }
 }
 
-/// Versions loops that divide their induction variable with 32-bit indices; see `narrow_indices.cpp`.
+/// Versions loops that divide their induction variable with 32-bit indices; see
+/// `narrow_indices.cpp`.
 pub(super) fn narrow_indices(module: LLVMModuleRef) {
     // SAFETY: the module is live, and nobody holds an analysis of it.
     unsafe { ompvm_narrow_indices(module) }

@@ -1,9 +1,9 @@
 //! An activation: one run of guest code entered from native code, and its exits by a native
 //! exception and by a long jump across native frames.
 //!
-//! [`run_frames`] is an assembly frame on the native stack of its caller. The interpreter's frames lie
-//! right below it, and the stack pointer lies below them, so native calls continue from there. If
-//! the frames need more room, the stack pointer moves down ([`super::abi::extend`]); the frame's
+//! [`run_frames`] is an assembly frame on the native stack of its caller. The interpreter's frames
+//! lie right below it, and the stack pointer lies below them, so native calls continue from there.
+//! If the frames need more room, the stack pointer moves down ([`super::abi::extend`]); the frame's
 //! unwinding rules find its base through a word at the stack pointer. So guest frames always lie on
 //! the running stack: a program may switch stacks, and a conservative collector that scans from a
 //! local variable to the end of the stack sees the contents of all frames.
@@ -11,9 +11,9 @@
 //! The frame has its own personality routine (Itanium C++ ABI, "Exception Handling", level I). In
 //! the search phase it asks a hook whether the activation's interpreter frames handle the
 //! exception; in the cleanup phase it always lands, so that the interpreter can run cleanups. So a
-//! call of a native function needs no exception boundary of its own. [`call_contained`] is the variant
-//! without room for guest frames, for callers of guest code that want exits and faults back as
-//! values.
+//! call of a native function needs no exception boundary of its own. [`call_contained`] is the
+//! variant without room for guest frames, for callers of guest code that want exits and faults back
+//! as values.
 //!
 //! Knows no landing pads; the interpreter does.
 
@@ -25,13 +25,15 @@ use ompvm_support::hook::Hook;
 use std::ffi::c_void;
 use std::ptr;
 
-/// An activation. It lives in the native frame of the caller of [`run_frames`] or [`call_contained`].
+/// An activation. It lives in the native frame of the caller of [`run_frames`] or
+/// [`call_contained`].
 #[repr(C)]
 #[derive(Debug)]
 pub struct Activation {
     /// Frame pointer of the assembly frame; written by it, valid while inside.
     saved_frame: usize,
-    /// The native stack pointer below the guest frames of [`run_frames`]; null in [`call_contained`].
+    /// The native stack pointer below the guest frames of [`run_frames`]; null in
+    /// [`call_contained`].
     pub(super) low: *mut u8,
     /// The lowest address for slot 0 of a guest frame.
     pub limit: *mut u8,
@@ -241,10 +243,12 @@ impl Activation {
 }
 
 /// Runs guest code with `bytes` of room (a multiple of 16) for its first frames, beginning where
-/// `resume_callback` says. Returns [`Exit::Returned`] if an instruction ended the run, or [`Exit::Unwound`].
+/// `resume_callback` says. Returns [`Exit::Returned`] if an instruction ended the run, or
+/// [`Exit::Unwound`].
 ///
 /// # Safety
-/// `act` is the thread's innermost activation; `resume_callback` returns instructions with their frames.
+/// `act` is the thread's innermost activation; `resume_callback` returns instructions with their
+/// frames.
 #[inline]
 pub unsafe fn run_frames(
     act: &mut Activation,
@@ -287,8 +291,8 @@ pub unsafe fn call_contained(
     }
 }
 
-/// Leaves everything inside an activation: its `call_contained` returns `Jumped(value)`; its `run_frames` calls its
-/// callback with [`ResumeReason::Jump`].
+/// Leaves everything inside an activation: its `call_contained` returns `Jumped(value)`; its
+/// `run_frames` calls its callback with [`ResumeReason::Jump`].
 ///
 /// # Safety
 /// The activation is live on this thread, and the native frames in between may be dropped, as
@@ -298,7 +302,8 @@ pub unsafe fn jump(act: *const Activation, value: usize) -> ! {
     unsafe { abi::raw_jump(act.cast(), value, 2) }
 }
 
-/// Leaves everything inside an activation that catches traps: its `call_contained` returns `Trapped`.
+/// Leaves everything inside an activation that catches traps: its `call_contained` returns
+/// `Trapped`.
 ///
 /// # Safety
 /// The contract of [`jump`].
@@ -337,7 +342,8 @@ unsafe extern "C" {
     fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }
 
-/// Continues unwinding above an activation whose `call_contained` returned `Unwound` and which was popped.
+/// Continues unwinding above an activation whose `call_contained` returned `Unwound` and which was
+/// popped.
 ///
 /// # Safety
 /// `exception` is the value from `call_contained`, not yet caught or deleted.

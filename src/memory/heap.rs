@@ -4,9 +4,9 @@
 //! The guest's calls of the C library's allocation functions and of C++'s operators pass through
 //! wrappers here. The wrappers record the start of each larger block that the program's main thread
 //! allocates; [`distinct`] returns true if pointers are starts of different blocks. Compiled loops
-//! call it at their head (`version_aliases.cpp`) and have a version for either answer, so an unrecorded
-//! block costs speed and nothing else. Hence the table is small: a line holds eight starts, and a
-//! block whose line is full is not recorded.
+//! call it at their head (`version_aliases.cpp`) and have a version for either answer, so an
+//! unrecorded block costs speed and nothing else. Hence the table is small: a line holds eight
+//! starts, and a block whose line is full is not recorded.
 //!
 //! Only starts are recorded, and only for glibc's allocator: between two of its blocks lies the
 //! second one's header, so no pointer to the end of one block is the start of the next. Only one

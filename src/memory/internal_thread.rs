@@ -7,9 +7,10 @@
 //! signal that is sent to the process: natively it would not exist, so one of the guest's own
 //! threads gets the signal.
 //!
-//! A thread that compiles in parallel with the guest may open files at any time. [`spawn_with_own_descriptors`]
-//! gives it its own descriptor table, so the guest gets the same descriptor numbers as natively,
-//! and cannot close internal files when it closes all descriptors that it could have.
+//! A thread that compiles in parallel with the guest may open files at any time.
+//! [`spawn_with_own_descriptors`] gives it its own descriptor table, so the guest gets the same
+//! descriptor numbers as natively, and cannot close internal files when it closes all descriptors
+//! that it could have.
 //!
 //! If every processor is busy, such a thread takes short time slices: it keeps a guest thread on
 //! the same processor from a barrier, where all others wait, for half a millisecond at a time

@@ -10,7 +10,8 @@
 //! - faults of the guest ([`signals`]),
 //! - the table of the guest's heap blocks ([`heap`]),
 //! - synthetic code addresses ([`code_addresses`]), and
-//! - threads for internal work that must leave no traces on the guest's threads ([`internal_thread`]).
+//! - threads for internal work that must leave no traces on the guest's threads
+//!   ([`internal_thread`]).
 //!
 //! Knows no opcode, no tier and nothing of OpenMP: the layers that do register hooks here.
 

@@ -4,8 +4,8 @@
 //! Compiled code calls `__cxa_throw` and `__cxa_rethrow` through shims that record the caller.
 //! [`uncaught`] determines inside an abort whether `std::terminate` ran, and for which exception.
 //! By then the throwing frame may be gone: a function that lets no exception through (`noexcept`,
-//! the body of a parallel region) is unwound to before it terminates. [`exception_snapshot`] restores the C++
-//! library's state after an embedded program was stopped.
+//! the body of a parallel region) is unwound to before it terminates. [`exception_snapshot`]
+//! restores the C++ library's state after an embedded program was stopped.
 //!
 //! A process may hold several C++ libraries: libstdc++, which LLVM depends on, and the libc++ of a
 //! guest, shared or from an archive. Each has its own record of a thread's exceptions and knows

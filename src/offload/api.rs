@@ -218,7 +218,8 @@ pub unsafe extern "C-unwind" fn disassociate(host: *const c_void, number: i32) -
 
 /// Copies between any two devices.
 ///
-/// # Safety The host ranges must be readable and writable, respectively.
+/// # Safety
+/// The host ranges must be readable and writable, respectively.
 unsafe fn copy(
     to: (*mut c_void, i32),
     from: (*const c_void, i32),
@@ -340,7 +341,8 @@ struct Rect {
 impl Rect {
     /// Copies all elements of the dimensions from `dim` on.
     ///
-    /// # Safety The host ranges must be valid for the whole volume.
+    /// # Safety
+    /// The host ranges must be valid for the whole volume.
     unsafe fn copy(
         &self,
         dim: usize,

@@ -315,7 +315,8 @@ fn apply_limits(device: &dyn Device, (teams, threads): (u32, u32)) -> (u32, u32)
 
 /// Maps the data of a region, launches its kernel, and unmaps the data.
 ///
-/// # Safety `arguments` must hold the arrays of the compiler, whose items must be live host memory.
+/// # Safety
+/// `arguments` must hold the arrays of the compiler, whose items must be live host memory.
 unsafe fn run_kernel(
     site: ConstructSite,
     state: &DeviceState,
@@ -425,7 +426,8 @@ fn free_private_copies(state: &DeviceState, private_copies: &[u64]) {
 /// Appends the kernel's argument words, one for each item that is an argument, and allocates
 /// private copies.
 ///
-/// # Safety `arrays` must be those of the compiler.
+/// # Safety
+/// `arrays` must be those of the compiler.
 unsafe fn kernel_words(
     arrays: &MapArrays,
     data: &mut DataConstruct<'_>,

@@ -140,7 +140,8 @@ extern "C" fn __trunctfbf2(x: __m128i) -> Narrow {
 
 /// Rounds a long double to bfloat.
 ///
-/// # Safety `x` is the address of a long double.
+/// # Safety
+/// `x` is the address of a long double.
 unsafe extern "C" fn extended_to_bfloat(x: *const u8) -> Narrow {
     // SAFETY: ten bytes are readable by contract.
     let (mantissa, head) = unsafe {
@@ -365,7 +366,8 @@ macro_rules! with_rest {
     ($($name:ident $t:ty, $divide:ident;)*) => { $(
         /// Divides and stores the remainder.
         ///
-        /// # Safety `rest` is writable, or null: compiler-rt allows that for unsigned division.
+        /// # Safety
+        /// `rest` is writable, or null: compiler-rt allows that for unsigned division.
         unsafe extern "C" fn $name(a: $t, b: $t, rest: *mut $t) -> $t {
             let (quotient, left) = $divide(a, b);
             if !rest.is_null() {
@@ -387,7 +389,8 @@ macro_rules! overflowing {
     ($($name:ident $t:ty;)*) => { $(
         /// Multiplies and stores whether the product overflowed.
         ///
-        /// # Safety `overflow` is writable.
+        /// # Safety
+        /// `overflow` is writable.
         unsafe extern "C" fn $name(a: $t, b: $t, overflow: *mut i32) -> $t {
             let (product, lost) = a.overflowing_mul(b);
             // SAFETY: writable by contract.
@@ -404,7 +407,8 @@ unsafe extern "C" {
 
 /// Implements GCC's `assert` from before C had one.
 ///
-/// # Safety The contract of `fprintf` with such a format.
+/// # Safety
+/// The contract of `fprintf` with such a format.
 unsafe extern "C" fn __eprintf(
     format: *const libc::c_char,
     what: *const libc::c_char,

@@ -1,11 +1,11 @@
 //! Detects threads of this process that share a processor.
 //!
-//! Threads register ([`register`]). A waiting thread calls [`leave_shared_processor`] to learn whether it is on the
-//! processor of another registered thread that works. If so, it moves to a processor that none of
-//! them is on, or is told to yield its own. The kernel looks for a better processor when it wakes a
-//! thread, but the members of a spinning team are never woken. A thread that computes beside a full
-//! team makes two members share a processor; each barrier then costs one of them a time slice, and
-//! they keep sharing long after that thread has ended.
+//! Threads register ([`register`]). A waiting thread calls [`leave_shared_processor`] to learn
+//! whether it is on the processor of another registered thread that works. If so, it moves to a
+//! processor that none of them is on, or is told to yield its own. The kernel looks for a better
+//! processor when it wakes a thread, but the members of a spinning team are never woken. A thread
+//! that computes beside a full team makes two members share a processor; each barrier then costs
+//! one of them a time slice, and they keep sharing long after that thread has ended.
 //!
 //! The kernel keeps the number of the processor in a thread's own memory (restartable sequences,
 //! Linux 4.18; registered by glibc since 2.35), which other threads may read. Without it, no thread

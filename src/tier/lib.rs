@@ -5,9 +5,10 @@
 //!   [`builtins`], [`libraries`] and [`archive`].
 //! - [`process`] places the module and runs constructors, main and destructors.
 //! - [`policy`] starts the tiers. Under `auto`, [`sample`] decides what is compiled and when, with
-//!   [`eager`] and [`warm_start`] before the first sample, [`osr_loops`] for loops and [`recompile`]
-//!   for the full level. [`queue`] holds the jobs, [`units`] and [`call_closure`] say what a job
-//!   takes along, and [`compiler`] runs it and switches callers. [`profile`] persists over runs.
+//!   [`eager`] and [`warm_start`] before the first sample, [`osr_loops`] for loops and
+//!   [`recompile`] for the full level. [`queue`] holds the jobs, [`units`] and [`call_closure`] say
+//!   what a job takes along, and [`compiler`] runs it and switches callers. [`profile`] persists
+//!   over runs.
 //! - [`interpose`], [`dlfcn`], [`restart`], [`single_thread`] and [`thread_exit`] let libraries and
 //!   the system see the guest as they would see an executable.
 //!

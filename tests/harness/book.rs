@@ -2,10 +2,10 @@
 //! variable that the code reads.
 //!
 //! Each page is one trial. A fence ` ```LANGUAGE file=NAME ` writes a file into the page's scratch
-//! folder. A fence ` ```console ` holds commands behind `$ `, which a shell runs there in order, and
-//! after each the output that must come: lines are compared exactly, `...` stands for any number of
-//! lines, and a command without lines may print nothing. ` ```console skip="REASON" ` is not run.
-//! Other shell fences are an error, so that no command escapes.
+//! folder. A fence ` ```console ` holds commands behind `$ `, which a shell runs there in order,
+//! and after each the output that must come: lines are compared exactly, `...` stands for any
+//! number of lines, and a command without lines may print nothing. ` ```console skip="REASON" ` is
+//! not run. Other shell fences are an error, so that no command escapes.
 //!
 //! Leaves figures in the text to their authors.
 
@@ -109,8 +109,8 @@ fn commands(page: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a command in the scratch folder with the program under test and LLVM's tools in the path, and
-/// a cache of its own; returns both outputs, standard output first.
+/// Runs a command in the scratch folder with the program under test and LLVM's tools in the path,
+/// and a cache of its own; returns both outputs, standard output first.
 fn shell(command: &str, scratch: &Path) -> Result<String, String> {
     let tools = ompvm().parent().ok_or("the program has a folder")?;
     let path = std::env::var("PATH").unwrap_or_default();

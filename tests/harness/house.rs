@@ -42,7 +42,8 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Compares the dependencies of each crate with [`USES`], and keeps the API from using the command line.
+/// Compares the dependencies of each crate with [`USES`], and keeps the API from using the command
+/// line.
 fn layers() -> Result<(), String> {
     let src = root().join("src");
     let read = |path: &std::path::Path| std::fs::read_to_string(path).map_err(|e| e.to_string());

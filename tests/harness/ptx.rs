@@ -1,9 +1,9 @@
 //! Device code for GPUs, without a GPU: every offload program is lowered and assembled.
 //!
-//! The programs of `tests/offload`, `tests/auto_offload` and `tests/ptx` become PTX for several kinds
-//! of GPU, which NVIDIA's assembler must accept. Those of `tests/ptx`, and some others, also list
-//! in their heads what their PTX must and must not contain. Without `ptxas` (`cargo xtask setup`
-//! fetches it) the trials are ignored, not passed. Runs no code.
+//! The programs of `tests/offload`, `tests/auto_offload` and `tests/ptx` become PTX for several
+//! kinds of GPU, which NVIDIA's assembler must accept. Those of `tests/ptx`, and some others, also
+//! list in their heads what their PTX must and must not contain. Without `ptxas` (`cargo xtask
+//! setup` fetches it) the trials are ignored, not passed. Runs no code.
 
 use crate::directives::Directives;
 use crate::run::{End, LIMIT, run};

@@ -11,8 +11,8 @@
 //!
 //! - Registers are the handlers': `rsi` is slot 0 of the frame, `rdx` the thread's state, and `rdi`
 //!   the instruction when a handler is jumped to (machine code does not preserve it). All other
-//!   registers are free: [`ompvm_memory::activation::run_frames`] enters through a frame that saves the
-//!   callee-saved ones.
+//!   registers are free: [`ompvm_memory::activation::run_frames`] enters through a frame that saves
+//!   the callee-saved ones.
 //! - Word 0 is patched only where every live slot is in memory: at blocks that begin with nothing
 //!   in registers, or whose entry loads the loop's pinned slots. All other instructions keep their
 //!   handlers, which are always valid: a thread that is in the middle of a block continues with

@@ -3,8 +3,8 @@
 //! A handler is an `extern "sysv64-unwind" fn(ip, regs, cx) -> HandlerResult` that ends in
 //! `dispatch(..)`. With `cfg(ompvm_tail_calls)` that is an indirect jump (see build.rs), so the
 //! three arguments stay in registers while the guest runs. Otherwise `dispatch` returns the state
-//! to the loop of [`ompvm_memory::activation::run_frames`]. A handler must hold nothing with drop glue:
-//! exceptions unwind through it, and a destructor would prevent the tail call.
+//! to the loop of [`ompvm_memory::activation::run_frames`]. A handler must hold nothing with drop
+//! glue: exceptions unwind through it, and a destructor would prevent the tail call.
 //!
 //! Handlers know nothing of LLVM's types; the lowering has chosen the instruction by type.
 

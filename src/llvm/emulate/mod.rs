@@ -5,8 +5,9 @@
 //! goes through a function of the caller that translates the address. The result is compiled in
 //! memory.
 //!
-//! Address spaces are removed from the textual form (`retarget`), since LLVM has no pass for that. The
-//! device's own instructions become calls of functions named `ompvm.nvvm...`; the rest is `checks`.
+//! Address spaces are removed from the textual form (`retarget`), since LLVM has no pass for that.
+//! The device's own instructions become calls of functions named `ompvm.nvvm...`; the rest is
+//! `checks`.
 //!
 //! Threads, blocks and memory are the caller's: it decides what an address means.
 

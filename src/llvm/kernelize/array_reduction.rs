@@ -2,10 +2,10 @@
 //! reduction.
 //!
 //! After the loop such an array holds what the thread's iterations have added. The host schedule
-//! ([`super::partition`]) stands for a single thread, so it must read the sum over all iterations. Each
-//! array gets a copy, which is zeroed and to which the loop adds. The copies are combined as part
-//! of the loop's reduction, or of a new one, and the result is added to the array, which device and
-//! schedule share ([`super::HostSchedule`]).
+//! ([`super::partition`]) stands for a single thread, so it must read the sum over all iterations.
+//! Each array gets a copy, which is zeroed and to which the loop adds. The copies are combined as
+//! part of the loop's reduction, or of a new one, and the result is added to the array, which
+//! device and schedule share ([`super::HostSchedule`]).
 //!
 //! This is sound because in the loop a value read from the array only flows back to the same
 //! element, plus a number that does not depend on it. Integers may be added in any order, also as

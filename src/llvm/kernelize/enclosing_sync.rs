@@ -2,9 +2,9 @@
 //! host schedule.
 //!
 //! Each thread executes them once, and the schedule does so for all ([`super::partition`]). That is
-//! equivalent if the added value is the thread's share of a sum over iterations ([`super::array_reduction`]):
-//! the schedule adds the whole sum once. So these operations become plain ones: a load, an
-//! addition, a store.
+//! equivalent if the added value is the thread's share of a sum over iterations
+//! ([`super::array_reduction`]): the schedule adds the whole sum once. So these operations become
+//! plain ones: a load, an addition, a store.
 //!
 //! Other effects of each thread on memory, such as counting, are refused: the program would observe
 //! how many threads there were.

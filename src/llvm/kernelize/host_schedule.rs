@@ -1,10 +1,10 @@
 //! Host schedule of a region: the code between its loops, as operations on numbers and kernel
 //! launches.
 //!
-//! A [`HostSchedule`] is the region's code without its loops, for one thread, as steps over numbered
-//! words. It is interpreted rather than compiled, because there is little to do between two
-//! kernels, and an interpreter can decide at each access whether the memory is on the device or the
-//! host.
+//! A [`HostSchedule`] is the region's code without its loops, for one thread, as steps over
+//! numbered words. It is interpreted rather than compiled, because there is little to do between
+//! two kernels, and an interpreter can decide at each access whether the memory is on the device or
+//! the host.
 //!
 //! Memory and devices are left to `offload::auto_offload::schedule`.
 

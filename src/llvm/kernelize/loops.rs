@@ -1,6 +1,7 @@
 //! Finds the worksharing loops of a region: where each begins and ends, in execution order.
 //!
-//! Code around them is left to [`super::accesses`], and code between them to [`super::kernel_sequence`].
+//! Code around them is left to [`super::accesses`], and code between them to
+//! [`super::kernel_sequence`].
 
 use super::runtime_calls::{PREFIX, STATIC_FINI};
 use super::{Refusal, refuse};

@@ -6,12 +6,12 @@
 //! kernel for each region that can:
 //!
 //! - [`flatten`] inlines everything that a region's function calls.
-//! - [`runtime_calls`] replaces its runtime calls by calls of `runtime-c/device/outlined.c`, which make
-//!   it run one iteration.
+//! - [`runtime_calls`] replaces its runtime calls by calls of `runtime-c/device/outlined.c`, which
+//!   make it run one iteration.
 //! - [`accesses`] determines which memory must be on the device.
 //! - [`kernel_text`] calls the function for each iteration of a thread.
-//! - [`kernel_sequence`] turns several loops into a sequence of kernels. If the kernels cannot run the code
-//!   around the loops, the host runs it between them ([`partition`]).
+//! - [`kernel_sequence`] turns several loops into a sequence of kernels. If the kernels cannot run
+//!   the code around the loops, the host runs it between them ([`partition`]).
 //! - [`reduction_records`] places the private copies of a reduction.
 //!
 //! This is sound because a loop that is divided over threads may be divided over any number of them

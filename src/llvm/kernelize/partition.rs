@@ -1,9 +1,9 @@
 //! Regions whose code around the loops runs on the host, as a schedule between kernels.
 //!
 //! Each loop, with the reduction at its end, becomes a function of its own. The rest of the region,
-//! which becomes the host schedule ([`schedule_builder`]), is what one thread does between the loops:
-//! enclosing sequential loops, values that every thread computes alike, parts for one thread,
-//! barriers.
+//! which becomes the host schedule ([`schedule_builder`]), is what one thread does between the
+//! loops: enclosing sequential loops, values that every thread computes alike, parts for one
+//! thread, barriers.
 //!
 //! This is sound because a team of one thread would do the same, and a program may get such a team.
 //! So private values must agree between threads: a value that a loop computes is not used after it,

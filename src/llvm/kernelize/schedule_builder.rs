@@ -1,9 +1,9 @@
 //! Translation of a region's code without its loops to a [`HostSchedule`].
 //!
-//! The input is the function that [`super::partition`] leaves once the loops are functions of their own.
-//! Code without a corresponding step is the reason why the region stays on the host. So are effects
-//! on memory that every thread would have, such as counting, because the schedule runs once for all
-//! threads.
+//! The input is the function that [`super::partition`] leaves once the loops are functions of their
+//! own. Code without a corresponding step is the reason why the region stays on the host. So are
+//! effects on memory that every thread would have, such as counting, because the schedule runs once
+//! for all threads.
 
 use super::host_schedule::{
     Conversion, FloatOperation, HostSchedule, KernelLaunch, ScheduleOperand, ScheduleStep,

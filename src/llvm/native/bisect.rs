@@ -5,7 +5,8 @@
 //! is compiled once more by itself, with the passes of quick code if it had others; if that fails,
 //! too, it stays in the tier below.
 //!
-//! The consequences for callers are left to `tier::call_closure`, and what is remembered to `cache`.
+//! The consequences for callers are left to `tier::call_closure`, and what is remembered to
+//! `cache`.
 
 use super::{Bitcode, CompileError, Level, Object, Session, Unit, fault_injection, pipeline};
 use crate::contain;

@@ -2,10 +2,10 @@
 //! that contains a loop.
 //!
 //! LLVM numbers a function's type infos during code generation and compares selectors with these
-//! numbers later (`llvm.eh.typeid.for`). An OSR entry must use the frame's numbers ([`type_selector`])
-//! instead, both in its comparisons and in the selectors of its own landing pads. Furthermore, LLVM
-//! treats a `resume` as unreachable if no landing pad of the function reaches it
-//! (`DwarfEHPrepare`), so an OSR entry calls the unwinder itself.
+//! numbers later (`llvm.eh.typeid.for`). An OSR entry must use the frame's numbers
+//! ([`type_selector`]) instead, both in its comparisons and in the selectors of its own landing
+//! pads. Furthermore, LLVM treats a `resume` as unreachable if no landing pad of the function
+//! reaches it (`DwarfEHPrepare`), so an OSR entry calls the unwinder itself.
 //!
 //! Functions that are entered at their start are left unchanged.
 

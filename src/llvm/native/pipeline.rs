@@ -5,13 +5,13 @@
 //! and above all vectorizes straight-line code and loops again with this processor's registers.
 //! [`Level::Quick`] only inlines and applies the passes that cost next to nothing.
 //!
-//! Both levels unroll nests over small matrices (`mark_unroll.cpp`), pack again (`repack_vectors.cpp`) what clang
-//! vectorized for 128-bit registers (`split_vectors.cpp`), and order loads for code generation
-//! (`hoist_indices.cpp`). `Full` also unrolls what clang vectorized for 128-bit registers, versions loops
-//! for arrays that do not overlap (`version_aliases.cpp`), keeps arrays in memory that would not fit in
-//! registers (`keep_in_memory.cpp`), and orders stores by cache line (`cluster_stores.cpp`). Packing and unrolling
-//! are part of quick code because packing saves as much code generation time as it takes, and the
-//! unrolled nests run faster.
+//! Both levels unroll nests over small matrices (`mark_unroll.cpp`), pack again
+//! (`repack_vectors.cpp`) what clang vectorized for 128-bit registers (`split_vectors.cpp`), and
+//! order loads for code generation (`hoist_indices.cpp`). `Full` also unrolls what clang vectorized
+//! for 128-bit registers, versions loops for arrays that do not overlap (`version_aliases.cpp`),
+//! keeps arrays in memory that would not fit in registers (`keep_in_memory.cpp`), and orders stores
+//! by cache line (`cluster_stores.cpp`). Packing and unrolling are part of quick code because
+//! packing saves as much code generation time as it takes, and the unrolled nests run faster.
 //!
 //! No pass may change a result. `rewire` has removed fused multiplications and permissions to
 //! reassociate, so the passes can reorder integer and memory operations only.
@@ -46,8 +46,8 @@ pub(crate) const OPTIONS: [&CStr; 1] = [c"-disable-lsr"];
 const FIRST: &CStr =
     c"ipsccp,cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>)";
 
-/// Fully unrolls nests over small matrices (`mark_unroll.cpp`): the outer loops, which makes the trip
-/// counts of the inner loops constants, then the inner loops.
+/// Fully unrolls nests over small matrices (`mark_unroll.cpp`): the outer loops, which makes the
+/// trip counts of the inner loops constants, then the inner loops.
 const NESTS: &CStr = c"function(loop(indvars,loop-unroll-full),sccp,simplifycfg,\
     instcombine<no-verify-fixpoint>,loop(indvars,loop-unroll-full),sccp,simplifycfg,\
     instcombine<no-verify-fixpoint>)";

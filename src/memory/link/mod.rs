@@ -1,10 +1,10 @@
 //! Links an object file into this process, all of it in the low two gigabytes.
 //!
-//! [`LinkedCode::new`] places an ELF object's sections in one mapping, finds its symbols' values, applies
-//! its relocations ([`relocate`]) and registers its unwind tables. LLVM's linker does not serve:
-//! linking cached code must not start LLVM, an instance of LLVM's linker is slow and large, and code
-//! in low memory can use 32-bit absolute addresses. W^X holds: everything is written before anything
-//! is executable; code is read-only from then on.
+//! [`LinkedCode::new`] places an ELF object's sections in one mapping, finds its symbols' values,
+//! applies its relocations ([`relocate`]) and registers its unwind tables. LLVM's linker does not
+//! serve: linking cached code must not start LLVM, an instance of LLVM's linker is slow and large,
+//! and code in low memory can use 32-bit absolute addresses. W^X holds: everything is written
+//! before anything is executable; code is read-only from then on.
 //!
 //! Links nothing lazily. Supports no common symbols, no thread-local ones and no constructors,
 //! since code generation emits none.

@@ -75,7 +75,8 @@ impl<'a> DataConstruct<'a> {
     /// fit into a buffer of [`STAGING_BYTES`] bytes. Does not leave the items: another thread's
     /// constructs may intervene.
     ///
-    /// # Safety `buffer` must come from [`Device::lend_staging`] and stay lent until the device has
+    /// # Safety
+    /// `buffer` must come from [`Device::lend_staging`] and stay lent until the device has
     /// finished and the items are left.
     ///
     /// # Errors
@@ -204,7 +205,8 @@ impl<'a> DataConstruct<'a> {
     /// Maps a host range and returns its device address. Returns `None` for an empty range that is
     /// not mapped, and for one that the device accesses in host memory.
     ///
-    /// # Safety `size` bytes at `begin` must be readable if the item is copied.
+    /// # Safety
+    /// `size` bytes at `begin` must be readable if the item is copied.
     unsafe fn map_range(
         &mut self,
         begin: usize,
@@ -282,7 +284,8 @@ impl<'a> DataConstruct<'a> {
 
     /// Points the device's copy of a pointer to the device address of its target.
     ///
-    /// # Safety `slot` must be the address of a pointer of the program.
+    /// # Safety
+    /// `slot` must be the address of a pointer of the program.
     unsafe fn attach(&mut self, slot: usize, pointee: usize) -> Result<()> {
         let Lookup::Contained(start) = self.table.find(slot, 8) else {
             return Ok(());
@@ -335,7 +338,8 @@ impl<'a> DataConstruct<'a> {
 
     /// Copies to the device and counts the bytes.
     ///
-    /// # Safety `size` bytes at `from` must be readable until the copy is complete.
+    /// # Safety
+    /// `size` bytes at `from` must be readable until the copy is complete.
     unsafe fn upload(&mut self, to: u64, from: usize, size: usize) -> Result<()> {
         let since = std::time::Instant::now();
         auto_offload::copy_to_host(from, size, false);
@@ -351,7 +355,8 @@ impl<'a> DataConstruct<'a> {
 
     /// Copies to the host. Attached pointers keep their host values.
     ///
-    /// # Safety `size` bytes at `begin` must be writable until the copy is complete.
+    /// # Safety
+    /// `size` bytes at `begin` must be writable until the copy is complete.
     unsafe fn download(&mut self, start: usize, begin: usize, size: usize) -> Result<()> {
         let Some(range) = self.table.get(start) else {
             return Ok(());
@@ -423,7 +428,8 @@ impl<'a> DataConstruct<'a> {
 
     /// Leaves one item and appends the start of its range to `ended` if the mapping ends.
     ///
-    /// # Safety As for [`DataConstruct::leave`].
+    /// # Safety
+    /// As for [`DataConstruct::leave`].
     unsafe fn leave_item(&mut self, item: &MapItem, ended: &mut Vec<usize>) -> Result<()> {
         let size = usize::try_from(item.size).unwrap_or(0);
         let start = match self.table.find(item.begin, size) {
@@ -501,7 +507,8 @@ impl<'a> DataConstruct<'a> {
 
     /// Updates one contiguous range.
     ///
-    /// # Safety As for [`DataConstruct::update`].
+    /// # Safety
+    /// As for [`DataConstruct::update`].
     unsafe fn update_piece(&mut self, item: &MapItem, begin: usize, size: usize) -> Result<()> {
         let Lookup::Contained(start) = self.table.find(begin, size) else {
             if item.is(map_type::PRESENT) && !program::is_unified() {
@@ -537,7 +544,8 @@ impl<'a> DataConstruct<'a> {
     /// still counts elements of the array. Their size is known for the innermost dimension only,
     /// from the one after it, which is the element itself.
     ///
-    /// # Safety As for [`DataConstruct::update`].
+    /// # Safety
+    /// As for [`DataConstruct::update`].
     unsafe fn update_dims(
         &mut self,
         item: &MapItem,
@@ -566,7 +574,8 @@ impl<'a> DataConstruct<'a> {
 
     /// Updates a piece of `piece` bytes for each index of all dimensions.
     ///
-    /// # Safety As for [`DataConstruct::update`].
+    /// # Safety
+    /// As for [`DataConstruct::update`].
     unsafe fn update_pieces(
         &mut self,
         item: &MapItem,
