@@ -411,8 +411,8 @@ fn describe(from: *const c_void, to: *const c_void) -> String {
     if DESCRIBING.replace(true) {
         return String::new();
     }
-    // Contained, too, because a crash may have corrupted the entries. SAFETY: the entries lie on an
-    // abandoned stack, which stays mapped and unchanged.
+    // Contained, too, because a crash may have corrupted the entries.
+    // SAFETY: the entries lie on an abandoned stack, which stays mapped and unchanged.
     let text = run(Duration::from_secs(1), || unsafe {
         take_message(ompvm_describe_passes(from, to))
     });

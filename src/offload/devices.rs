@@ -256,8 +256,8 @@ impl DeviceState {
             let mut address = symbol.address;
             let references_host = entry.link || entry.name.ends_with(REFERENCE_SUFFIX);
             if references_host && program::is_unified() {
-                // The device's reference pointer receives the value of the host's pointer. SAFETY:
-                // the entry is a pointer variable of the program, which is never unmapped.
+                // The device's reference pointer receives the value of the host's pointer.
+                // SAFETY: the entry is a pointer variable of the program, which is never unmapped.
                 unsafe {
                     self.device
                         .upload(Queue::SYNC, address, entry.address as *const u8, 8)?;

@@ -291,8 +291,8 @@ register! {
 }
 
 extern "C" fn nanoseconds() -> u64 {
-    // Code that reads a clock may be polling for other threads, so it yields. SAFETY: only device
-    // code calls this.
+    // Code that reads a clock may be polling for other threads, so it yields.
+    // SAFETY: only device code calls this.
     unsafe { block::yield_now() };
     let mut now = libc::timespec {
         tv_sec: 0,
