@@ -80,7 +80,7 @@ impl fmt::Display for Stats {
                 f,
                 "instructions executed: not counted, as nothing was interpreted"
             )?,
-            // Machine code is not counted, so in other tiers this covers only a part of the run.
+            // LLVM's code is not counted, so with `opt` and `auto` this covers a part of the run.
             _ => writeln!(f, "instructions executed: {}", self.instructions)?,
         }
         if self.lowered_functions > 0 {
