@@ -7,7 +7,7 @@
 //! ([`hooks::region_interceptor`](super::hooks::region_interceptor)). A region of one thread runs
 //! on a team of one without a start.
 //!
-//! [`team`](super::team) holds the synchronization, [`thread`](super::thread) the workers.
+//! [`team`](super::team) holds the synchronization, [`thread`] the workers.
 
 use std::ffi::c_void;
 use std::sync::Once;
