@@ -237,7 +237,6 @@ pub trait Device: Send + Sync + Debug {
     /// Allocates `size` bytes. The address is a multiple of `align`, a power of two, and of 16. The
     /// contents are undefined. An allocation of size 0 has a distinct address, too.
     ///
-    ///
     /// # Errors
     /// [`Failure::OutOfMemory`]; [`Failure::Unsupported`] if the device lacks this kind of memory.
     fn alloc(&self, size: u64, align: u64, memory: MemoryKind) -> Result<u64>;

@@ -277,7 +277,6 @@ impl Objects {
 
     /// Returns the object of a block and makes the device's copy current.
     ///
-    ///
     /// # Errors
     /// [`Failure::OutOfMemory`] if evicting all objects that are not in `used` does not suffice.
     pub fn make_resident(

@@ -66,7 +66,6 @@ const MEMORY: u64 = 4 << 30;
 impl Device {
     /// Creates the emulated device with the given number.
     ///
-    ///
     /// # Errors
     /// [`Failure::Lost`] if the system cannot reserve its address range.
     pub fn new(number: u32) -> Result<Device> {
