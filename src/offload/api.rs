@@ -30,8 +30,27 @@ fn endpoint(number: i32) -> Endpoint {
     }
 }
 
-/// Blocks that the routines allocated, with their kind of memory: freeing takes only the address.
-static BLOCKS: Mutex<BTreeMap<(i32, u64), MemoryKind>> = Mutex::new(BTreeMap::new());
+/// Returns where an address of a device is: on that device even if it is disabled, as long as the
+/// block is its own.
+fn endpoint_of(address: u64, number: i32) -> Endpoint {
+    let disabled = || {
+        let state = devices::all().get(usize::try_from(number).ok()?)?;
+        (state.is_disabled() && state.device.owns(address)).then_some(state)
+    };
+    match endpoint(number) {
+        Endpoint::Host => disabled().map_or(Endpoint::Host, Endpoint::Device),
+        other => other,
+    }
+}
+
+/// A block that the routines allocated.
+struct Block {
+    size: usize,
+    kind: MemoryKind,
+}
+
+/// Blocks that the routines allocated, by device and address: freeing takes only the address.
+static BLOCKS: Mutex<BTreeMap<(i32, u64), Block>> = Mutex::new(BTreeMap::new());
 
 /// Returns the kind of memory to allocate: shared memory if a program requires unified memory.
 fn memory_kind(memory: MemoryKind) -> MemoryKind {
@@ -50,8 +69,9 @@ fn allocate(size: usize, number: i32, memory: MemoryKind) -> *mut c_void {
         Endpoint::Host => unsafe { libc::malloc(size) },
         Endpoint::Device(state) => match state.device.alloc(size as u64, 64, memory_kind(memory)) {
             Ok(address) => {
-                let memory = memory_kind(memory);
-                BLOCKS.lock().insert((state.number, address), memory);
+                let kind = memory_kind(memory);
+                let block = Block { size, kind };
+                BLOCKS.lock().insert((state.number, address), block);
                 address as *mut c_void
             }
             Err(_) => null_mut(),
@@ -80,14 +100,13 @@ pub unsafe extern "C-unwind" fn free(address: *mut c_void, number: i32) {
     if address.is_null() {
         return;
     }
-    match endpoint(number) {
+    match endpoint_of(address as u64, number) {
         // SAFETY: `allocate` allocated host blocks by `malloc`, and the program frees each once.
         Endpoint::Host => unsafe { libc::free(address) },
         Endpoint::Device(state) => {
-            let memory = BLOCKS.lock().remove(&(state.number, address as u64));
-            let freed = state
-                .device
-                .free(address as u64, memory.unwrap_or(MemoryKind::Device));
+            let block = BLOCKS.lock().remove(&(state.number, address as u64));
+            let kind = block.map_or(MemoryKind::Device, |block| block.kind);
+            let freed = state.device.free(address as u64, kind);
             if let Err(failure) = freed {
                 eprintln!("ompvm: omp_target_free: {failure}");
             }
@@ -134,13 +153,19 @@ pub unsafe extern "C-unwind" fn is_accessible(
             let shared = blocks
                 .range(..=(state.number, address as u64))
                 .next_back()
-                .is_some_and(|(&(n, start), &memory)| {
+                .is_some_and(|(&(n, start), block)| {
+                    let offset = (address as usize).wrapping_sub(start as usize);
                     n == state.number
-                        && memory != MemoryKind::Device
-                        && start as usize <= address as usize
+                        && block.kind != MemoryKind::Device
+                        && offset < block.size
+                        && size <= block.size - offset
                 });
-            let all = shared || program::is_unified();
-            i32::from((all && size > 0) || state.device.owns(address as u64))
+            let own = || {
+                let last = (address as u64).checked_add(size.max(1) as u64 - 1);
+                let both = last.map(|last| [address as u64, last]);
+                both.is_some_and(|ends| ends.iter().all(|&end| state.device.owns(end)))
+            };
+            i32::from(((shared || program::is_unified()) && size > 0) || own())
         }
         Endpoint::Invalid => 0,
     }
@@ -171,7 +196,8 @@ pub unsafe extern "C-unwind" fn associate(
     let Endpoint::Device(state) = endpoint(number) else {
         return INVALID;
     };
-    if host.is_null() || device.is_null() || size == 0 {
+    let end = (host as usize).checked_add(size);
+    if host.is_null() || device.is_null() || size == 0 || end.is_none() {
         return INVALID;
     }
     let there = device as u64 + offset as u64;
@@ -231,7 +257,7 @@ unsafe fn copy(
     }
     // SAFETY: by this function's contract, `len` bytes are accessible on the host side.
     unsafe {
-        let side = |address: u64, number| match endpoint(number) {
+        let side = |address: u64, number| match endpoint_of(address, number) {
             Endpoint::Device(s) if program::is_unified() && !s.device.owns(address) => {
                 Endpoint::Host
             }
@@ -459,7 +485,7 @@ pub unsafe extern "C-unwind" fn memset(
     if address.is_null() || len == 0 {
         return address;
     }
-    match endpoint(number) {
+    match endpoint_of(address as u64, number) {
         // SAFETY: the ABI: `len` bytes at `address` are writable.
         Endpoint::Host => unsafe { address.cast::<u8>().write_bytes(value as u8, len) },
         Endpoint::Device(state) => {

@@ -171,18 +171,45 @@ impl DeviceState {
         let table = self.table.lock();
         for (start, range) in table.iter() {
             // SAFETY: the program mapped this host memory and has not unmapped it, so it is live.
-            let copied = unsafe {
-                self.device
-                    .download(Queue::SYNC, start as *mut u8, range.device, range.size)
-            };
-            if copied.is_err() {
-                return;
+            match unsafe { self.copy_back(start, range) } {
+                Ok(()) => {}
+                Err(Failure::Lost(_)) => return,
+                // This range is not readable, for example that of a function (`indirect`).
+                Err(_) => continue,
             }
             for a in &range.attached {
                 // SAFETY: attached slots lie in the mapped range, which is live host memory.
                 unsafe { *(a.slot as *mut u64) = a.host };
             }
         }
+    }
+
+    /// Copies a mapped range to the host. A variable of the program is written only if the device
+    /// changed it: it may be a constant.
+    ///
+    /// # Safety
+    /// The range must be live host memory.
+    unsafe fn copy_back(&self, start: usize, range: &MappedRange) -> Result<()> {
+        let download = |to: *mut u8| {
+            // SAFETY: `to` has room for the whole range in both calls below.
+            unsafe {
+                self.device
+                    .download(Queue::SYNC, to, range.device, range.size)
+            }
+        };
+        if range.life != Lifetime::Program {
+            return download(start as *mut u8);
+        }
+        let mut there = vec![0u8; range.size];
+        download(there.as_mut_ptr())?;
+        // SAFETY: live host memory by this function's contract; only what differs is written.
+        unsafe {
+            let here = std::slice::from_raw_parts(start as *const u8, range.size);
+            if here != there {
+                std::ptr::copy_nonoverlapping(there.as_ptr(), start as *mut u8, range.size);
+            }
+        }
+        Ok(())
     }
 
     /// Loads all programs, which makes their variables known.

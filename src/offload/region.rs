@@ -110,6 +110,7 @@ pub fn device_for(number: i64) -> std::result::Result<&'static DeviceState, Host
         return Err("OMP_TARGET_OFFLOAD is `disabled`".to_owned().into());
     }
     // -1 means that the construct has no `device` clause.
+    let explicit = number != -1;
     let number = match number {
         // SAFETY: the routine takes no arguments and reads a setting.
         -1 => unsafe { api::get_default_device() },
@@ -117,6 +118,8 @@ pub fn device_for(number: i64) -> std::result::Result<&'static DeviceState, Host
     };
     match devices::get(number) {
         Some(state) => Ok(state),
+        // Without devices, the initial device has number 0.
+        None if explicit && number as usize == devices::all().len() => Err(HostReason::Requested),
         None if devices::all().is_empty() => Err("there is no device".to_owned().into()),
         None if devices::count() == 0 => Err(format!(
             "no device supports `{}`, which the program requires",
@@ -340,7 +343,7 @@ unsafe fn run_kernel(
     let mut words = Vec::with_capacity(arrays.count + 1);
     words.push(0);
     let mut private_copies = Vec::new();
-    {
+    let references = {
         let mut table = state.table.lock();
         let mut data = DataConstruct::new(device, &mut table, Queue::SYNC);
         // SAFETY: by this function's contract, the items are live host memory.
@@ -348,13 +351,15 @@ unsafe fn run_kernel(
             data.enter(&items, arrays.bases)
                 .and_then(|()| kernel_words(&arrays, &mut data, &mut words, &mut private_copies))
         };
+        let references = data.take_entered();
         if let Err(failure) = entered {
-            data.undo();
+            data.undo(references);
             free_private_copies(state, &private_copies);
             return Err(failure);
         }
         add_traffic(&mut traffic, data.traffic);
-    }
+        references
+    };
     let (blocks, threads) = device.shape(kernel, teams, threads, arguments.trip);
     let launch = Launch {
         blocks: [
@@ -371,7 +376,13 @@ unsafe fn run_kernel(
         args: &words,
     };
     let started = Instant::now();
-    device.launch_async(kernel, &launch)?;
+    if let Err(failure) = device.launch_async(kernel, &launch) {
+        // The region runs on the host, so the device's copies must not count as current.
+        let mut table = state.table.lock();
+        DataConstruct::new(device, &mut table, Queue::SYNC).undo(references);
+        free_private_copies(state, &private_copies);
+        return Err(failure);
+    }
     // Small results are copied behind the kernel, so a single wait suffices.
     let back = items
         .iter()
@@ -536,7 +547,8 @@ unsafe fn data_construct(
         }
         Err(failure) => {
             if operation == DataOperation::Enter {
-                data.undo();
+                let references = data.take_entered();
+                data.undo(references);
             }
             drop(table);
             // Skipping a copy would leave stale data, so the program ends.

@@ -6,7 +6,7 @@
 
 use super::{Mode, heap, mode, residency};
 use hashbrown::HashMap;
-use libc::{c_int, c_void, iovec, msghdr, size_t, ssize_t};
+use libc::{c_char, c_int, c_void, iovec, msghdr, size_t, ssize_t};
 
 macro_rules! wrappers {
     ($($name:literal => $f:expr;)*) => {
@@ -52,6 +52,23 @@ wrappers! {
     "sendto" => sendto;
     "readv" => readv;
     "writev" => writev;
+    "preadv" => preadv;
+    "preadv64" => preadv;
+    "pwritev" => pwritev;
+    "pwritev64" => pwritev;
+    "stat" => stat;
+    "stat64" => stat;
+    "lstat" => lstat;
+    "lstat64" => lstat;
+    "fstat" => fstat;
+    "fstat64" => fstat;
+    "fstatat" => fstatat;
+    "fstatat64" => fstatat;
+    "getrusage" => getrusage;
+    "uname" => uname;
+    "sysinfo" => sysinfo;
+    "poll" => poll;
+    "getcwd" => getcwd;
     "recvmsg" => recvmsg;
     "sendmsg" => sendmsg;
     "getrandom" => getrandom;
@@ -244,6 +261,17 @@ system_calls! {
     sendto(fd: c_int, from: *const c_void, n: size_t, flags: c_int, who: *const libc::sockaddr,
         size: libc::socklen_t) -> ssize_t, from, n, false;
     getrandom(to: *mut c_void, n: size_t, flags: libc::c_uint) -> ssize_t, to, n, true;
+    stat(path: *const c_char, to: *mut libc::stat) -> c_int, to, size_of::<libc::stat>(), true;
+    lstat(path: *const c_char, to: *mut libc::stat) -> c_int, to, size_of::<libc::stat>(), true;
+    fstat(fd: c_int, to: *mut libc::stat) -> c_int, to, size_of::<libc::stat>(), true;
+    fstatat(fd: c_int, path: *const c_char, to: *mut libc::stat, flags: c_int) -> c_int,
+        to, size_of::<libc::stat>(), true;
+    getrusage(who: c_int, to: *mut libc::rusage) -> c_int, to, size_of::<libc::rusage>(), true;
+    uname(to: *mut libc::utsname) -> c_int, to, size_of::<libc::utsname>(), true;
+    sysinfo(to: *mut libc::sysinfo) -> c_int, to, size_of::<libc::sysinfo>(), true;
+    poll(list: *mut libc::pollfd, n: libc::nfds_t, timeout: c_int) -> c_int,
+        list, (n as usize).saturating_mul(size_of::<libc::pollfd>()), true;
+    getcwd(to: *mut c_char, n: size_t) -> *mut c_char, to, n, true;
 }
 
 /// Makes the buffers of a vector accessible to a system call.
@@ -271,6 +299,32 @@ unsafe extern "C-unwind" fn writev(fd: c_int, list: *const iovec, count: c_int) 
     unsafe {
         copy_all_buffers_to_host(list, count.max(0) as usize, false);
         libc::writev(fd, list, count)
+    }
+}
+
+unsafe extern "C-unwind" fn preadv(
+    fd: c_int,
+    list: *const iovec,
+    count: c_int,
+    at: i64,
+) -> ssize_t {
+    // SAFETY: the ABI: `list` has `count` entries.
+    unsafe {
+        copy_all_buffers_to_host(list, count.max(0) as usize, true);
+        libc::preadv(fd, list, count, at)
+    }
+}
+
+unsafe extern "C-unwind" fn pwritev(
+    fd: c_int,
+    list: *const iovec,
+    count: c_int,
+    at: i64,
+) -> ssize_t {
+    // SAFETY: the ABI: `list` has `count` entries.
+    unsafe {
+        copy_all_buffers_to_host(list, count.max(0) as usize, false);
+        libc::pwritev(fd, list, count, at)
     }
 }
 

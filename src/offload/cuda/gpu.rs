@@ -346,15 +346,15 @@ impl Device for Gpu {
         self.queues.wait(self, queue, event)
     }
 
-    fn pin(&self, launch_on_stream: *mut u8, len: usize) {
+    fn pin(&self, start: *mut u8, len: usize) {
         if self.enter().is_ok() {
-            self.staging.pin(self, launch_on_stream, len);
+            self.staging.pin(self, start, len);
         }
     }
 
-    fn unpin(&self, launch_on_stream: *mut u8) {
+    fn unpin(&self, start: *mut u8) {
         if self.enter().is_ok() {
-            self.staging.unpin(self, launch_on_stream);
+            self.staging.unpin(self, start);
         }
     }
 

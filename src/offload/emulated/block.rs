@@ -595,16 +595,22 @@ impl Drop for SignalStack {
 }
 
 /// Handles a fault at `address` in a signal handler. Device code checks its accesses beforehand, so
-/// the fault is a stack overflow in a function whose variables are so large that [`check_stack`]
-/// was not reached.
+/// a bad access is a stack overflow in a function whose variables are so large that [`check_stack`]
+/// was not reached; other signals come from instructions that fail by themselves.
 pub fn handle_fault(signal: i32, address: usize) {
-    if CURRENT.get().is_null() || signal != libc::SIGSEGV {
+    if CURRENT.get().is_null() {
         return;
     }
+    let failed = match signal {
+        libc::SIGSEGV => None,
+        libc::SIGILL => Some("the device code called `abort` or `exit`, or reached a trap"),
+        libc::SIGFPE => Some("an integer division whose result does not fit"),
+        _ => return,
+    };
     // SAFETY: a block runs on this thread; its fiber has faulted and holds no reference to it.
     unsafe {
         let (low, _) = current().stack();
-        if !(low.saturating_sub(GUARD_BYTES)..low).contains(&address) {
+        if failed.is_none() && !(low.saturating_sub(GUARD_BYTES)..low).contains(&address) {
             return;
         }
         // The scheduler switch leaves the handler, so the signal must be unblocked here.
@@ -612,7 +618,10 @@ pub fn handle_fault(signal: i32, address: usize) {
         libc::sigemptyset(&mut set);
         libc::sigaddset(&mut set, signal);
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, null_mut());
-        fail(stack_overflow(0));
+        fail(match failed {
+            Some(what) => check::fault(0, what.to_owned(), None),
+            None => stack_overflow(0),
+        });
     }
 }
 

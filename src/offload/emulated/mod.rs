@@ -176,7 +176,7 @@ fn failure(refusal: Refusal) -> Failure {
 }
 
 /// Decodes the kernel environment, which the compiler emits; see [`ExecutionMode`].
-pub(super) fn kernel_with_environment(handle: u64, args: u32, bytes: Option<&[u8]>) -> Kernel {
+pub(super) fn decode_kernel(handle: u64, args: u32, bytes: Option<&[u8]>) -> Kernel {
     let mut kernel = Kernel {
         handle,
         mode: ExecutionMode::Bare,
@@ -365,7 +365,7 @@ impl super::device::Device for Device {
             let handle = loaded.len() as u64;
             kernels.insert(
                 kernel.name.clone(),
-                kernel_with_environment(handle, kernel.args, bytes),
+                decode_kernel(handle, kernel.args, bytes),
             );
             loaded.push(LoadedKernel {
                 address: kernel.address,
@@ -406,13 +406,13 @@ impl super::device::Device for Device {
             let buffer = self
                 .arena
                 .alloc(u64::from(kernel.reduction_size) * length, 64)?;
-            let kernel_with_environment = self.arena.alloc(16, 16)?;
-            own.extend([buffer, kernel_with_environment]);
-            if let Some(to) = self.arena.translate(kernel_with_environment, 16) {
+            let environment = self.arena.alloc(16, 16)?;
+            own.extend([buffer, environment]);
+            if let Some(to) = self.arena.translate(environment, 16) {
                 // SAFETY: `translate` checked 16 bytes.
                 unsafe { to.cast::<[u64; 2]>().write_unaligned([0, buffer]) };
             }
-            args[0] = kernel_with_environment;
+            args[0] = environment;
         }
         let count = launch.threads.iter().product::<u32>();
         if count == 0 || count > 1024 || launch.blocks.contains(&0) {

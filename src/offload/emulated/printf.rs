@@ -122,7 +122,8 @@ fn format_conversion(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>
                 return n;
             }
             b'c' => {
-                out.push(arguments.next::<i32>() as u8);
+                let character = arguments.next::<i32>() as u8;
+                pad(&spec, &[character], out);
                 return n;
             }
             b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
@@ -140,7 +141,7 @@ fn format_conversion(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>
             }
             b'p' => {
                 let value = arguments.next::<u64>();
-                out.extend(format!("{value:#x}").bytes());
+                pad(&spec, format!("{value:#x}").as_bytes(), out);
                 return n;
             }
             b's' => {
@@ -172,6 +173,26 @@ fn format_conversion(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>
     }
     out.extend(&format[..n]);
     n
+}
+
+/// Writes a text in the field width of a conversion. The C library is not asked: a character may be
+/// zero, and its pointers look otherwise.
+fn pad(spec: &[u8], text: &[u8], out: &mut Vec<u8>) {
+    let is_flag = |c: &u8| b"-+ #0".contains(c);
+    let flags = spec[1..].iter().take_while(|c| is_flag(c)).count();
+    let left = spec[1..=flags].contains(&b'-');
+    let digits = spec[1 + flags..].iter().take_while(|c| c.is_ascii_digit());
+    let width = digits.fold(0usize, |sum, c| {
+        (sum * 10 + usize::from(c - b'0')).min(i32::MAX as usize)
+    });
+    let spaces = std::iter::repeat_n(b' ', width.saturating_sub(text.len()));
+    if left {
+        out.extend(text);
+        out.extend(spaces);
+    } else {
+        out.extend(spaces);
+        out.extend(text);
+    }
 }
 
 fn convert(

@@ -31,10 +31,19 @@ pub struct DataConstruct<'a> {
     pub queue: Queue,
     /// Data transferred so far.
     pub traffic: Traffic,
-    /// Start addresses of the ranges that this construct mapped.
-    new_ranges: Vec<usize>,
+    /// The references that this construct has taken.
+    entered: Entered,
     /// Items that were copied to a staging buffer already.
     staged: Vec<StagedItem>,
+}
+
+/// References to mapped ranges that a construct has taken, to give them back if it fails.
+#[derive(Debug, Default)]
+pub struct Entered {
+    /// Start addresses of the ranges that it mapped.
+    new_ranges: Vec<usize>,
+    /// Start addresses of all ranges that it counted in, and whether by `ompx_hold`.
+    counted: Vec<(usize, bool)>,
 }
 
 /// An item that was copied to a staging buffer behind the kernel.
@@ -66,7 +75,7 @@ impl<'a> DataConstruct<'a> {
             table,
             queue,
             traffic: Traffic::default(),
-            new_ranges: Vec::new(),
+            entered: Entered::default(),
             staged: Vec::new(),
         }
     }
@@ -144,11 +153,11 @@ impl<'a> DataConstruct<'a> {
             .filter(|i| i.is(map_type::ATTACH) && !i.is_private())
         {
             let (slot, pointee) = (item.base, item.begin);
-            let new_ranges = |address| match self.table.find(address, 0) {
-                Lookup::Contained(start) => self.new_ranges.contains(&start),
+            let is_new = |address| match self.table.find(address, 0) {
+                Lookup::Contained(start) => self.entered.new_ranges.contains(&start),
                 _ => false,
             };
-            if item.is(map_type::ALWAYS) || new_ranges(slot) || new_ranges(pointee) {
+            if item.is(map_type::ALWAYS) || is_new(slot) || is_new(pointee) {
                 // SAFETY: the slot is a pointer variable of the program.
                 unsafe { self.attach(slot, pointee)? };
             }
@@ -235,11 +244,12 @@ impl<'a> DataConstruct<'a> {
             };
             if counts {
                 range.enter(held);
+                self.entered.counted.push((start, held));
             }
             let offset = (begin as u64).wrapping_sub(start as u64);
             let device = range.device.wrapping_add(offset);
             // Members of a structure that this construct allocated are copied one by one.
-            let member = item.is_member() && self.new_ranges.contains(&start);
+            let member = item.is_member() && self.entered.new_ranges.contains(&start);
             if copies && size > 0 && (item.is(map_type::ALWAYS) || member) {
                 // SAFETY: by this function's contract, the range is readable.
                 unsafe { self.upload(device, begin, size)? };
@@ -274,7 +284,8 @@ impl<'a> DataConstruct<'a> {
                 attached: Vec::new(),
             },
         );
-        self.new_ranges.push(begin);
+        self.entered.new_ranges.push(begin);
+        self.entered.counted.push((begin, held));
         if copies {
             // SAFETY: by this function's contract, the range is readable.
             unsafe { self.upload(device, begin, size)? };
@@ -299,15 +310,15 @@ impl<'a> DataConstruct<'a> {
         let Some(range) = self.table.get(start) else {
             return Ok(());
         };
-        let new_ranges = AttachedPointer {
+        let pointer = AttachedPointer {
             slot,
             host,
             device: value,
         };
         let at = range.device + (slot - start) as u64;
         match range.attached.iter_mut().find(|a| a.slot == slot) {
-            Some(known) => *known = new_ranges,
-            None => range.attached.push(new_ranges),
+            Some(known) => *known = pointer,
+            None => range.attached.push(pointer),
         }
         self.write_word(at, value)
     }
@@ -485,10 +496,9 @@ impl<'a> DataConstruct<'a> {
                     const MOST: i64 = 32;
                     if !(1..=MOST).contains(&item.size) {
                         return Err(Failure::Unsupported {
-                            reason:
-                                "an update of a section with_staged gaps whose length the compiler \
+                            reason: "an update of a section with gaps whose length the compiler \
                                      does not know: it passes no number of dimensions"
-                                    .into(),
+                                .into(),
                             place: None,
                         });
                     }
@@ -596,9 +606,17 @@ impl<'a> DataConstruct<'a> {
         Ok(())
     }
 
-    /// Unmaps the ranges that this construct mapped, without copying, after a failure.
-    pub fn undo(&mut self) {
-        for start in std::mem::take(&mut self.new_ranges) {
+    /// Gives the references of `entered` back without copying, after a failure. Ranges that no
+    /// other construct refers to are unmapped.
+    pub fn undo(&mut self, entered: Entered) {
+        for (start, held) in entered.counted {
+            let Some(range) = self.table.get(start) else {
+                continue;
+            };
+            if !range.ends_mapping(held, false) {
+                range.leave(held, false);
+                continue;
+            }
             if let Some(range) = self.table.remove(start)
                 && let Some(allocation) = range.allocation
             {
@@ -606,6 +624,11 @@ impl<'a> DataConstruct<'a> {
                 let _ = self.device.free(allocation, MemoryKind::Device);
             }
         }
+    }
+
+    /// Returns the references that this construct has taken.
+    pub fn take_entered(&mut self) -> Entered {
+        std::mem::take(&mut self.entered)
     }
 }
 
