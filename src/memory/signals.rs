@@ -472,6 +472,9 @@ pub fn raise_trap(kind: TrapKind, ip: *const u64) -> ! {
     die(kind.signal())
 }
 
+/// `si_code` of a general-protection fault, for which the kernel knows no address.
+const SI_KERNEL: i32 = 0x80;
+
 extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     if let Some(hook) = COMPILER_HOOK.get() {
         hook(signal);
@@ -517,6 +520,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
             libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL if sent => {
                 die(signal);
             }
+            libc::SIGSEGV if (*info).si_code == SI_KERNEL => TrapKind::RefusedAccess,
             libc::SIGSEGV if address == pc => TrapKind::BadCall(address),
             libc::SIGSEGV if near_native_stack(!state.is_null(), sp, address) => {
                 TrapKind::StackOverflow

@@ -83,6 +83,9 @@ impl fmt::Display for FpException {
 pub enum TrapKind {
     /// A read or write of an address that is not mapped or not permitted.
     BadAddress(usize),
+    /// An access that the processor refuses without naming an address: one that is not canonical,
+    /// or a vector access that is not aligned.
+    RefusedAccess,
     /// Integer division by zero or overflow of a signed division.
     IntegerDivision,
     /// A floating-point exception that the guest had unmasked (`feenableexcept`).
@@ -109,9 +112,10 @@ impl TrapKind {
     /// Returns the signal that ends a native run in the same situation.
     pub fn signal(self) -> i32 {
         match self {
-            TrapKind::BadAddress(_) | TrapKind::StackOverflow | TrapKind::BadCall(_) => {
-                libc::SIGSEGV
-            }
+            TrapKind::BadAddress(_)
+            | TrapKind::RefusedAccess
+            | TrapKind::StackOverflow
+            | TrapKind::BadCall(_) => libc::SIGSEGV,
             TrapKind::IntegerDivision | TrapKind::FloatingPoint(_) => libc::SIGFPE,
             TrapKind::Unreachable | TrapKind::BuiltinTrap => libc::SIGILL,
             TrapKind::BadJump
@@ -146,6 +150,11 @@ impl fmt::Display for Trap {
             TrapKind::BadAddress(a) => write!(
                 f,
                 "access to address {a:#x}, which is not mapped or not permitted"
+            ),
+            TrapKind::RefusedAccess => write!(
+                f,
+                "access to an address that cannot exist (a damaged pointer?), or a vector access \
+                 that is not aligned"
             ),
             TrapKind::IntegerDivision => write!(f, "integer division by zero or overflow"),
             TrapKind::FloatingPoint(exception) => {
