@@ -6,6 +6,7 @@
 use ompvm_llvm::cache::Cache;
 use ompvm_offload::nvptx;
 use ompvm_support::error::Error;
+use ompvm_support::settings::{self, Settings};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -14,25 +15,29 @@ use std::path::PathBuf;
 /// Cheap to create and to clone; several may exist.
 ///
 /// ```no_run
-/// use ompvm::api::{Cache, Engine};
+/// use ompvm::api::Engine;
 ///
 /// // Loads and stores compiled code where the command line does.
-/// let engine = Engine::new().cache(Cache::of_user());
+/// let engine = Engine::new().user_cache();
 /// ```
 #[derive(Clone, Debug)]
 pub struct Engine {
     pub(super) cache: Option<Cache>,
     pub(super) contract: bool,
+    pub(super) settings: &'static Settings,
 }
 
 impl Engine {
-    /// Creates an engine. Installs, once per process, the handlers for faults of guest code.
+    /// Creates an engine. Once per process, installs the handlers for faults of guest code, and reads
+    /// ompvm's own variables (`OMPVM_*`) from the environment, with a warning on standard error for
+    /// each value that is not understood.
     pub fn new() -> Engine {
         ompvm_tier::runtime::install_fault_handlers();
         ompvm_tier::runtime::init();
         Engine {
             cache: None,
             contract: false,
+            settings: settings::from_environment(),
         }
     }
 
@@ -52,6 +57,14 @@ impl Engine {
         nvptx::set_cache(cache.clone());
         self.cache = cache;
         self
+    }
+
+    /// Stores modules and their compiled code where the command line does: in the folder that
+    /// `OMPVM_CACHE_DIR` names, or in `ompvm` in `$XDG_CACHE_HOME` or `~/.cache`. Uses no cache if the
+    /// user has no home folder. See [`Engine::cache`].
+    pub fn user_cache(self) -> Engine {
+        let cache = Cache::of_user(self.settings);
+        self.cache(cache)
     }
 
     /// Reports code that is compiled from now on to a profiler or debugger, in the whole process.
@@ -155,7 +168,8 @@ impl Config {
     }
 
     /// Sets an environment variable. It is set in the whole process when the program starts,
-    /// because the C library has only one environment.
+    /// because the C library has only one environment. Variables of ompvm itself (`OMPVM_*`) have no
+    /// effect here: they were read when the first engine was created.
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((key.into(), value.into()));
         self
@@ -251,12 +265,12 @@ impl Config {
     }
 }
 
-pub use ompvm_offload::auto_offload::Mode as Offload;
-pub use ompvm_offload::devices::DeviceSelection as Devices;
+pub use ompvm_support::settings::DeviceSelection as Devices;
+pub use ompvm_support::settings::OffloadMode as Offload;
 
 /// Parses a device selection such as `emulated`, `emulated:2` or `host`.
 pub fn parse_devices(text: &str) -> Option<Devices> {
-    ompvm_offload::devices::parse(text)
+    Devices::parse(text)
 }
 
 /// Returns a report of the regions that ran on devices so far: one line for each region and device,

@@ -59,7 +59,7 @@ impl Module {
                 bytes: bytes.clone(),
             })
             .collect();
-        kernelize(&files).map_err(|cause| Error::Input {
+        kernelize(&files, self.settings.dump_kernels.as_deref()).map_err(|cause| Error::Input {
             file: module.name.clone(),
             cause,
         })
@@ -119,7 +119,8 @@ impl Module {
             name: module.name.clone(),
             teams: 0,
         };
-        let compiled = nvptx::compile(&code, architecture).map_err(|e| damaged(e.to_string()))?;
+        let compiled = nvptx::compile(&code, architecture, self.settings)
+            .map_err(|e| damaged(e.to_string()))?;
         let (mut kernels, mut refused) = (Vec::new(), Vec::new());
         for kernel in compiled.lowered.kernels {
             match kernel.refused {

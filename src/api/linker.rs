@@ -11,6 +11,7 @@ use ompvm_ir as ir;
 use ompvm_llvm::cache::CacheEntry;
 use ompvm_offload as offload;
 use ompvm_support::error::Error;
+use ompvm_support::settings::Settings;
 use ompvm_tier::archive::Archive;
 use ompvm_tier::host::{HostFunction, IntoHost};
 use ompvm_tier::libraries::Libraries;
@@ -88,24 +89,9 @@ impl Linker {
             libraries: module.libraries.clone(),
             host: self.host.clone(),
             late: self.late,
+            settings: module.settings,
         })
     }
-}
-
-/// Returns the setting of `OMPVM_OFFLOAD` for regions of the host.
-fn offload_from_env() -> offload::auto_offload::Mode {
-    let text = std::env::var("OMPVM_OFFLOAD").ok();
-    text.and_then(|t| offload::auto_offload::parse(&t))
-        .unwrap_or_default()
-}
-
-/// Returns the device selection of the environment.
-fn devices_from_env() -> offload::devices::DeviceSelection {
-    let names = ["OMPVM_DEVICE", "OMP_DEFAULT_DEVICE"];
-    let mut choices = names
-        .into_iter()
-        .filter_map(|name| offload::devices::parse(&std::env::var(name).ok()?));
-    choices.next().unwrap_or_default()
 }
 
 /// A linked program. It can be started several times; each process has its own data.
@@ -117,6 +103,8 @@ pub struct Program {
     libraries: Vec<String>,
     host: HashMap<String, Arc<HostFunction>>,
     late: bool,
+    /// Settings of the module's engine.
+    settings: &'static Settings,
 }
 
 impl Program {
@@ -134,8 +122,9 @@ impl Program {
         if config.offload_report {
             offload::report::enable();
         }
-        offload::devices::select(config.devices.unwrap_or_else(devices_from_env));
-        offload::auto_offload::set_mode(config.offload.unwrap_or_else(offload_from_env));
+        let settings = self.settings;
+        offload::devices::select(config.devices.unwrap_or(settings.devices), settings);
+        offload::auto_offload::set_mode(config.offload.unwrap_or(settings.offload));
         let linked = self.symbols(&config)?;
         // With a tool, code is compiled with other runtime entries, and is not worth caching.
         let cache_entry = self
@@ -169,6 +158,7 @@ impl Program {
             },
             cache_entry,
             flush_denormals: config.flush_denormals,
+            settings,
             restart: config.restart.map(|(command, file)| Restart {
                 command: command.iter().map(|word| restart::c_string(word)).collect(),
                 file: restart::c_string(file.as_os_str()),
@@ -189,14 +179,15 @@ impl Program {
         };
         let linked = self.symbols(config)?;
         self.store_module(&linked, &cache_entry);
-        process::compile(&linked, cache_entry)
+        process::compile(&linked, cache_entry, self.settings)
     }
 
     /// Resolves every symbol.
     fn symbols(&self, config: &Config) -> Result<Linked, Error> {
         // Libraries are opened first, because one of them may be a tool.
         let names = [&self.libraries[..], &config.libraries].concat();
-        let libraries = Libraries::open(&names, &config.library_paths)?;
+        let mut libraries = Libraries::open(&names, &config.library_paths)?;
+        libraries.loader_path = self.settings.loader_path.clone();
         let own_tool = process::ompt_start_tool(&self.module).is_some();
         let environment = Environment {
             runtime: runtime::lookup_for(own_tool),

@@ -6,10 +6,11 @@
 use super::config::Engine;
 use super::inspect::Inspection;
 use ompvm_ir as ir;
-use ompvm_llvm::Input;
 use ompvm_llvm::cache::CacheEntry;
 use ompvm_llvm::native::Bitcode;
+use ompvm_llvm::{Input, ReadOptions};
 use ompvm_support::error::{Error, Unsupported};
+use ompvm_support::settings::Settings;
 use ompvm_tier::archive::{self, Archive, ElfKind, MemberId};
 use ompvm_tier::{link, runtime};
 use std::path::PathBuf;
@@ -74,6 +75,8 @@ pub struct Module {
     pub(super) archives: Vec<Arc<Archive>>,
     /// Paths of the shared libraries among the files.
     pub(super) libraries: Vec<String>,
+    /// Settings of the engine.
+    pub(super) settings: &'static Settings,
 }
 
 impl Module {
@@ -150,13 +153,20 @@ impl Module {
                 module.contracted = engine.contract;
                 module
             }
-            None => ompvm_llvm::read_program(&inputs, engine.contract)?,
+            None => ompvm_llvm::read_program(
+                &inputs,
+                ReadOptions {
+                    contract: engine.contract,
+                    parallel: engine.settings.chaos.is_some(),
+                },
+            )?,
         };
         Ok(Module {
             ir: Arc::new(ir),
             cache_entry: cache_entry.map(Arc::new),
             archives,
             libraries: Vec::new(),
+            settings: engine.settings,
         })
     }
 

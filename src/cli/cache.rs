@@ -5,6 +5,7 @@ use super::args::{CacheAction, CacheOptions, CompileOptions, FpContract};
 use super::message;
 use crate::api::{Cache, Config, Engine, Linker, Module, Stats, Tier};
 use ompvm_support::error::Error;
+use ompvm_support::settings::Settings;
 use std::process::ExitCode;
 
 /// Compiles a program into the user's cache.
@@ -17,7 +18,7 @@ pub fn compile(options: CompileOptions) -> ExitCode {
 
 fn fill(options: CompileOptions) -> Result<(), Error> {
     let engine = Engine::default()
-        .cache(Cache::of_user())
+        .user_cache()
         .contract(options.fp_contract == FpContract::On);
     let module = Module::from_files(&engine, &options.files)?;
     let mut config = Config::new()
@@ -47,9 +48,10 @@ fn fill(options: CompileOptions) -> Result<(), Error> {
 }
 
 /// Shows what the user's cache holds, or empties it.
-pub fn run(options: &CacheOptions) -> ExitCode {
-    let Some(cache) = Cache::of_user() else {
-        let why = "there is no cache: neither XDG_CACHE_HOME nor HOME names a folder";
+pub fn run(options: &CacheOptions, settings: &Settings) -> ExitCode {
+    let Some(cache) = Cache::of_user(settings) else {
+        let why =
+            "there is no cache: neither OMPVM_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder";
         return message::failed(&Error::Host(why.into()));
     };
     match options.action {

@@ -15,6 +15,7 @@ mod link_options;
 mod message;
 mod run;
 
+use ompvm_support::settings;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -25,10 +26,10 @@ const FAILED: u8 = 125;
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     match args::parse(arguments) {
-        Ok(args::Command::Run(options)) => run::run(options),
+        Ok(args::Command::Run(options)) => run::run(options, settings::from_environment()),
         Ok(args::Command::Inspect(options)) => inspect::run(&options),
         Ok(args::Command::Compile(options)) => cache::compile(options),
-        Ok(args::Command::Cache(options)) => cache::run(&options),
+        Ok(args::Command::Cache(options)) => cache::run(&options, settings::from_environment()),
         Ok(args::Command::Compare(options)) => compare::run(&options),
         Err(shown) => {
             // clap sends help and version to standard output with status 0, and wrong usage to

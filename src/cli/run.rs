@@ -12,6 +12,7 @@ use crate::api::{
 use ompvm_support::error::Error;
 use ompvm_support::file_limit::NoSizeSignal;
 use ompvm_support::fp_env::DefaultFpEnv;
+use ompvm_support::settings::Settings;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
@@ -21,8 +22,8 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 /// Runs the program. Returns only if it could not be started.
-pub fn run(options: RunOptions) -> ExitCode {
-    match start(options) {
+pub fn run(options: RunOptions, settings: &Settings) -> ExitCode {
+    match start(options, settings) {
         // SAFETY: the program has returned from `main`, after which native start-up code calls
         // `exit`, too.
         Ok(status) => unsafe { libc::exit(status.code()) },
@@ -30,7 +31,7 @@ pub fn run(options: RunOptions) -> ExitCode {
     }
 }
 
-fn start(options: RunOptions) -> Result<ExitStatus, Error> {
+fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> {
     let mut program = options.program;
     let command = restart_command(std::env::args_os().collect(), program.len());
     let file = std::path::absolute(&program[0]).unwrap_or_else(|_| PathBuf::from(&program[0]));
@@ -59,7 +60,7 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     let contract = options.fp_contract == args::FpContract::On;
     let cached = (options.gdb || options.tier != args::Tier::Interp) && !options.no_cache;
     let engine = Engine::default()
-        .cache(cached.then(Cache::of_user).flatten())
+        .cache(cached.then(|| Cache::of_user(settings)).flatten())
         .contract(contract);
     let profile = options.profile.map(|format| match format {
         args::Profile::Perfmap => Tool::PerfMap,
@@ -111,7 +112,7 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         && cached
         && !options.gdb
         && !options.no_advice
-        && std::env::var_os("OMPVM_ADVICE").is_none_or(|v| v != "off");
+        && settings.advice;
     let remedy = advise.then(|| compile_command(&files, contract));
     let program = Linker::new(&engine)
         .late_unsupported(options.late)

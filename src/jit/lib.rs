@@ -28,6 +28,7 @@ use ompvm_memory::thread;
 use ompvm_memory::trampoline;
 use ompvm_support::builtins;
 use ompvm_support::registry::Registration;
+use ompvm_support::settings::Settings;
 use parking_lot::RwLock;
 use std::ptr;
 use std::sync::Arc;
@@ -83,21 +84,23 @@ impl Program {
     ///
     /// `instead` maps functions of the C library that must know the interpreter to their
     /// replacements. `cache_entry` is the program's cache entry. `whole` is true if everything is
-    /// compiled before the program runs.
+    /// compiled before the program runs. `settings` name functions that stay interpreted, failures
+    /// to inject, and dumps.
     pub fn new(
         image: &Image,
         instead: HashMap<&'static str, usize>,
         cache_entry: Option<Arc<CacheEntry>>,
         whole: bool,
+        settings: &Settings,
     ) -> Program {
         let cell = image.fast_tls().and_then(thread::fast_cell_offset);
         let resolver = SymbolResolver {
             image,
             instead: &instead,
         };
-        let excluded = excluded(image, whole);
+        let excluded = excluded(image, whole, &settings.interpret);
         Program {
-            request: request(&resolver, cell.is_some(), &excluded),
+            request: request(&resolver, cell.is_some(), &excluded, settings),
             bitcode: Bitcode::new(image.module.files.clone(), image.module.line_tables.clone()),
             looked: AtomicBool::new(false),
             stored: AtomicBool::new(false),
@@ -291,6 +294,7 @@ fn request(
     resolver: &SymbolResolver<'_>,
     thread_cell: bool,
     excluded: &HashMap<FuncId, &'static str>,
+    settings: &Settings,
 ) -> CompileRequest {
     let image = resolver.image;
     let module = &image.module;
@@ -332,6 +336,8 @@ fn request(
         thread_cell,
         debug: tools::debug(),
         contracted: module.contracted,
+        fail: settings.fail.clone(),
+        dump: settings.dump_ir,
     }
 }
 
@@ -368,18 +374,17 @@ fn announce(
 
 /// Returns functions that stay interpreted without an attempt to compile them, with the reason.
 ///
-/// `OMPVM_INTERPRET`, a comma-separated list of names, keeps functions whose names contain one of
-/// them interpreted: for tests that mix the tiers on purpose.
-fn excluded(image: &Image, whole: bool) -> HashMap<FuncId, &'static str> {
+/// Functions whose names contain one of the `words` stay interpreted: for tests that mix the tiers
+/// on purpose.
+fn excluded(image: &Image, whole: bool, words: &[String]) -> HashMap<FuncId, &'static str> {
     let module = &image.module;
     let labels = labels::must_interpret(module, whole).into_iter();
     let mut excluded: HashMap<FuncId, &'static str> = labels
         .map(|f| (f, "the addresses of its labels are taken"))
         .collect();
-    let names = std::env::var("OMPVM_INTERPRET").unwrap_or_default();
     for (id, f) in &module.functions {
-        let mut words = names.split(',').filter(|w| !w.is_empty());
-        if image.func_ref(id).is_some() && words.any(|w| f.name.contains(w)) {
+        let named = words.iter().any(|word| f.name.contains(word));
+        if named && image.func_ref(id).is_some() {
             excluded.insert(id, "OMPVM_INTERPRET names it");
         }
     }

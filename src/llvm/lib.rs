@@ -64,17 +64,25 @@ pub struct Input {
 /// Returns [`Error::Input`] with the file's name and one sentence if a file is not a valid module
 /// for x86-64 Linux, if the files cannot be linked together, or if LLVM crashes on a damaged file.
 pub fn read(inputs: &[Input]) -> Result<Module, Error> {
-    finish(read_module(inputs, false, false)?)
+    finish(read_module(inputs, ReadOptions::default(), false)?)
+}
+
+/// How a program is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadOptions {
+    /// True to round `a * b + c` once where the source permits it, except in sums that loops carry.
+    pub contract: bool,
+    /// True to read on several threads even if that does not pay, for tests.
+    pub parallel: bool,
 }
 
 /// Reads a program that will be compiled, like [`read`]. Its line tables are written while the
-/// program already runs. With `contract`, `a * b + c` rounds once where the source permits it,
-/// except in sums that loops carry.
+/// program already runs.
 ///
 /// # Errors
 /// Fails as [`read`] does.
-pub fn read_program(inputs: &[Input], contract: bool) -> Result<Module, Error> {
-    finish(read_module(inputs, contract, true)?)
+pub fn read_program(inputs: &[Input], options: ReadOptions) -> Result<Module, Error> {
+    finish(read_module(inputs, options, true)?)
 }
 
 /// Assembles the module's naked functions and its file-scope assembly.
@@ -92,18 +100,21 @@ fn finish(mut module: Module) -> Result<Module, Error> {
     Ok(module)
 }
 
-/// Reads the files, on several threads if that pays.
-fn read_module(inputs: &[Input], contract: bool, tables: bool) -> Result<Module, Error> {
+/// Reads the files, on several threads if that pays or is asked for.
+fn read_module(inputs: &[Input], options: ReadOptions, tables: bool) -> Result<Module, Error> {
     if let [file] = inputs
         && parse::is_bitcode(&file.bytes)
     {
-        let threads = parallel_read::worthwhile(file.bytes.len());
-        let read = (threads > 1).then(|| parallel_read::read(file, contract, threads));
+        let threads = match options.parallel {
+            true => parallel_read::SEVERAL,
+            false => parallel_read::worthwhile(file.bytes.len()),
+        };
+        let read = (threads > 1).then(|| parallel_read::read(file, options.contract, threads));
         if let Some(module) = read.flatten() {
             return Ok(module);
         }
     }
-    one(inputs, contract, tables)
+    one(inputs, options.contract, tables)
 }
 
 /// Reads the files on one thread, which then writes the line tables if asked to.

@@ -26,15 +26,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const WORTH: usize = 24 << 10;
 /// Most threads: each holds the declarations in memory, so more threads gain less.
 const MOST: usize = 4;
+/// Number of threads if reading on several is asked for.
+pub(super) const SEVERAL: usize = 3;
 /// Size of the largest file that is read in parallel, since each thread multiplies its memory.
 const LARGE: usize = 16 << 20;
 
-/// Returns the number of threads to read a file of that size with now. In chaos mode
-/// (`tier::chaos`) there are several whatever the size.
+/// Returns the number of threads to read a file of that size with now.
 pub(super) fn worthwhile(bytes: usize) -> usize {
-    if std::env::var_os("OMPVM_CHAOS").is_some() {
-        return 3;
-    }
     if !(2 * WORTH..=LARGE).contains(&bytes) {
         return 1;
     }

@@ -19,9 +19,9 @@
 //!
 //! Does not record blocks of `mmap`, of OpenMP's allocators and of native libraries.
 
+use ompvm_support::settings;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The least bytes of a recorded block.
@@ -122,10 +122,7 @@ impl Table {
 /// Starts to record the allocations of the calling thread.
 #[inline]
 pub fn record_allocations() {
-    // The environment is read once: each call from Rust comes here.
-    static ASKED: OnceLock<bool> = OnceLock::new();
-    let asked = || std::env::var_os("OMPVM_SPECULATE").is_none_or(|v| v != "0");
-    if *ASKED.get_or_init(asked) {
+    if settings::current().speculate {
         RECORDING.set(true);
     }
 }

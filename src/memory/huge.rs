@@ -12,7 +12,7 @@
 //! turns it off. Memory that the program allocates is left to the C library (see the tunable
 //! `glibc.malloc.hugetlb`).
 
-use ompvm_support::cgroup;
+use ompvm_support::{cgroup, settings};
 use std::ffi::c_void;
 use std::fs;
 
@@ -24,7 +24,7 @@ const PAGE: usize = 4096;
 /// Requests huge pages for ranges (address, bytes) of fresh mappings made by this process.
 pub fn advise(ranges: &[(usize, usize)]) {
     let total: usize = ranges.iter().map(|r| r.1).sum();
-    let off = std::env::var("OMPVM_HUGE_PAGES").is_ok_and(|v| v == "0");
+    let off = !settings::current().huge_pages;
     if ranges.is_empty() || off || !pays() || room().is_none_or(|r| total as u64 > r / 2) {
         return;
     }

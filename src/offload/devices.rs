@@ -10,23 +10,12 @@ use super::program::{self, Program, requires};
 use super::{cuda, emulated};
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
-use ompvm_kmpc::icv::settings;
+use ompvm_kmpc::icv;
+use ompvm_support::settings::{self, DeviceSelection, Settings};
 use parking_lot::{Mutex, RwLock};
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-
-/// Selects the devices of the process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DeviceSelection {
-    /// The GPUs of the machine.
-    #[default]
-    Hardware,
-    /// The given number of emulated devices.
-    Emulated(u32),
-    /// No device.
-    None,
-}
 
 /// Suffix of a reference pointer: a device variable that points to a variable of the program
 /// (`declare target link`, or any under `unified_shared_memory`).
@@ -54,46 +43,40 @@ pub struct DeviceState {
     disabled: AtomicBool,
 }
 
-static SELECTION: Mutex<DeviceSelection> = Mutex::new(DeviceSelection::Hardware);
+/// The selection, and the settings of the devices.
+static SELECTION: Mutex<(DeviceSelection, &Settings)> =
+    Mutex::new((DeviceSelection::Hardware, &settings::DEFAULT));
 static DEVICES: OnceLock<Vec<DeviceState>> = OnceLock::new();
 
-/// Selects the devices and registers the device hooks of the runtime. Has no effect on the devices
-/// once they are discovered.
-pub fn select(selection: DeviceSelection) {
-    *SELECTION.lock() = selection;
+/// Selects the devices, with the `settings` of their memory, driver and dumps, and registers the
+/// device hooks of the runtime. Has no effect on the devices once they are discovered.
+pub fn select(selection: DeviceSelection, settings: &'static Settings) {
+    *SELECTION.lock() = (selection, settings);
     hooks::set_devices(&hooks::Devices {
         count: || count() as i32,
         uid: |number| get(number).map(|state| state.uid.as_c_str()),
     });
 }
 
-/// Parses a device selection such as `emulated`, `emulated:2` or `host`.
-pub fn parse(text: &str) -> Option<DeviceSelection> {
-    let text = text.trim().to_ascii_lowercase();
-    match text.as_str() {
-        "host" | "none" => return Some(DeviceSelection::None),
-        "emulated" => return Some(DeviceSelection::Emulated(1)),
-        _ => {}
-    }
-    let count: u32 = text.strip_prefix("emulated:")?.parse().ok()?;
-    (1..=64)
-        .contains(&count)
-        .then_some(DeviceSelection::Emulated(count))
+/// Returns the settings of devices: of the program that was started last.
+pub(super) fn installed() -> &'static Settings {
+    SELECTION.lock().1
 }
 
 /// Returns all devices and discovers them at the first call.
 pub fn all() -> &'static [DeviceState] {
     DEVICES.get_or_init(|| {
         let mut list: Vec<Arc<dyn Device>> = Vec::new();
-        match *SELECTION.lock() {
+        let (selection, settings) = *SELECTION.lock();
+        match selection {
             DeviceSelection::None => {}
-            DeviceSelection::Hardware => match cuda::devices() {
+            DeviceSelection::Hardware => match cuda::devices(settings) {
                 Ok(found) => list.extend(found),
                 Err(why) => eprintln!("ompvm: no GPU: {why}"),
             },
             DeviceSelection::Emulated(count) => {
                 for n in 0..count {
-                    match emulated::Device::new(n) {
+                    match emulated::Device::new(n, settings) {
                         Ok(device) => list.push(Arc::new(device)),
                         Err(why) => eprintln!("ompvm: no emulated device: {why}"),
                     }
@@ -272,7 +255,7 @@ impl DeviceState {
             units: units.map(|i| i.bytes.clone()).collect(),
             arch: arch.to_owned(),
             name: program.name.clone(),
-            teams: settings().num_teams,
+            teams: icv::settings().num_teams,
         };
         let image = self.device.load(&code)?;
         let mut table = self.table.lock();

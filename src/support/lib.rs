@@ -17,5 +17,6 @@ pub mod machine;
 pub mod math_functions;
 pub mod processor_sharing;
 pub mod registry;
+pub mod settings;
 pub mod sync;
 pub mod topology;

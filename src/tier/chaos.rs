@@ -1,6 +1,6 @@
 //! Chaos mode: switches tiers at random points, to find code that does not survive that.
 //!
-//! With `OMPVM_CHAOS=SEED` in the environment, each function is, when its first call lowers it,
+//! With a seed in the settings (`OMPVM_CHAOS`), each function is, when its first call lowers it,
 //! compiled at once or not, with those that must switch together with it, and left at a random loop
 //! after a random number of trips or not. A seed gives the same choices in the same order of first
 //! calls, up to [`MAX_COMPILED`]. No clock is read and nothing runs beside the guest, which waits
@@ -28,12 +28,9 @@ pub struct Chaos(u64);
 const MAX_COMPILED: u32 = 200;
 
 impl Chaos {
-    /// Returns the generator that the environment asks for.
-    pub fn from_env() -> Option<Chaos> {
-        let seed = std::env::var("OMPVM_CHAOS").ok()?;
-        seed.parse()
-            .ok()
-            .map(|s: u64| Chaos(s.wrapping_add(0x9e37_79b9_7f4a_7c15)))
+    /// Creates a generator.
+    pub fn new(seed: u64) -> Chaos {
+        Chaos(seed.wrapping_add(0x9e37_79b9_7f4a_7c15))
     }
 
     /// Returns true if the baseline tier compiles the functions that LLVM does not.

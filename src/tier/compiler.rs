@@ -14,6 +14,7 @@ use ompvm_jit::{CANNOT_COMPILE, Compiled, Level, Program, Unit};
 use ompvm_llvm::cache::CacheEntry;
 use ompvm_memory::image::Image;
 use ompvm_support::clock::thread_time;
+use ompvm_support::settings::Settings;
 use ompvm_support::{demangle, internal_work};
 use parking_lot::Mutex;
 use std::fmt::Write;
@@ -96,8 +97,13 @@ pub struct Compiler {
 
 impl Compiler {
     /// Creates a compiler for the program of an image. `whole` is true if everything is compiled
-    /// before the program runs.
-    pub fn new(image: &Image, cache_entry: Option<Arc<CacheEntry>>, whole: bool) -> Compiler {
+    /// before the program runs. `settings` as for [`Program::new`].
+    pub fn new(
+        image: &Image,
+        cache_entry: Option<Arc<CacheEntry>>,
+        whole: bool,
+        settings: &Settings,
+    ) -> Compiler {
         Compiler {
             image: std::ptr::from_ref(image) as usize,
             program: Program::new(
@@ -107,6 +113,7 @@ impl Compiler {
                     .collect::<HashMap<_, _>>(),
                 cache_entry,
                 whole,
+                settings,
             ),
             started: Instant::now(),
             units: Mutex::default(),

@@ -26,6 +26,7 @@ use hashbrown::{HashMap, HashSet};
 use ompvm_ir::{Body, Callee, Const, ConstId, FuncId, GlobalRef, Module};
 use ompvm_jit::Level;
 use ompvm_memory::image::Image;
+use ompvm_support::settings::EagerPolicy;
 use ompvm_support::topology;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -210,16 +211,15 @@ fn depths(body: &Body) -> Vec<u32> {
 
 /// Returns how many threads compile eagerly: the number of processors that are idle and will be
 /// when the first team starts, or that are just idle if the team will take most. Returns `None` if
-/// other processes use most of the processors. In tests `OMPVM_AHEAD`, `always` or `never`,
-/// decides.
-pub fn threads() -> Option<usize> {
+/// other processes use most of the processors. Policies of tests do not look at processors.
+pub fn threads(policy: EagerPolicy) -> Option<usize> {
     let usable = topology::usable_cpus();
-    let idle = match std::env::var("OMPVM_AHEAD").as_deref() {
-        Ok("always") => return Some(MAX_THREADS.min(usable)),
-        Ok("never") => return None,
-        _ if usable < MIN_PROCESSORS => return None,
+    let idle = match policy {
+        EagerPolicy::Always => return Some(MAX_THREADS.min(usable)),
+        EagerPolicy::Never => return None,
+        EagerPolicy::Idle if usable < MIN_PROCESSORS => return None,
         // The program's own thread and this one run, too.
-        _ => (usable + 1).saturating_sub(topology::running_threads().max(2)),
+        EagerPolicy::Idle => (usable + 1).saturating_sub(topology::running_threads().max(2)),
     };
     let left = match queue::left_by_team() {
         0 => idle,
@@ -357,7 +357,7 @@ impl PacedEager {
         queue: &Queue,
         known: &HashSet<FuncId>,
     ) -> PacedEager {
-        if topology::usable_cpus() >= MIN_PROCESSORS || std::env::var_os("OMPVM_AHEAD").is_some() {
+        if topology::usable_cpus() >= MIN_PROCESSORS {
             return PacedEager::none();
         }
         let latency = Duration::ZERO;

@@ -18,7 +18,7 @@ use object::LittleEndian;
 use object::elf::FileHeader64;
 use object::read::elf::{Dyn, FileHeader};
 use ompvm_support::error::Error;
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CStr, CString, OsString, c_int};
 use std::path::{Path, PathBuf};
 
 /// The open libraries, in the order named.
@@ -33,6 +33,8 @@ pub struct Libraries {
     paths: Vec<PathBuf>,
     /// Static archives among the named libraries.
     pub archives: Vec<PathBuf>,
+    /// Folders that the dynamic loader searches.
+    pub loader_path: Option<OsString>,
 }
 
 /// Parts of glibc and of the OpenMP runtime, which the process always has.
@@ -104,8 +106,7 @@ impl Libraries {
 
     /// Returns a text of everything that decides which libraries are searched.
     pub fn describe(&self) -> String {
-        let folders = std::env::var_os("LD_LIBRARY_PATH");
-        let (names, paths) = (&self.names, &self.paths);
+        let (names, paths, folders) = (&self.names, &self.paths, &self.loader_path);
         format!("{names:?} {paths:?} {:?} {folders:?}", self.archives)
     }
 

@@ -24,6 +24,7 @@ use ompvm_llvm::cache::CacheEntry;
 use ompvm_memory::image::Image;
 use ompvm_memory::{internal_thread, thread};
 use ompvm_support::error::Error;
+use ompvm_support::settings::Settings;
 use ompvm_support::topology;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -54,7 +55,8 @@ pub struct Tiers {
 static COMPILERS: Mutex<Vec<Arc<Compiler>>> = Mutex::new(Vec::new());
 
 impl Tiers {
-    /// Compiles an image, or starts to compile it in the background.
+    /// Compiles an image, or starts to compile it in the background. `settings` control chaos mode,
+    /// eager compilation and the exclusion of functions.
     ///
     /// # Errors
     /// None at present.
@@ -63,8 +65,9 @@ impl Tiers {
         mode: TierPolicy,
         native: bool,
         cache_entry: Option<Arc<CacheEntry>>,
+        settings: &Settings,
     ) -> Result<Tiers, Error> {
-        let chaos = super::chaos::Chaos::from_env();
+        let chaos = settings.chaos.map(super::chaos::Chaos::new);
         if mode == TierPolicy::Interp && chaos.is_none() {
             return Ok(Tiers::default());
         }
@@ -90,6 +93,7 @@ impl Tiers {
             image,
             cache_entry,
             mode == TierPolicy::Opt && chaos.is_none(),
+            settings,
         ));
         COMPILERS.lock().push(compiler.clone());
         let mut tiers = Tiers::default();
@@ -105,7 +109,7 @@ impl Tiers {
                 let _ = interp::baseline::set_compile_at_first_call();
             }
         } else {
-            let sampler = Sampler::start(image.clone(), compiler.clone(), &cached);
+            let sampler = Sampler::start(image.clone(), compiler.clone(), &cached, settings.eager);
             if native {
                 leave_quickly();
                 sampler.detach();

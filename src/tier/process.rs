@@ -34,6 +34,7 @@ use ompvm_memory::{signals, thread, throws};
 use ompvm_offload::{auto_offload, program};
 use ompvm_support::error::{Error, Trap, TrapKind};
 use ompvm_support::fp_env;
+use ompvm_support::settings::Settings;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -61,6 +62,8 @@ pub struct ProcessOptions {
     /// True if a native guest begins with denormals flushed to zero. `None` takes the module's
     /// setting.
     pub flush_denormals: Option<bool>,
+    /// Settings of the tiers.
+    pub settings: &'static Settings,
 }
 
 /// A handler of `atexit` or `__cxa_atexit`.
@@ -188,11 +191,15 @@ pub fn ompt_start_tool(module: &ompvm_ir::Module) -> Option<ompvm_ir::FuncId> {
 ///
 /// # Errors
 /// Fails if the host refuses memory or a thread.
-pub fn compile(linked: &Linked, cache_entry: Arc<CacheEntry>) -> Result<Vec<String>, Error> {
+pub fn compile(
+    linked: &Linked,
+    cache_entry: Arc<CacheEntry>,
+    settings: &Settings,
+) -> Result<Vec<String>, Error> {
     let image = Image::place(linked.module.clone(), false, &mut |name, kind| {
         linked.resolve(name, kind)
     })?;
-    let tiers = Tiers::start(&image, TierPolicy::Opt, false, Some(cache_entry))?;
+    let tiers = Tiers::start(&image, TierPolicy::Opt, false, Some(cache_entry), settings)?;
     Ok(tiers.impossible())
 }
 
@@ -308,7 +315,13 @@ impl Process {
         if let Some(cache_entry) = &options.cache_entry {
             interp::attach_cache(&image, cache_entry.clone());
         }
-        let tiers = Tiers::start(&image, options.mode, options.native, options.cache_entry)?;
+        let tiers = Tiers::start(
+            &image,
+            options.mode,
+            options.native,
+            options.cache_entry,
+            options.settings,
+        )?;
         let process = Process {
             _devices: registration,
             _regions: regions,

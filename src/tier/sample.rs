@@ -43,6 +43,7 @@ use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread::{self, InternalThread};
 use ompvm_memory::thread;
 use ompvm_support::clock::process_time;
+use ompvm_support::settings::EagerPolicy;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -144,6 +145,8 @@ struct SamplerState {
     cached: Vec<bool>,
     /// True if no earlier run compiled anything of the program.
     first: bool,
+    /// Policy of eager compilation.
+    policy: EagerPolicy,
     /// Functions chosen for eager compilation.
     eager: Mutex<HashSet<FuncId>>,
     /// Samples taken before a pause.
@@ -152,8 +155,13 @@ struct SamplerState {
 
 impl Sampler {
     /// Starts sampling. Functions in `cached` have cached code; of these, only code of the quick
-    /// level is recompiled.
-    pub fn start(image: Arc<Image>, compiler: Arc<Compiler>, cached: &CachedCode) -> Sampler {
+    /// level is recompiled. `policy` is that of eager compilation.
+    pub fn start(
+        image: Arc<Image>,
+        compiler: Arc<Compiler>,
+        cached: &CachedCode,
+        policy: EagerPolicy,
+    ) -> Sampler {
         let functions = image.module.functions.keys();
         let done = functions
             .map(|f| !compiler.program().can_compile(f) || cached.all.contains(&f))
@@ -193,6 +201,7 @@ impl Sampler {
             warm_start,
             cached: done,
             first: cached.all.is_empty(),
+            policy,
             eager: Mutex::default(),
             left: Mutex::default(),
         });
@@ -355,8 +364,13 @@ impl SamplerState {
             return PacedEager::none();
         }
         let known = self.warm_start.planned();
-        let Some(threads) = eager::threads() else {
-            return PacedEager::new(&self.image, &self.compiler, &self.queue, known);
+        let Some(threads) = eager::threads(self.policy) else {
+            return match self.policy {
+                EagerPolicy::Idle => {
+                    PacedEager::new(&self.image, &self.compiler, &self.queue, known)
+                }
+                EagerPolicy::Always | EagerPolicy::Never => PacedEager::none(),
+            };
         };
         let chosen = eager::compile(&self.image, &self.compiler, &self.queue, threads, known);
         *self.eager.lock() = chosen;

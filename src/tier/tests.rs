@@ -15,6 +15,7 @@ use ompvm_llvm::{Input, read};
 use ompvm_memory::code_addresses::CodeAddresses;
 use ompvm_memory::func::FuncRef;
 use ompvm_memory::image::Image;
+use ompvm_support::settings;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -171,7 +172,7 @@ fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
 fn use_of_quick_code_is_observed() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
-    let compiler = Compiler::new(guest.image(), None, false);
+    let compiler = Compiler::new(guest.image(), None, false, &settings::DEFAULT);
     enter(&guest, &compiler, Level::Quick, 0);
     let probe = || osr::probe_loop(code, outer);
     // Before the first query no use is known, so it counts as used.
@@ -210,7 +211,7 @@ fn use_of_quick_code_is_observed() {
 fn quick_code_of_a_loop_leaves_for_better_code() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
-    let compiler = Compiler::new(guest.image(), None, false);
+    let compiler = Compiler::new(guest.image(), None, false, &settings::DEFAULT);
     let enter = |level, after| enter(&guest, &compiler, level, after);
     // The loop is entered at the second iteration; while it is counted, each pass of the head
     // counts.

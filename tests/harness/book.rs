@@ -1,5 +1,5 @@
-//! The documents: their commands run, their links lead somewhere, and they name every environment
-//! variable that the code reads.
+//! The documents: their commands run, their links lead somewhere, and the page on the environment
+//! has the variables that the code reads, as the code describes them.
 //!
 //! Each page is one trial. A fence ` ```LANGUAGE file=NAME ` writes a file into the page's scratch
 //! folder. A fence ` ```console ` holds commands behind `$ `, which a shell runs there in order,
@@ -13,7 +13,9 @@ use crate::compile::llvm_bin;
 use crate::run::{LIMIT, run};
 use crate::{files, ompvm, root};
 use libtest_mimic::Trial;
+use ompvm_support::settings::{Section, VARIABLES};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -181,29 +183,68 @@ fn links() -> Result<(), String> {
 }
 
 /// Variables of the build and of the tests, which users do not set.
-const INTERNAL: [&str; 3] = ["OMPVM_LOOP_DISPATCH", "OMPVM_HISTOGRAM", "OMPVM_UNDER_TEST"];
+const INTERNAL: [&str; 4] = [
+    "OMPVM_LOOP_DISPATCH",
+    "OMPVM_HISTOGRAM",
+    "OMPVM_UNDER_TEST",
+    "OMPVM_TEST_ALONE",
+];
 
-/// Checks that the page on the environment names every variable that the sources name.
+/// Returns the variables of a section as the page's table.
+fn table(section: Section) -> String {
+    let mut table = "| Variable | Values | Default | Meaning |\n|---|---|---|---|\n".to_owned();
+    for v in VARIABLES.iter().filter(|v| v.section == section) {
+        let (name, values, default, meaning) = (v.name, v.values, v.default, v.meaning);
+        let _ = writeln!(table, "| `{name}` | {values} | {default} | {meaning} |");
+    }
+    table
+}
+
+/// Checks that the page on the environment has the tables of the code's variables and names every
+/// other variable that the sources name, and that the sources and the page name no variable of
+/// ompvm's own that is not in the code's table.
 fn environment() -> Result<(), String> {
     let page = root().join("docs/src/environment.md");
     let page = std::fs::read_to_string(page).map_err(|e| e.to_string())?;
-    let mut missing = BTreeSet::new();
+    let own = |name: &str| VARIABLES.iter().any(|v| v.name == name);
+    let mut wrong = BTreeSet::new();
+    for section in [Section::Use, Section::Development, Section::Other] {
+        let table = table(section);
+        if !page.contains(&format!("\n\n{table}\n")) {
+            wrong.insert(format!("environment.md does not have the table\n{table}"));
+        }
+    }
+    for name in page.split('`').skip(1).step_by(2) {
+        if name.starts_with("OMPVM_") && is_name(name) && !own(name) {
+            wrong.insert(format!(
+                "support/settings.rs does not list {name} of the page"
+            ));
+        }
+    }
     for file in files(&root().join("src"), &["rs"]) {
         let text = std::fs::read_to_string(&file).map_err(|e| e.to_string())?;
         for literal in text.split('"').skip(1).step_by(2) {
             let known = ["OMP_", "KMP_", "OMPVM_", "GOMP_CPU"];
-            let plain = literal
-                .bytes()
-                .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
             let named = known.iter().any(|p| literal.starts_with(p)) && literal.len() > 6;
-            if plain && named && !INTERNAL.contains(&literal) && !page.contains(literal) {
-                missing.insert(literal.to_owned());
+            if !named || !is_name(literal) || INTERNAL.contains(&literal) {
+                continue;
+            }
+            if literal.starts_with("OMPVM_") && !own(literal) {
+                wrong.insert(format!("support/settings.rs does not list {literal}"));
+            } else if !page.contains(literal) {
+                wrong.insert(format!("environment.md does not name {literal}"));
             }
         }
     }
-    if missing.is_empty() {
+    if wrong.is_empty() {
         Ok(())
     } else {
-        Err(format!("environment.md does not name {missing:?}"))
+        Err(wrong.into_iter().collect::<Vec<_>>().join("\n"))
     }
+}
+
+/// Returns true if a word can be the name of a variable.
+fn is_name(word: &str) -> bool {
+    let letter = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
+    word.bytes().all(letter)
 }

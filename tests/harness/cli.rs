@@ -197,7 +197,7 @@ fn lowered_once() -> Result<(), String> {
 /// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 24] = [
+    let checks: [(&str, Check); 25] = [
         ("lowered_once", lowered_once),
         ("libraries", libraries),
         ("with", with),
@@ -317,6 +317,31 @@ pub fn trials() -> Vec<Trial> {
                 }
             }
             Ok(())
+        }),
+        ("wrong-settings", || {
+            // As for OpenMP's variables, the run continues with the default.
+            let text = "#include <stdlib.h>\n#include <sys/wait.h>\n#include <unistd.h>\n\
+                int main(int argc, char **argv) {\n\
+                if (fork() == 0) exit(0);\nwait(0);\n\
+                if (argc > 1) return 7;\n\
+                execv(\"/proc/self/exe\", (char *[]){argv[0], \"again\", 0}); return 1; }\n";
+            let bitcode = guest("settings", text)?;
+            let mut command = Command::new(ompvm());
+            command
+                .args(["run", "--no-cache"])
+                .env("OMPVM_EMULATED_MEMORY", "64Q")
+                .env("OMPVM_TARGET_TIMEOUT", "")
+                .env("OMPVM_OFFLOAD", "sometimes");
+            let ran = run(command.arg(&bitcode), "", LIMIT)?;
+            // Once for each of the two programs that the process executes, not for their children.
+            let warnings = "ompvm: warning: OMPVM_OFFLOAD=\"sometimes\" is not off, auto or force; \
+                using the default (off)\n\
+                ompvm: warning: OMPVM_EMULATED_MEMORY=\"64Q\" is not a size such as 64M; \
+                using the default (4G)\n";
+            match ran.end == End::Exit(7) && ran.stderr == warnings.repeat(2) {
+                true => Ok(()),
+                false => Err(ran.summary()),
+            }
         }),
         ("stats-of-a-short-run", || {
             // The run probably ends while LLVM compiles a large function.

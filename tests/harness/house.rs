@@ -1,4 +1,4 @@
-//! Rules of the project: layers point down, the examples run.
+//! Rules of the project: layers point down, only the edge reads the environment, the examples run.
 //!
 //! Rules that no test checks erode. Those that lints check are left to the lints.
 
@@ -30,6 +30,9 @@ const USES: [(&str, &[&str]); 9] = [
 /// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![Trial::test("house/layers_point_down", || Ok(layers()?))];
+    trials.push(Trial::test("house/environment_at_the_edge", || {
+        Ok(environment_at_the_edge()?)
+    }));
     trials.push(Trial::test(
         "house/readme_example",
         || Ok(readme_example()?),
@@ -67,6 +70,56 @@ fn layers() -> Result<(), String> {
             wrong.push(format!("{} uses cli", file.display()));
         }
     }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong.join("\n"))
+    }
+}
+
+/// The files that may read the environment.
+const EDGE: [&str; 6] = [
+    // ompvm's own variables.
+    "support/settings.rs",
+    // OpenMP's and libomp's, at the guest's start.
+    "kmpc/icv.rs",
+    "kmpc/env/display.rs",
+    "kmpc/ompt/start.rs",
+    // The command line: the search for compilers, and the report of a comparison.
+    "cli/compare/native.rs",
+    "cli/compare/report.rs",
+];
+
+/// Checks that only the files of [`EDGE`] read the environment, and that each of them does.
+fn environment_at_the_edge() -> Result<(), String> {
+    let src = root().join("src");
+    let mut wrong = Vec::new();
+    let mut readers = Vec::new();
+    for file in files(&src, &["rs"]) {
+        let name = file
+            .strip_prefix(&src)
+            .unwrap_or(&file)
+            .display()
+            .to_string();
+        let text = std::fs::read_to_string(&file).map_err(|e| e.to_string())?;
+        // Build scripts and tests are programs of their own.
+        let text = text.split("\nmod tests {").next().unwrap_or_default();
+        let code = text.lines().filter(|l| !l.trim_start().starts_with("//"));
+        let reads = ["env::var", "std::env::{", "getenv("];
+        let reads = code.clone().any(|l| reads.iter().any(|r| l.contains(r)));
+        if name.ends_with("build.rs") || !reads {
+            continue;
+        }
+        if !EDGE.contains(&&*name) {
+            wrong.push(format!(
+                "{name} reads the environment: add the variable to support/settings.rs and pass \
+                 the setting down"
+            ));
+        }
+        readers.push(name);
+    }
+    let unused = EDGE.iter().filter(|e| !readers.iter().any(|r| r == *e));
+    wrong.extend(unused.map(|e| format!("{e} does not read the environment")));
     if wrong.is_empty() {
         Ok(())
     } else {

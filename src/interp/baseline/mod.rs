@@ -46,7 +46,7 @@ mod tests;
 
 use super::frame::LoweredFunction;
 use super::osr;
-use once_cell::race::OnceBool;
+use ompvm_support::settings;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -100,16 +100,13 @@ pub fn compiles_at_first_call() -> bool {
 /// Returns false if the attempt fails; the function then stays interpreted, and later calls do
 /// nothing and return true.
 pub fn compile(lowered: &'static LoweredFunction) -> bool {
-    static TIMES: OnceBool = OnceBool::new();
     if lowered.baseline_attempted.swap(true, Ordering::AcqRel) {
         return true;
     }
     if available().is_err() {
         return false;
     }
-    let start = TIMES
-        .get_or_init(|| std::env::var_os("OMPVM_BASELINE").is_some())
-        .then(Instant::now);
+    let start = settings::current().baseline_times.then(Instant::now);
     let Some(out) = generate::compile(lowered) else {
         return false;
     };

@@ -41,7 +41,7 @@ use ompvm_ir::{
 };
 use ompvm_llvm::native::{LocationKind, ValueLocation};
 use ompvm_memory::image::Image;
-use once_cell::race::OnceBox;
+use ompvm_support::settings;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,17 +53,15 @@ pub struct Options {
     /// Insert an instruction per block that counts the executed IR instructions.
     pub count: bool,
     /// Print the bytecode of every lowered function whose name contains this string.
-    pub dump: Option<String>,
+    pub dump: Option<&'static str>,
 }
 
 impl Options {
-    /// Returns the options set by [`count_instructions`] and the environment (`OMPVM_DUMP=name`).
+    /// Returns the options set by [`count_instructions`] and the process's settings.
     pub fn current() -> Self {
-        static DUMP: OnceBox<Option<String>> = OnceBox::new();
-        let asked = || Box::new(std::env::var("OMPVM_DUMP").ok());
         Options {
             count: COUNT.load(Ordering::Relaxed),
-            dump: DUMP.get_or_init(asked).clone(),
+            dump: settings::current().dump_bytecode.as_deref(),
         }
     }
 }
@@ -186,8 +184,8 @@ pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<LoweredFunctio
     l.analyze();
     l.lay_out_guarded(&near);
     let lowered = l.lower_body(options);
-    if let Some(wanted) = &options.dump
-        && f.name.contains(wanted.as_str())
+    if let Some(wanted) = options.dump
+        && f.name.contains(wanted)
     {
         if let Some(started) = started {
             eprintln!(

@@ -23,16 +23,13 @@ mod partial;
 mod tests;
 
 pub use entry::CacheEntry;
+use ompvm_support::settings::Settings;
 use parking_lot::Mutex;
 pub use partial::abandon;
-use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Default limit of the folder, in bytes.
-const LIMIT: u64 = 1 << 30;
 
 /// A folder of compiled programs.
 #[derive(Clone, Debug)]
@@ -62,30 +59,18 @@ impl Cache {
     pub fn new(folder: impl Into<PathBuf>) -> Cache {
         Cache {
             root: folder.into(),
-            limit: LIMIT,
+            limit: Settings::DEFAULT.cache_limit,
         }
     }
 
-    /// Returns the user's cache: `$OMPVM_CACHE_DIR`, or `ompvm` in `$XDG_CACHE_HOME` or `~/.cache`,
-    /// limited by `$OMPVM_CACHE_LIMIT` (bytes, or with K, M, G). `None` if the user has no home
-    /// folder.
-    pub fn of_user() -> Option<Cache> {
-        let named = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
-        let absolute = |v: OsString| Some(PathBuf::from(v)).filter(|p| p.is_absolute());
-        let folder = named("OMPVM_CACHE_DIR").map(PathBuf::from).or_else(|| {
-            let base = named("XDG_CACHE_HOME").and_then(absolute);
-            let home = || Some(named("HOME").and_then(absolute)?.join(".cache"));
-            Some(base.or_else(home)?.join("ompvm"))
-        });
-        let Some(folder) = folder else {
+    /// Returns the user's cache in the folder, and with the limit, of the settings. `None` if the
+    /// user has no home folder.
+    pub fn of_user(settings: &Settings) -> Option<Cache> {
+        let Some(folder) = &settings.cache_folder else {
             note("off: neither OMPVM_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder");
             return None;
         };
-        let limit = named("OMPVM_CACHE_LIMIT").and_then(|v| size(&v.to_string_lossy()));
-        Some(Cache {
-            root: folder,
-            limit: limit.unwrap_or(LIMIT),
-        })
+        Some(Cache::new(folder).limit(settings.cache_limit))
     }
 
     /// Sets the limit of the folder, in bytes.
@@ -131,20 +116,6 @@ impl Cache {
     fn make(&self, folder: &Path) -> std::io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)
     }
-}
-
-/// Parses a number of bytes: digits, then nothing, K, M or G.
-pub fn size(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let shift = match text[digits.len()..].trim() {
-        "" => 0,
-        "K" | "k" | "KB" | "KiB" => 10,
-        "M" | "m" | "MB" | "MiB" => 20,
-        "G" | "g" | "GB" | "GiB" => 30,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 /// Statistics of this process's caches.

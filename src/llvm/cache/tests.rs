@@ -1,6 +1,6 @@
 //! Tests of files that are read back, intact and damaged.
 
-use super::{Cache, file, size};
+use super::{Cache, file};
 
 const KEY: [u8; 32] = [7; 32];
 
@@ -32,17 +32,6 @@ fn a_file_of_another_entry_is_refused() {
     let packed = file::pack(&KEY, "module", b"bytes");
     assert_eq!(file::unpack(&[8; 32], "module", packed.clone()), None);
     assert_eq!(file::unpack(&KEY, "unit-1", packed), None);
-}
-
-#[test]
-fn sizes_are_parsed() {
-    assert_eq!(size("1000"), Some(1000));
-    assert_eq!(size("2K"), Some(2048));
-    assert_eq!(size(" 3 MiB "), Some(3 << 20));
-    assert_eq!(size("1G"), Some(1 << 30));
-    for wrong in ["", "M", "-1", "1T", "1.5G"] {
-        assert_eq!(size(wrong), None, "{wrong}");
-    }
 }
 
 #[test]

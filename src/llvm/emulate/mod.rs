@@ -26,6 +26,7 @@ use super::{Input, initialize_target};
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::prelude::*;
 use std::ffi::CString;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Prefix of the device's intrinsics, which are ordinary functions here.
@@ -45,6 +46,9 @@ pub trait DeviceEnvironment: Send + Sync {
     /// Returns the address of the function that replaces one that the code does not define; 0 if
     /// there is none.
     fn function(&self, name: &str) -> usize;
+
+    /// Returns the file that receives the retargeted IR, if any.
+    fn dump_file(&self) -> Option<&Path>;
 }
 
 /// A variable of the device.
@@ -155,7 +159,7 @@ fn work(inputs: &[Input], environment: &dyn DeviceEnvironment) -> Result<Emulate
     llvm!(debuginfo::LLVMStripModuleDebugInfo(module));
     let ir = super::raw::take_message(llvm!(core::LLVMPrintModuleToString(module)));
     drop(parsed);
-    if let Some(file) = std::env::var_os("OMPVM_DUMP_DEVICE") {
+    if let Some(file) = environment.dump_file() {
         let _ = std::fs::write(file, &ir);
     }
     let mut jit = Jit::closed().map_err(damaged)?;

@@ -17,6 +17,7 @@ use hashbrown::HashMap;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::prelude::*;
 use std::fmt::Write;
+use std::path::Path;
 use std::ptr::null_mut;
 
 /// Most words in a kernel's arguments beside the launch environment.
@@ -65,8 +66,12 @@ pub(super) struct KernelMemory {
     pub scratch: u64,
 }
 
-/// Generates the unit of kernels for regions with these roots.
-pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<KernelUnit, String> {
+/// Generates the unit of kernels for regions with these roots, and writes its IR to the file `dump`.
+pub(super) fn unit(
+    parsed: &Parsed,
+    made: &[(&Kernel, &[Root])],
+    dump: Option<&Path>,
+) -> Result<KernelUnit, String> {
     let module = parsed.module;
     for function in functions(module).collect::<Vec<_>>() {
         if let Some(name) = device_names::device_math_name(&name_of(function))
@@ -126,7 +131,7 @@ pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Kerne
             "the kernels generated for its regions are not valid LLVM IR: {message}"
         ));
     }
-    if let Some(file) = std::env::var_os("OMPVM_DUMP_OUTLINED") {
+    if let Some(file) = dump {
         let text = take_message(llvm!(core::LLVMPrintModuleToString(module)));
         let _ = std::fs::write(file, text);
     }

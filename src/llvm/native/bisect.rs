@@ -8,7 +8,7 @@
 //! The consequences for callers are left to `tier::call_closure`, and what is remembered to
 //! `cache`.
 
-use super::{Bitcode, CompileError, Level, Object, Session, Unit, fault_injection, pipeline};
+use super::{CompileError, Level, Object, Session, Unit, fault_injection, pipeline};
 use crate::contain;
 use crate::native::symbol::Symbol;
 use std::time::Duration;
@@ -31,14 +31,14 @@ enum Member {
     Entry(usize),
 }
 
-impl Bitcode {
-    fn limit(&self) -> Duration {
-        let mebibytes = (self.size() >> 20) as u32;
-        fault_injection::limit().unwrap_or(TIME + TIME_PER_MEBIBYTE * mebibytes)
-    }
-}
-
 impl Session<'_> {
+    /// Returns the time limit of an attempt.
+    fn limit(&self) -> Duration {
+        let mebibytes = (self.bitcode.size() >> 20) as u32;
+        let injected = fault_injection::limit(self.request.fail.as_ref());
+        injected.unwrap_or(TIME + TIME_PER_MEBIBYTE * mebibytes)
+    }
+
     /// Compiles a unit in as few pieces as possible. [`Object::skipped`] lists what cannot be
     /// compiled.
     ///
@@ -64,7 +64,7 @@ impl Session<'_> {
     }
 
     fn contained(&self, unit: &Unit) -> Result<Object, CompileError> {
-        let done = contain::run(self.bitcode.limit(), || self.attempt(unit));
+        let done = contain::run(self.limit(), || self.attempt(unit));
         done.unwrap_or_else(|failure| {
             pipeline::forget_machines();
             let mut symbols = symbols(&failure.passes);

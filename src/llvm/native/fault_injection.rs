@@ -5,84 +5,62 @@
 //! error), `crash`, `abort`, `overflow` (of the stack), `memory`, `endless`, `grow`. With `@full`
 //! appended to the kind, only code of the full level fails.
 
-use super::{CompileError, Level, Unit};
+use super::{CompileError, CompileRequest, Level, Unit};
 use crate::parse::Parsed;
-use std::sync::OnceLock;
+use ompvm_support::settings::{FailureKind, InjectedFailure};
 use std::time::Duration;
 
-struct Injected {
-    kind: String,
-    full: bool,
-    name: String,
-}
-
-fn injected() -> Option<&'static Injected> {
-    static INJECTED: OnceLock<Option<Injected>> = OnceLock::new();
-    let read = || {
-        let text = std::env::var("OMPVM_FAIL").ok()?;
-        let (kind, name) = text.split_once(':')?;
-        let full = kind.strip_suffix("@full");
-        Some(Injected {
-            kind: full.unwrap_or(kind).to_owned(),
-            full: full.is_some(),
-            name: name.to_owned(),
-        })
-    };
-    INJECTED.get_or_init(read).as_ref()
-}
-
 /// Returns the time limit of an attempt if attempts are to run endlessly.
-pub(super) fn limit() -> Option<Duration> {
-    let endless = injected().filter(|i| i.kind == "endless");
+pub(super) fn limit(injected: Option<&InjectedFailure>) -> Option<Duration> {
+    let endless = injected.filter(|i| i.kind == FailureKind::Endless);
     endless.map(|_| Duration::from_millis(200))
 }
 
 /// Fails if a failure is injected for the unit.
 pub(super) fn fail(
     unit: &Unit,
-    names: &[Box<str>],
+    request: &CompileRequest,
     effort: Level,
     parsed: &Parsed,
 ) -> Result<(), CompileError> {
-    let Some(injected) = injected() else {
+    let Some(injected) = &request.fail else {
         return Ok(());
     };
     let entries = unit.entries.iter().map(|e| e.function);
     let mut all = unit.functions.iter().flatten().copied().chain(entries);
-    let meant = all.any(|f| names[f].contains(&*injected.name));
+    let meant = all.any(|f| request.names[f].contains(&*injected.name));
     if !meant || injected.full && effort == Level::Quick {
         return Ok(());
     }
-    match &*injected.kind {
-        "fatal" => {
+    match injected.kind {
+        FailureKind::Fatal => {
             // SAFETY: the function ends the process or does not return.
             unsafe { ompvm_fail_fatally() };
             Ok(())
         }
-        "error" => {
+        FailureKind::Error => {
             parsed.report("an injected error");
             Ok(())
         }
-        "grow" => Err(String::from("its passes grew, as injected").into()),
-        "crash" => {
+        FailureKind::Grow => Err(String::from("its passes grew, as injected").into()),
+        FailureKind::Crash => {
             // SAFETY: none: the fault is on purpose, in a process that a test started for it.
             unsafe { std::ptr::without_provenance_mut::<u8>(8).write_volatile(1) };
             Ok(())
         }
-        "abort" => std::process::abort(),
-        "overflow" => {
+        FailureKind::Abort => std::process::abort(),
+        FailureKind::Overflow => {
             deep(u64::MAX);
             Ok(())
         }
-        "memory" => {
+        FailureKind::Memory => {
             // SAFETY: the function requests more memory than any process has, and does not return.
             unsafe { ompvm_fail_for_memory() };
             Ok(())
         }
-        "endless" => loop {
+        FailureKind::Endless => loop {
             std::hint::spin_loop();
         },
-        _ => Ok(()),
     }
 }
 

@@ -27,6 +27,7 @@ pub use bitcode::Bitcode;
 pub(crate) use bitcode::write_line_tables;
 pub use debug_level::DebugLevel;
 pub use fast_paths::disable as disable_fast_paths;
+use ompvm_support::settings::InjectedFailure;
 pub use pipeline::{host_features_with, host_lacks};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -76,6 +77,10 @@ pub struct CompileRequest {
     pub debug: DebugLevel,
     /// True if the functions were read with `llvm.fmuladd` contracted where that pays.
     pub contracted: bool,
+    /// Failure to inject into compilations.
+    pub fail: Option<InjectedFailure>,
+    /// True to print the IR of each unit before its passes.
+    pub dump: bool,
 }
 
 /// The contents of one object file.
@@ -222,7 +227,7 @@ impl<'r> Session<'r> {
                 several,
                 wide: rewired.wide,
             };
-            fault_injection::fail(unit, &self.request.names, effort, &parsed)?;
+            fault_injection::fail(unit, self.request, effort, &parsed)?;
             pipeline::optimize(parsed.module, &machine, effort, unit_is)?;
             machine.object(parsed.module)?
         };

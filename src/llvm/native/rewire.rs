@@ -1041,7 +1041,7 @@ impl Work<'_> {
                 llvm!(core::LLVMDeleteFunction(symbol));
             }
         }
-        if std::env::var_os("OMPVM_DUMP_IR").is_some() {
+        if self.request.dump {
             let text = llvm!(core::LLVMPrintModuleToString(self.parsed.module));
             eprintln!("{}", take_message(text));
         }

@@ -30,6 +30,8 @@ fn open_names(text: &str, functions: &[FunctionBinding], level: Level) -> Vec<St
         thread_cell: false,
         debug: DebugLevel::Lines,
         contracted: false,
+        fail: None,
+        dump: false,
     };
     let unit = Unit {
         level,
@@ -165,6 +167,8 @@ fn no_pass_changes_rounding() {
         thread_cell: false,
         debug: DebugLevel::Lines,
         contracted: false,
+        fail: None,
+        dump: false,
     };
     let object = Session::open(&request, &bitcode(text))
         .compile(&Unit::default())
@@ -266,6 +270,8 @@ fn line_tables_give_the_same_code_and_the_same_lines() {
         thread_cell: false,
         debug: DebugLevel::Lines,
         contracted: false,
+        fail: None,
+        dump: false,
     };
     let program = bitcode(DESCRIBED);
     let sections = || {

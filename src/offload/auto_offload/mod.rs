@@ -34,22 +34,11 @@ use ompvm_llvm::Input;
 use ompvm_llvm::cache::CacheEntry;
 use ompvm_llvm::kernelize::{Kernelized, RegionPlan, kernelize};
 use ompvm_memory::{image, signals};
+pub use ompvm_support::settings::OffloadMode as Mode;
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 pub use wrappers::overrides;
-
-/// Selects whether parallel regions of the host run on devices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// Never.
-    #[default]
-    Off,
-    /// If the device is expected to be faster.
-    Auto,
-    /// Whenever possible.
-    Force,
-}
 
 static MODE: AtomicU8 = AtomicU8::new(0);
 
@@ -67,16 +56,6 @@ pub fn mode() -> Mode {
         1 => Mode::Auto,
         2 => Mode::Force,
         _ => Mode::Off,
-    }
-}
-
-/// Parses a mode such as `auto`.
-pub fn parse(text: &str) -> Option<Mode> {
-    match text.trim().to_ascii_lowercase().as_str() {
-        "off" | "host" | "0" => Some(Mode::Off),
-        "auto" => Some(Mode::Auto),
-        "force" => Some(Mode::Force),
-        _ => None,
     }
 }
 
@@ -210,7 +189,7 @@ fn outlined(files: &[Input]) -> Result<Kernelized, String> {
     {
         return Ok(outlined);
     }
-    let outlined = kernelize(files)?;
+    let outlined = kernelize(files, super::devices::installed().dump_kernels.as_deref())?;
     if let Some(cache_entry) = &cache_entry
         && let Ok(bytes) = postcard::to_allocvec(&outlined)
     {

@@ -6,7 +6,7 @@
 //! nowhere else.
 
 use crate::device::{Failure, Fault};
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null;
 
 /// Result of every function: 0 or an error code.
@@ -150,14 +150,14 @@ pub(super) const FUNCTION_THREADS: c_int = 0;
 pub(super) const PTX: c_int = 1;
 
 impl Driver {
-    /// Loads and initializes the driver. Returns `None` if there is no driver or no GPU.
+    /// Loads and initializes the driver in `file`, by default the system's. Returns `None` if there is no driver or no GPU.
     ///
     /// # Errors
     /// A description of why the driver does not work.
-    pub(super) fn open() -> Result<Option<Driver>, String> {
-        let name = std::env::var("OMPVM_CUDA_DRIVER").unwrap_or_else(|_| "libcuda.so.1".into());
+    pub(super) fn open(file: Option<&OsStr>) -> Result<Option<Driver>, String> {
+        let name = file.unwrap_or(OsStr::new("libcuda.so.1"));
         // SAFETY: the driver's library runs its own initializers, as in every program that uses it.
-        let Ok(library) = (unsafe { libloading::Library::new(&name) }) else {
+        let Ok(library) = (unsafe { libloading::Library::new(name) }) else {
             return Ok(None);
         };
         let driver = Driver::from(library)?;

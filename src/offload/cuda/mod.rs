@@ -21,14 +21,16 @@ pub use gpu::Gpu;
 
 use super::device::Device;
 use driver::Driver;
+use ompvm_support::settings::Settings;
 use std::sync::Arc;
 
-/// Returns the GPUs of this machine in the driver's order; none if there is no driver.
+/// Returns the GPUs of this machine in the driver's order; none if there is no driver. `settings`
+/// name the driver.
 ///
 /// # Errors
 /// A description of why the driver does not work.
-pub fn devices() -> Result<Vec<Arc<dyn Device>>, String> {
-    let Some(driver) = Driver::open()? else {
+pub fn devices(settings: &Settings) -> Result<Vec<Arc<dyn Device>>, String> {
+    let Some(driver) = Driver::open(settings.cuda_driver.as_deref())? else {
         return Ok(Vec::new());
     };
     let driver = Arc::new(driver);

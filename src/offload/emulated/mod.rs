@@ -22,8 +22,10 @@ use hashbrown::HashMap;
 use ompvm_llvm::Input;
 use ompvm_llvm::emulate::{self, DeviceEnvironment, Emulated, Refusal};
 use ompvm_memory::internal_thread;
+use ompvm_support::settings::Settings;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -49,6 +51,8 @@ pub struct Device {
     kernels: RwLock<Vec<LoadedKernel>>,
     queues: AtomicU64,
     timeout: Option<Duration>,
+    /// File that receives the IR of images.
+    dump: Option<&'static Path>,
 }
 
 /// A kernel that can be launched.
@@ -60,28 +64,21 @@ struct LoadedKernel {
     functions: Arc<Vec<usize>>,
 }
 
-/// Default memory size in bytes; `OMPVM_EMULATED_MEMORY` overrides it.
-const MEMORY: u64 = 4 << 30;
-
 impl Device {
-    /// Creates the emulated device with the given number.
+    /// Creates the emulated device with the given number, and the memory, time limit and dump file of
+    /// the settings.
     ///
     /// # Errors
     /// [`Failure::Lost`] if the system cannot reserve its address range.
-    pub fn new(number: u32) -> Result<Device> {
-        let memory = std::env::var("OMPVM_EMULATED_MEMORY").ok();
-        let memory = memory.and_then(|t| bytes(&t)).unwrap_or(MEMORY);
+    pub fn new(number: u32, settings: &'static Settings) -> Result<Device> {
         ompvm_memory::signals::set_device_hook(block::handle_fault);
-        let timeout = std::env::var("OMPVM_TARGET_TIMEOUT").ok();
-        let timeout = timeout.and_then(|t| t.trim().parse::<f64>().ok());
         Ok(Device {
             number,
-            arena: Arc::new(Arena::new(number, memory)?),
+            arena: Arc::new(Arena::new(number, settings.emulated_memory)?),
             kernels: RwLock::default(),
             queues: AtomicU64::new(1),
-            timeout: timeout
-                .filter(|t| *t > 0.0)
-                .and_then(|t| Duration::try_from_secs_f64(t).ok()),
+            timeout: settings.target_timeout,
+            dump: settings.dump_device.as_deref(),
         })
     }
 
@@ -104,24 +101,11 @@ impl Device {
     }
 }
 
-/// Parses a size such as `64M`.
-fn bytes(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" | "B" => 1,
-        "K" => 1 << 10,
-        "M" => 1 << 20,
-        "G" => 1 << 30,
-        _ => return None,
-    };
-    digits.trim().parse::<u64>().ok()?.checked_mul(unit)
-}
-
 /// Resolves symbols while an image is compiled.
 #[derive(Debug)]
 struct ImageResolver {
     arena: Arc<Arena>,
+    dump: Option<&'static Path>,
 }
 
 impl DeviceEnvironment for ImageResolver {
@@ -137,6 +121,10 @@ impl DeviceEnvironment for ImageResolver {
 
     fn function(&self, name: &str) -> usize {
         functions::address(name)
+    }
+
+    fn dump_file(&self) -> Option<&Path> {
+        self.dump
     }
 }
 
@@ -311,6 +299,7 @@ impl super::device::Device for Device {
         });
         let resolver = Arc::new(ImageResolver {
             arena: self.arena.clone(),
+            dump: self.dump,
         });
         let made = emulate::emulate(inputs, resolver).map_err(failure)?;
         let places = Arc::new(made.locations.clone());

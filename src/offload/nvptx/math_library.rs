@@ -1,11 +1,12 @@
 //! Finds a device math library on this machine.
 //!
-//! The search order is: the file that `OMPVM_LIBDEVICE` names, libdevice of a CUDA installation
-//! (`CUDA_HOME`, `CUDA_PATH`, `/usr/local/cuda`, `/opt/cuda`, the directories of distributions),
+//! The search order is: the file that the settings name, libdevice of a CUDA installation (in the
+//! settings, `/usr/local/cuda`, `/opt/cuda`, the directories of distributions),
 //! libdevice of the Python package `nvidia-cuda-nvcc`, and libclc's open library. None of them is
 //! part of ompvm.
 
 use ompvm_llvm::nvptx::MathLibrary;
+use ompvm_support::settings::Settings;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -15,9 +16,9 @@ const LIBDEVICE: &str = "nvvm/libdevice/libdevice.10.bc";
 const LIBCLC: &str = "clc/nvptx64--.bc";
 
 /// Returns the math library; the first call searches for it.
-pub(super) fn find() -> MathLibrary {
+pub(super) fn find(settings: &Settings) -> MathLibrary {
     static FOUND: OnceLock<MathLibrary> = OnceLock::new();
-    FOUND.get_or_init(search).clone()
+    FOUND.get_or_init(|| search(settings)).clone()
 }
 
 /// Returns the digest of the library for a program's cache key.
@@ -34,10 +35,10 @@ pub(super) fn digest(library: &MathLibrary) -> [u8; 32] {
         .as_bytes()
 }
 
-fn search() -> MathLibrary {
+fn search(settings: &Settings) -> MathLibrary {
     let read = |path: &Path| std::fs::read(path).ok().map(Into::into);
-    if let Some(named) = std::env::var_os("OMPVM_LIBDEVICE") {
-        return match read(Path::new(&named)) {
+    if let Some(named) = &settings.math_library {
+        return match read(named) {
             Some(bytes) if named.to_string_lossy().contains("libdevice") => {
                 MathLibrary::Libdevice(bytes)
             }
@@ -45,7 +46,8 @@ fn search() -> MathLibrary {
             None => MathLibrary::Missing,
         };
     }
-    if let Some(bytes) = cuda_folders().iter().find_map(|p| read(&p.join(LIBDEVICE))) {
+    let folders = cuda_folders(&settings.cuda_folders);
+    if let Some(bytes) = folders.iter().find_map(|p| read(&p.join(LIBDEVICE))) {
         return MathLibrary::Libdevice(bytes);
     }
     let prefixes = [
@@ -63,12 +65,9 @@ fn search() -> MathLibrary {
     }
 }
 
-fn cuda_folders() -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = ["CUDA_HOME", "CUDA_PATH"]
-        .iter()
-        .filter_map(std::env::var_os)
-        .map(PathBuf::from)
-        .collect();
+/// Returns the folders of CUDA installations, those in `first` first.
+fn cuda_folders(first: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found = first.to_vec();
     let usual = [
         "/usr/local/cuda",
         "/opt/cuda",

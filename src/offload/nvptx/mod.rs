@@ -12,6 +12,7 @@ use crate::device::{DeviceCode, Failure, Result};
 use ompvm_llvm::Input;
 use ompvm_llvm::cache::{Cache, CacheEntry};
 use ompvm_llvm::nvptx::{Lowered, LoweringRequest, lower};
+use ompvm_support::settings::Settings;
 use parking_lot::Mutex;
 
 static CACHE: Mutex<Option<Cache>> = Mutex::new(None);
@@ -55,12 +56,13 @@ fn ptx_entry(architecture: u32) -> String {
     format!("device-sm_{architecture}")
 }
 
-/// Compiles a program's images for `sm_<architecture>`, or loads them from the cache.
+/// Compiles a program's images for `sm_<architecture>`, or loads them from the cache. `settings`
+/// say where the math library is.
 ///
 /// # Errors
 /// [`Failure::Image`] for damaged images.
-pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
-    let math_library = math_library::find();
+pub fn compile(code: &DeviceCode, architecture: u32, settings: &Settings) -> Result<Compiled> {
+    let math_library = math_library::find(settings);
     let digest = math_library::digest(&math_library);
     let parts = code.units.iter().map(Vec::as_slice);
     let teams = code.teams.to_le_bytes();
