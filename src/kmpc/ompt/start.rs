@@ -9,7 +9,7 @@
 //! each reports its own end, but those that are still in a region are not awaited.
 
 use std::env;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, OsString, c_char, c_int, c_void};
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
@@ -46,6 +46,40 @@ unsafe extern "C" {
     static stdout: *mut libc::FILE;
 }
 
+/// The variables that select a tool.
+///
+/// Read at two times, when a program is linked and when a tool is looked for, because the host and
+/// the program's constructors may set them in between.
+struct ToolVariables {
+    tool: OsString,
+    libraries: Option<OsString>,
+    verbose_init: Option<OsString>,
+}
+
+impl ToolVariables {
+    fn read() -> ToolVariables {
+        ToolVariables {
+            tool: env::var_os("OMP_TOOL").unwrap_or_default(),
+            libraries: env::var_os("OMP_TOOL_LIBRARIES"),
+            verbose_init: env::var_os("OMP_TOOL_VERBOSE_INIT"),
+        }
+    }
+
+    /// Returns true if `OMP_TOOL` allows a tool; `None` if its value is invalid.
+    fn allowed(&self) -> Option<bool> {
+        match self.tool.to_string_lossy().to_lowercase().as_str() {
+            "" | "enabled" => Some(true),
+            "disabled" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Returns true if libraries are named.
+    fn names_libraries(&self) -> bool {
+        self.libraries.as_ref().is_some_and(|list| !list.is_empty())
+    }
+}
+
 /// Destination of the log of the search (`OMP_TOOL_VERBOSE_INIT`).
 enum Log {
     Off,
@@ -55,15 +89,15 @@ enum Log {
 }
 
 impl Log {
-    fn new() -> Self {
-        let Some(value) = env::var_os("OMP_TOOL_VERBOSE_INIT") else {
+    fn new(variables: &ToolVariables) -> Self {
+        let Some(value) = &variables.verbose_init else {
             return Log::Off;
         };
         match value.to_string_lossy().to_lowercase().as_str() {
             "" | "disabled" => Log::Off,
             "stdout" => Log::Out,
             "stderr" => Log::Err,
-            _ => File::create(&value).map_or(Log::Off, Log::File),
+            _ => File::create(value).map_or(Log::Off, Log::File),
         }
     }
 
@@ -86,25 +120,6 @@ impl Log {
     }
 }
 
-/// Returns true if `OMP_TOOL` allows a tool.
-fn allowed(warn: bool) -> bool {
-    let value = env::var_os("OMP_TOOL").unwrap_or_default();
-    match value.to_string_lossy().to_lowercase().as_str() {
-        "" | "enabled" => true,
-        "disabled" => false,
-        _ => {
-            if warn {
-                eprintln!(
-                    "Warning: OMP_TOOL has invalid value \"{}\".\n  legal values are \
-                     (NULL,\"\",\"disabled\",\"enabled\").",
-                    value.to_string_lossy()
-                );
-            }
-            false
-        }
-    }
-}
-
 /// Returns the process's own `ompt_start_tool`.
 fn in_process() -> *mut c_void {
     // SAFETY: looks up a null-terminated name.
@@ -114,13 +129,13 @@ fn in_process() -> *mut c_void {
 /// Returns true if there may be a tool, so that entries must be reached through gates. `guest` is
 /// true if the guest defines `ompt_start_tool`.
 pub fn wanted(guest: bool) -> bool {
-    if env::var_os("OMP_TOOL_VERBOSE_INIT").is_some() {
+    let variables = ToolVariables::read();
+    if variables.verbose_init.is_some() {
         return true;
     }
-    let named = env::var_os("OMP_TOOL_LIBRARIES").is_some_and(|list| !list.is_empty());
     // An invalid value is let pass, since the search reports it.
-    env::var_os("OMP_TOOL").is_none_or(|v| v.to_string_lossy().to_lowercase() != "disabled")
-        && (guest || named || !in_process().is_null())
+    variables.allowed() != Some(false)
+        && (guest || variables.names_libraries() || !in_process().is_null())
 }
 
 /// Address of the tool, between its start and its end.
@@ -156,12 +171,21 @@ fn decide_slowly() {
 
 /// Searches for a tool; returns true if one is active.
 fn start() -> bool {
-    let mut log = Log::new();
-    if !allowed(true) {
+    let variables = ToolVariables::read();
+    let mut log = Log::new(&variables);
+    let allowed = variables.allowed();
+    if allowed.is_none() {
+        eprintln!(
+            "Warning: OMP_TOOL has invalid value \"{}\".\n  legal values are \
+             (NULL,\"\",\"disabled\",\"enabled\").",
+            variables.tool.to_string_lossy()
+        );
+    }
+    if allowed != Some(true) {
         log.say("OMP tool disabled. \n");
         return false;
     }
-    let Some(tool) = search(&mut log) else {
+    let Some(tool) = search(&mut log, variables.libraries) else {
         return false;
     };
     // SAFETY: the tool's structure, which lives as long as the tool.
@@ -196,7 +220,7 @@ unsafe fn ask(address: *mut c_void) -> Option<*mut Tool> {
 const USED: &str = "Tool was started and is using the OMPT interface.\n";
 const LAST: &str = "----- END LOGGING OF TOOL REGISTRATION -----\n";
 
-fn search(log: &mut Log) -> Option<*mut Tool> {
+fn search(log: &mut Log, libraries: Option<OsString>) -> Option<*mut Tool> {
     log.say("----- START LOGGING OF TOOL REGISTRATION -----\n");
     log.say("Search for OMP tool in current address space... ");
     let guest = std::ptr::with_exposed_provenance_mut(GUEST_TOOL.load(Ordering::Acquire));
@@ -209,7 +233,7 @@ fn search(log: &mut Log) -> Option<*mut Tool> {
         return found;
     }
     log.say("Failed.\n");
-    let found = match env::var_os("OMP_TOOL_LIBRARIES") {
+    let found = match libraries {
         None => {
             log.say("No OMP_TOOL_LIBRARIES defined.\n");
             None
