@@ -377,7 +377,7 @@ pub static VARIABLES: [Variable; 26] = [
         section: Section::Development,
         values: "anything but `0`",
         default: "off",
-        meaning: "prints the times of the baseline compiler",
+        meaning: "prints size, address and time of each compilation of the baseline compiler",
         parser: Parser::Flag(|s| &mut s.baseline_times),
     },
     Variable {

@@ -38,8 +38,13 @@ pub fn run(filter: &str) -> Result<(), String> {
         };
     }
     setup::install_test_requirements(&tools);
-    if titles.iter().any(|title| title.contains("npb/")) {
+    let any = |part: &str| titles.iter().any(|title| title.contains(part));
+    if any("npb/") {
         build_benchmarks(&tools)?;
+    }
+    if any("house/example/") {
+        let mut build = tools.cargo();
+        process::run(build.current_dir(root()).args(["build", "--examples"]))?;
     }
     process::run(&mut harness(&tools, &[filter]))
 }
