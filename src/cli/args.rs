@@ -209,6 +209,9 @@ pub struct InspectOptions {
     /// `--ptx` their code
     #[arg(long)]
     pub offload: bool,
+    /// Print instead the textual IR of one file after these passes, for the tests of passes
+    #[arg(long = "pass", value_name = "NAME [OPTION=VALUE]...", hide = true)]
+    pub passes: Vec<String>,
     /// The bitcode or textual IR files, linked together
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,

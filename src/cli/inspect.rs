@@ -9,6 +9,9 @@ use std::process::ExitCode;
 
 /// Prints functions, regions, runtime entries and unsupported constructs.
 pub fn run(options: &InspectOptions) -> ExitCode {
+    if !options.passes.is_empty() {
+        return passes(options);
+    }
     let engine = Engine::default();
     let module = match Module::from_files(&engine, &options.files) {
         Ok(module) => module,
@@ -64,6 +67,21 @@ pub fn run(options: &InspectOptions) -> ExitCode {
         let _ = writeln!(text, "  {u}");
     }
     print!("{text}");
+    ExitCode::SUCCESS
+}
+
+/// Prints the first file's module as the passes leave it.
+fn passes(options: &InspectOptions) -> ExitCode {
+    for file in options.files.iter().take(1) {
+        let name = file.display().to_string();
+        let passed = std::fs::read(file)
+            .map_err(|e| e.to_string())
+            .and_then(|bytes| crate::llvm::passes::run(&options.passes, &name, bytes));
+        match passed {
+            Ok(text) => print!("{text}"),
+            Err(cause) => return message::failed(&Error::Input { file: name, cause }),
+        }
+    }
     ExitCode::SUCCESS
 }
 

@@ -33,6 +33,7 @@ pub mod nvptx;
 pub mod orc;
 mod parallel_read;
 mod parse;
+pub mod passes;
 mod raw;
 mod reader;
 mod shim;

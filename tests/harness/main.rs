@@ -7,6 +7,7 @@
 //!   must be reported at load (`tests/unsupported`),
 //! - errors of the command line, the cache of compiled programs, and `ompvm compare`,
 //! - the drop-in library, and native libraries with an OpenMP runtime of their own,
+//! - single passes on textual IR,
 //! - listings of bytecode, device code, damaged device images, and failures of a GPU's driver,
 //! - programs under limits, the NAS benchmarks, the examples and the layering rule.
 //!
@@ -40,6 +41,7 @@ mod neighbours;
 mod npb;
 mod omp;
 mod ompt;
+mod passes;
 mod ptx;
 mod run;
 mod tools;
@@ -135,6 +137,7 @@ fn main() {
     trials.extend(fortran::trials());
     trials.extend(golden::trials());
     trials.extend(lto::trials());
+    trials.extend(passes::trials());
     trials.extend(neighbours::trials());
     trials.extend(omp::trials());
     trials.extend(npb::trials());

@@ -15,7 +15,7 @@ mod fast_paths;
 mod fault_injection;
 pub mod osr_landing;
 pub(crate) mod pipeline;
-mod rewire;
+pub(crate) mod rewire;
 pub mod snippet;
 pub mod symbol;
 mod target_attributes;
@@ -144,7 +144,7 @@ pub struct Object {
 
 /// Reason why a unit could not be compiled.
 #[derive(Debug)]
-enum CompileError {
+pub(crate) enum CompileError {
     /// No unit of the program can be compiled.
     Whole(String),
     /// A part of this unit cannot be compiled.

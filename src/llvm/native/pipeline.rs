@@ -81,7 +81,7 @@ const QUICK: &CStr =
 
 /// Properties of a unit that select its passes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct UnitProperties {
+pub(crate) struct UnitProperties {
     /// True if the rewiring left calls that must be inlined.
     pub inline: bool,
     /// True if there is more than one function.
@@ -94,7 +94,7 @@ pub(super) struct UnitProperties {
 ///
 /// # Errors
 /// Returns the function that grew out of proportion, or LLVM's message if a pass fails.
-pub(super) fn optimize(
+pub(crate) fn optimize(
     module: LLVMModuleRef,
     machine: &HostMachine,
     level: Level,
@@ -188,7 +188,9 @@ impl HostMachine {
             Some(generator) => generator,
             None => {
                 heap_growth::populate();
-                let fresh = Rc::new(generator(host, &host.features, position_independent)?);
+                let name = &host.name;
+                let fresh = generator(host, name, &host.features, position_independent)?;
+                let fresh = Rc::new(fresh);
                 GENERATORS.with_borrow_mut(|g| g[index] = Some(fresh.clone()));
                 fresh
             }
@@ -206,8 +208,25 @@ impl HostMachine {
     pub(super) fn with_all_features() -> Result<HostMachine, String> {
         let host = host()?;
         heap_growth::populate();
-        let fresh = generator(host, &host.all_features, false)?;
+        let fresh = generator(host, &host.name, &host.all_features, false)?;
         Ok(HostMachine(Rc::new(fresh)))
+    }
+
+    /// Creates a code generator for a named processor, so that the passes decide alike on every
+    /// machine.
+    ///
+    /// # Errors
+    /// Fails as [`HostMachine::for_module`] does.
+    pub(crate) fn for_processor(module: LLVMModuleRef, name: &CStr) -> Result<HostMachine, String> {
+        let fresh = generator(host()?, name, c"", false)?;
+        let machine = HostMachine(Rc::new(fresh));
+        machine.adopt(module)?;
+        Ok(machine)
+    }
+
+    /// Returns LLVM's handle, valid for as long as this machine lives.
+    pub(crate) fn handle(&self) -> LLVMTargetMachineRef {
+        self.0.0
     }
 
     /// Gives a module this system's triple and data layout.
@@ -326,6 +345,7 @@ fn host() -> Result<&'static Host, String> {
 
 fn generator(
     host: &Host,
+    name: &CStr,
     features: &CStr,
     position_independent: bool,
 ) -> Result<Generator, String> {
@@ -342,7 +362,7 @@ fn generator(
     let machine = llvm!(target_machine::LLVMCreateTargetMachine(
         target,
         host.triple.as_ptr(),
-        host.name.as_ptr(),
+        name.as_ptr(),
         features.as_ptr(),
         LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
         if position_independent {

@@ -33,7 +33,7 @@ use ompvm_ir::{JUMP_BUFFER, JUMP_BUFFER_WORD};
 use std::ptr::null_mut;
 
 /// A module that is ready for the code generator.
-pub(super) struct Rewired {
+pub(crate) struct Rewired {
     /// Number and symbol of each compiled function.
     pub compiled: Vec<(usize, String)>,
     /// Index in the unit and symbol of each OSR entry.
@@ -64,7 +64,7 @@ const FRAMES: [(&str, &str); 3] = [
 ];
 
 /// An OSR entry, a function that the module did not have.
-pub(super) struct OsrFunction {
+pub(crate) struct OsrFunction {
     /// Index in the unit.
     pub index: usize,
     /// Number of the function that contains the loop.
@@ -84,7 +84,7 @@ struct Work<'a> {
 }
 
 /// Rewires the module.
-pub(super) fn rewire(
+pub(crate) fn rewire(
     parsed: &Parsed,
     request: &CompileRequest,
     level: Level,

@@ -27,7 +27,7 @@ pub(super) fn remove(module: LLVMModuleRef, kernels: &[Kernel]) -> Result<(), St
 
 /// Removes a kernel's stores to shared variables that neither it nor its callees read: state that
 /// the runtime keeps for entries that this kernel does not use.
-pub(super) fn unread(module: LLVMModuleRef) {
+pub(crate) fn unread(module: LLVMModuleRef) {
     let shared: Vec<LLVMValueRef> = super::variables(module)
         .filter(|&v| {
             let pointer = llvm!(core::LLVMTypeOf(v));
@@ -122,7 +122,7 @@ const ZEROS: u64 = 512;
 
 /// Expands small zeroing `memset` calls to stores of words: the code generator's loop goes by
 /// bytes.
-pub(super) fn zeros(module: LLVMModuleRef) {
+pub(crate) fn zeros(module: LLVMModuleRef) {
     let context = llvm!(core::LLVMGetModuleContext(module));
     let builder = llvm!(core::LLVMCreateBuilderInContext(context));
     let byte = llvm!(core::LLVMInt8TypeInContext(context));
@@ -172,7 +172,7 @@ pub(super) fn zeros(module: LLVMModuleRef) {
 }
 
 /// Removes barriers after which a kernel ends without touching memory: the end is a barrier itself.
-pub(super) fn barriers(module: LLVMModuleRef) {
+pub(crate) fn barriers(module: LLVMModuleRef) {
     for kernel in kernels(module) {
         let idle: Vec<LLVMValueRef> = instructions(kernel)
             .filter(|&i| is_barrier(i) && nothing_follows(i))

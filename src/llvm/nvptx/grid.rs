@@ -36,7 +36,7 @@ struct Construct {
 }
 
 /// Rewrites the constructs that it recognizes.
-pub(super) fn rewrite(module: LLVMModuleRef, kernels: &[Kernel]) {
+pub(crate) fn rewrite(module: LLVMModuleRef, kernels: &[Kernel]) {
     let Some(parallel) = function(module, "__kmpc_parallel_60") else {
         return;
     };

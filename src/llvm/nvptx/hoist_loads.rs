@@ -21,7 +21,7 @@ const MOST_LOADS: usize = 16;
 const MOST_ADDRESS_INSTRUCTIONS: usize = 8;
 
 /// Hoists the loads of all functions.
-pub(super) fn hoist(module: LLVMModuleRef) {
+pub(crate) fn hoist(module: LLVMModuleRef) {
     for function in functions(module) {
         let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
         while !block.is_null() {

@@ -38,7 +38,7 @@ impl KernelEnvironment {
 }
 
 /// Returns the kernels of a module.
-pub(super) fn read(module: LLVMModuleRef) -> Vec<Kernel> {
+pub(crate) fn read(module: LLVMModuleRef) -> Vec<Kernel> {
     functions(module)
         .filter(|&f| {
             llvm!(core::LLVMGetFunctionCallConv(f)) == KERNEL

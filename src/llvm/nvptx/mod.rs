@@ -21,13 +21,13 @@
 
 mod allowlist;
 pub(crate) mod cleanup;
-mod grid;
+pub(crate) mod grid;
 mod grid_analysis;
-mod hoist_loads;
-mod kernel_environment;
+pub(crate) mod hoist_loads;
+pub(crate) mod kernel_environment;
 pub(crate) mod machine;
 mod math_library;
-mod promote;
+pub(crate) mod promote;
 mod specialize;
 
 pub use kernel_environment::KernelEnvironment;

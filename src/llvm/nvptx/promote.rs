@@ -23,7 +23,7 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 
 /// Promotes variables of all OpenMP kernels. Returns true if it changed one.
-pub(super) fn variables_of_blocks(module: LLVMModuleRef, kernels: &[Kernel]) -> bool {
+pub(crate) fn variables_of_blocks(module: LLVMModuleRef, kernels: &[Kernel]) -> bool {
     let shared: Vec<LLVMValueRef> = variables(module)
         .filter(|&v| {
             let pointer = llvm!(core::LLVMTypeOf(v));
@@ -264,7 +264,7 @@ fn casts_of_argument(value: LLVMValueRef) -> Option<Vec<LLVMValueRef>> {
 }
 
 /// Removes barriers before which a kernel touches no memory.
-pub(super) fn leading_barriers(module: LLVMModuleRef, kernels: &[Kernel]) {
+pub(crate) fn leading_barriers(module: LLVMModuleRef, kernels: &[Kernel]) {
     for kernel in kernels.iter().filter(|k| k.refused.is_none()) {
         let Some(kernel) = function(module, &kernel.name) else {
             continue;

@@ -1,0 +1,12 @@
+; Loads stay in their block.
+; RUN: nvptx_hoist_loads
+; EXPECT: unchanged
+target triple = "nvptx64-nvidia-cuda"
+define double @k(ptr %p, ptr %q, double %a, double %b, i64 %i) {
+  %d = fdiv double %a, %b
+  br label %next
+next:
+  %x = load double, ptr %p
+  %s = fadd double %d, %x
+  ret double %s
+}

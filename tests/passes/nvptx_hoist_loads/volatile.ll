@@ -1,0 +1,10 @@
+; A volatile load stays in its place.
+; RUN: nvptx_hoist_loads
+; EXPECT: unchanged
+target triple = "nvptx64-nvidia-cuda"
+define double @k(ptr %p, ptr %q, double %a, double %b, i64 %i) {
+  %d = fdiv double %a, %b
+  %x = load volatile double, ptr %p
+  %s = fadd double %d, %x
+  ret double %s
+}

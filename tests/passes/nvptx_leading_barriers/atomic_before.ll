@@ -1,0 +1,11 @@
+; An atomic operation before the barrier touches memory.
+; RUN: nvptx_leading_barriers
+; EXPECT: unchanged
+target triple = "nvptx64-nvidia-cuda"
+define ptx_kernel void @k(ptr %p) {
+  %x = atomicrmw add ptr %p, i32 1 monotonic
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  store i32 2, ptr %p
+  ret void
+}
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)

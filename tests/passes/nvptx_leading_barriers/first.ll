@@ -1,0 +1,10 @@
+; The kernel has touched no memory before its barrier.
+; RUN: nvptx_leading_barriers
+; EXPECT: changed
+target triple = "nvptx64-nvidia-cuda"
+define ptx_kernel void @k(ptr %p) {
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  store i32 1, ptr %p
+  ret void
+}
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)

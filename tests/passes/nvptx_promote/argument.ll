@@ -1,0 +1,13 @@
+; The variable only ever holds an argument of the kernel.
+; RUN: nvptx_promote
+; EXPECT: changed
+target triple = "nvptx64-nvidia-cuda"
+@k_kernel_environment = constant { { i8, i8, i8, i32, i32, i32, i32, i32, i32 } } { { i8, i8, i8, i32, i32, i32, i32, i32, i32 } { i8 1, i8 0, i8 2, i32 1, i32 128, i32 0, i32 0, i32 0, i32 0 } }
+@s = internal addrspace(3) global i32 poison
+define ptx_kernel void @k(ptr %p, i32 %v) {
+  store i32 %v, ptr addrspace(3) @s
+  %x = load i32, ptr addrspace(3) @s
+  store i32 %x, ptr %p
+  ret void
+}
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()

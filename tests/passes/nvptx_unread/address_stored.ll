@@ -1,0 +1,10 @@
+; The address escapes to memory.
+; RUN: nvptx_unread
+; EXPECT: unchanged
+target triple = "nvptx64-nvidia-cuda"
+@s = internal addrspace(3) global i32 poison
+define ptx_kernel void @k(ptr %p) {
+  store i32 1, ptr addrspace(3) @s
+  store ptr addrspace(3) @s, ptr %p
+  ret void
+}

@@ -1,0 +1,9 @@
+; Sixty-four half words at a multiple of two.
+; RUN: nvptx_zeros
+; EXPECT: changed
+target triple = "nvptx64-nvidia-cuda"
+define void @k(ptr %p, i64 %n, i8 %v) {
+  call void @llvm.memset.p0.i64(ptr align 2 %p, i8 0, i64 128, i1 false)
+  ret void
+}
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)

@@ -1,0 +1,9 @@
+; The bytes are not zero.
+; RUN: nvptx_zeros
+; EXPECT: unchanged
+target triple = "nvptx64-nvidia-cuda"
+define void @k(ptr %p, i64 %n, i8 %v) {
+  call void @llvm.memset.p0.i64(ptr align 8 %p, i8 1, i64 24, i1 false)
+  ret void
+}
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)

@@ -1,0 +1,9 @@
+; Twenty-four bytes at a multiple of eight are three words.
+; RUN: nvptx_zeros
+; EXPECT: changed
+target triple = "nvptx64-nvidia-cuda"
+define void @k(ptr %p, i64 %n, i8 %v) {
+  call void @llvm.memset.p0.i64(ptr align 8 %p, i8 0, i64 24, i1 false)
+  ret void
+}
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
