@@ -1,0 +1,8 @@
+; The source permits one rounding, and nothing waits for it.
+; RUN: contract
+; EXPECT: changed
+define double @f(double %a, double %b, double %c) {
+  %r = call double @llvm.fmuladd.f64(double %a, double %b, double %c)
+  ret double %r
+}
+declare double @llvm.fmuladd.f64(double, double, double)

@@ -1,0 +1,20 @@
+; The signature of the entry is another one.
+; RUN: osr_entry block=1
+; EXPECT: refused it contains a `musttail` call
+define i64 @f(ptr %p, i64 %n) {
+entry:
+  %twice = mul i64 %n, 2
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %s = phi i64 [ 0, %entry ], [ %t, %loop ]
+  %at = getelementptr i64, ptr %p, i64 %i
+  %x = load i64, ptr %at
+  %t = add i64 %s, %x
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %twice
+  br i1 %more, label %loop, label %end
+end:
+  %r = musttail call i64 @f(ptr %p, i64 %t)
+  ret i64 %r
+}
