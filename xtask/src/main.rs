@@ -11,6 +11,7 @@ mod dist;
 mod fuzz;
 mod named;
 mod npb;
+mod oldest;
 mod process;
 mod setup;
 mod stress;
@@ -61,6 +62,8 @@ enum Command {
         /// Benchmarks (default: all eight)
         names: Vec<npb::Name>,
     },
+    /// Check the sources with the oldest supported compiler
+    Oldest,
     /// Count what the house rules ask for, in revisions and the working tree
     Count {
         /// Revisions of git
@@ -98,6 +101,7 @@ fn main() -> ExitCode {
             filter, dispatch, ..
         } => test::run(filter.as_deref(), dispatch),
         Command::Npb { class, names } => npb::build_all(&class, &names),
+        Command::Oldest => oldest::check(),
         Command::Count { revisions } => count::run(&revisions),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Stress(options) => stress::run(&options),
