@@ -22,9 +22,8 @@ fn set_icv(change: impl FnOnce(&mut icv::Icvs)) {
 
 /// Implements `omp_set_num_threads`.
 pub unsafe extern "C-unwind" fn set_num_threads(threads: i32) {
-    if threads > 0 {
-        set_icv(|icvs| icvs.nthreads = threads as u32);
-    }
+    // As libomp: less than one thread is one.
+    set_icv(|icvs| icvs.nthreads = threads.max(1) as u32);
 }
 
 /// Implements `omp_get_num_threads`.
@@ -91,20 +90,20 @@ pub unsafe extern "C-unwind" fn get_supported_active_levels() -> i32 {
 
 /// Implements `omp_set_schedule`.
 pub unsafe extern "C-unwind" fn set_schedule(kind: i32, chunk: i32) {
-    let plain = kind as u32 & !SCHEDULE_MONOTONIC;
-    if matches!(plain, 1..=4 | TRAPEZOIDAL) {
-        let chunk = if plain == 4 {
-            1
-        } else {
-            chunk.max(env::default_chunk(plain))
-        };
-        set_icv(|icvs| {
-            icvs.schedule = RunSchedule {
-                kind: kind as u32,
-                chunk,
-            }
-        });
+    let (mut kind, mut chunk) = (kind as u32, chunk);
+    let mut plain = kind & !SCHEDULE_MONOTONIC;
+    if !matches!(plain, 1..=4 | TRAPEZOIDAL) {
+        // As libomp: the default, static without chunks.
+        icv::warn(&format!(
+            "#37: omp_set_schedule: {kind} is no kind of schedule (omp_sched_t); using static"
+        ));
+        (kind, plain, chunk) = (1, 1, 0);
     }
+    let chunk = match plain {
+        4 => 1,
+        _ => chunk.max(env::default_chunk(plain)),
+    };
+    set_icv(|icvs| icvs.schedule = RunSchedule { kind, chunk });
 }
 
 /// Implements `omp_get_schedule`.
