@@ -217,7 +217,7 @@ fn environment() -> Result<(), String> {
     for name in page.split('`').skip(1).step_by(2) {
         if name.starts_with("OMPVM_") && is_name(name) && !own(name) {
             wrong.insert(format!(
-                "support/settings.rs does not list {name} of the page"
+                "support/settings/table.rs does not list {name} of the page"
             ));
         }
     }
@@ -230,7 +230,7 @@ fn environment() -> Result<(), String> {
                 continue;
             }
             if literal.starts_with("OMPVM_") && !own(literal) {
-                wrong.insert(format!("support/settings.rs does not list {literal}"));
+                wrong.insert(format!("support/settings/table.rs does not list {literal}"));
             } else if !page.contains(literal) {
                 wrong.insert(format!("environment.md does not name {literal}"));
             }

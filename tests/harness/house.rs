@@ -80,7 +80,7 @@ fn layers() -> Result<(), String> {
 /// The files that may read the environment.
 const EDGE: [&str; 6] = [
     // ompvm's own variables.
-    "support/settings.rs",
+    "support/settings/mod.rs",
     // OpenMP's and libomp's, at the guest's start.
     "kmpc/icv.rs",
     "kmpc/env/display.rs",
@@ -112,7 +112,7 @@ fn environment_at_the_edge() -> Result<(), String> {
         }
         if !EDGE.contains(&&*name) {
             wrong.push(format!(
-                "{name} reads the environment: add the variable to support/settings.rs and pass \
+                "{name} reads the environment: add the variable to support/settings/table.rs and pass \
                  the setting down"
             ));
         }

@@ -1,0 +1,281 @@
+//! Settings of ompvm itself, read from the environment once.
+//!
+//! [`VARIABLES`] lists every variable that ompvm reads for itself: its values, its default, its
+//! meaning, and the field of [`Settings`] that it sets. The page on the environment is checked
+//! against it. [`from_environment`] is called at the edge (the command line's entry, the creation of
+//! an engine) and installs the value for the process; everything below takes its fields as
+//! arguments. Memory, and the interpreter with its compiler, run on behalf of the whole process and
+//! take them from [`current`].
+//!
+//! A value that cannot be parsed gets a warning and the default, as OpenMP has it for its own
+//! variables: a program that runs with a wrong setting is of more use than one that does not start.
+//! An empty value counts as not set, except for flags and `OMPVM_DUMP`.
+//!
+//! Leaves the variables of OpenMP and libomp to `kmpc`, which reads them at the guest's start, as
+//! specified.
+
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+pub use table::{Section, VARIABLES, Variable};
+
+/// Settings of a process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Folder of the user's cache. `None` if the user has no home folder.
+    pub cache_folder: Option<PathBuf>,
+    /// Limit of the user's cache, in bytes.
+    pub cache_limit: u64,
+    /// True to print advice on compiling beforehand.
+    pub advice: bool,
+    /// True to generate loop versions that assume that arrays do not overlap.
+    pub speculate: bool,
+    /// True to request huge pages for large zero-initialized variables.
+    pub huge_pages: bool,
+    /// Offloading of parallel loops outside of `target` regions.
+    pub offload: OffloadMode,
+    /// Devices that `target` regions run on.
+    pub devices: DeviceSelection,
+    /// Memory of an emulated device, in bytes.
+    pub emulated_memory: u64,
+    /// Time limit of a region on an emulated device.
+    pub target_timeout: Option<Duration>,
+    /// File of the CUDA driver. `None` selects the system's.
+    pub cuda_driver: Option<OsString>,
+    /// File of the device's math library. `None` searches for it.
+    pub math_library: Option<PathBuf>,
+    /// Folders of CUDA installations that are searched first.
+    pub cuda_folders: Vec<PathBuf>,
+    /// Folders that the dynamic loader searches, as the process was started with them.
+    pub loader_path: Option<OsString>,
+    /// Seed of chaos mode, if on.
+    pub chaos: Option<u64>,
+    /// Eager compilation.
+    pub eager: EagerPolicy,
+    /// Functions whose names contain one of these words stay interpreted.
+    pub interpret: Vec<String>,
+    /// Compilation failure to inject.
+    pub fail: Option<InjectedFailure>,
+    /// True to print the times of the baseline compiler.
+    pub baseline_times: bool,
+    /// Word in the names of the functions whose bytecode is printed.
+    pub dump_bytecode: Option<String>,
+    /// True to print the IR of each unit before its passes.
+    pub dump_ir: bool,
+    /// File that receives the IR of an emulated device image.
+    pub dump_device: Option<PathBuf>,
+    /// File that receives the IR of auto-offload kernels.
+    pub dump_kernels: Option<PathBuf>,
+}
+
+/// Offloading of parallel loops outside of `target` regions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OffloadMode {
+    /// Never.
+    #[default]
+    Off,
+    /// If the device is expected to be faster.
+    Auto,
+    /// Whenever possible.
+    Force,
+}
+
+impl OffloadMode {
+    /// Parses a mode such as `auto`.
+    pub fn parse(text: &str) -> Option<OffloadMode> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "off" | "host" | "0" => Some(OffloadMode::Off),
+            "auto" => Some(OffloadMode::Auto),
+            "force" => Some(OffloadMode::Force),
+            _ => None,
+        }
+    }
+}
+
+/// Selects the devices of the process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceSelection {
+    /// The GPUs of the machine.
+    #[default]
+    Hardware,
+    /// The given number of emulated devices.
+    Emulated(u32),
+    /// No device.
+    None,
+}
+
+impl DeviceSelection {
+    /// Most emulated devices.
+    const MOST: u32 = 64;
+
+    /// Parses a device selection such as `emulated`, `emulated:2` or `host`.
+    pub fn parse(text: &str) -> Option<DeviceSelection> {
+        let text = text.trim().to_ascii_lowercase();
+        match text.as_str() {
+            "host" | "none" => return Some(DeviceSelection::None),
+            "emulated" => return Some(DeviceSelection::Emulated(1)),
+            _ => {}
+        }
+        let count: u32 = text.strip_prefix("emulated:")?.parse().ok()?;
+        (1..=Self::MOST)
+            .contains(&count)
+            .then_some(DeviceSelection::Emulated(count))
+    }
+}
+
+/// Policy of eager compilation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EagerPolicy {
+    /// On processors that are idle.
+    #[default]
+    Idle,
+    /// On all processors.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// A compilation failure to inject.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InjectedFailure {
+    /// Kind of the failure.
+    pub kind: FailureKind,
+    /// True if only code of the full level fails.
+    pub full: bool,
+    /// Word in the names of the functions whose compilation fails.
+    pub name: String,
+}
+
+impl InjectedFailure {
+    fn parse(text: &str) -> Option<InjectedFailure> {
+        let (kind, name) = text.split_once(':')?;
+        let full = kind.strip_suffix("@full");
+        Some(InjectedFailure {
+            kind: FailureKind::parse(full.unwrap_or(kind))?,
+            full: full.is_some(),
+            name: name.to_owned(),
+        })
+    }
+}
+
+/// A way in which LLVM fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// It ends the process.
+    Fatal,
+    /// It reports an error.
+    Error,
+    /// It accesses memory that does not exist.
+    Crash,
+    /// It aborts.
+    Abort,
+    /// It exhausts the stack.
+    Overflow,
+    /// It exhausts the memory.
+    Memory,
+    /// It does not end.
+    Endless,
+    /// Its passes make the code far larger.
+    Grow,
+}
+
+impl FailureKind {
+    fn parse(text: &str) -> Option<FailureKind> {
+        Some(match text {
+            "fatal" => FailureKind::Fatal,
+            "error" => FailureKind::Error,
+            "crash" => FailureKind::Crash,
+            "abort" => FailureKind::Abort,
+            "overflow" => FailureKind::Overflow,
+            "memory" => FailureKind::Memory,
+            "endless" => FailureKind::Endless,
+            "grow" => FailureKind::Grow,
+            _ => return None,
+        })
+    }
+}
+
+impl Settings {
+    /// The settings without any variable.
+    pub const DEFAULT: Settings = Settings {
+        cache_folder: None,
+        cache_limit: 1 << 30,
+        advice: true,
+        speculate: true,
+        huge_pages: true,
+        offload: OffloadMode::Off,
+        devices: DeviceSelection::Hardware,
+        emulated_memory: 4 << 30,
+        target_timeout: None,
+        cuda_driver: None,
+        math_library: None,
+        cuda_folders: Vec::new(),
+        loader_path: None,
+        chaos: None,
+        eager: EagerPolicy::Idle,
+        interpret: Vec::new(),
+        fail: None,
+        baseline_times: false,
+        dump_bytecode: None,
+        dump_ir: false,
+        dump_device: None,
+        dump_kernels: None,
+    };
+
+    /// Returns the settings that variables select, and a warning, without a full stop, for each
+    /// value that cannot be parsed. `lookup` returns the value of a variable.
+    pub fn read(lookup: &dyn Fn(&str) -> Option<OsString>) -> (Settings, Vec<String>) {
+        let mut settings = Settings::DEFAULT;
+        let mut warnings = Vec::new();
+        for variable in &VARIABLES {
+            if let Some(value) = lookup(variable.name)
+                && variable.apply(&mut settings, &value).is_none()
+            {
+                warnings.push(variable.warning(&value));
+            }
+        }
+        (settings, warnings)
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings::DEFAULT
+    }
+}
+
+/// The settings without any variable.
+pub static DEFAULT: Settings = Settings::DEFAULT;
+
+impl Default for &Settings {
+    fn default() -> Self {
+        &DEFAULT
+    }
+}
+
+/// The process's settings, once the edge has installed them.
+static SETTINGS: OnceLock<Settings> = OnceLock::new();
+
+/// Returns the process's settings, and at the first call reads them from the environment and prints
+/// warnings. Only the edge calls this: the command line and the creation of an engine.
+pub fn from_environment() -> &'static Settings {
+    SETTINGS.get_or_init(|| {
+        let (settings, warnings) = Settings::read(&|name| std::env::var_os(name));
+        for warning in warnings {
+            eprintln!("ompvm: warning: {warning}");
+        }
+        settings
+    })
+}
+
+/// Returns the process's settings: the defaults until the edge has read the environment. One load
+/// and one branch, since each call of a guest from Rust asks.
+#[inline]
+pub fn current() -> &'static Settings {
+    SETTINGS.get().unwrap_or(&DEFAULT)
+}
