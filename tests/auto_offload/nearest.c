@@ -1,4 +1,4 @@
-/* k-means: the sums in an array with data-dependent element updates stay in block memory; an iteration adds to
+/* The k-means algorithm: the sums in an array with data-dependent element updates stay in block memory; an iteration adds to
  * them and combines nothing, and none of it is on the stack.
  * with: ld.shared.b64 st.shared.b64 add.rn.f64
  * without: ld.local st.local shfl.sync

@@ -1,7 +1,37 @@
 //! Directives: comments at the head of a guest program that say how to build it and what it must do
 //! (listed in `tests/README.md` and `tests/diff/README.md`).
+//!
+//! A misspelt directive must not pass for prose. So a comment that begins with one word and a colon
+//! is a directive: an unknown one is an error in every test file, and so is one after the first line
+//! of code, where nobody reads it.
 
+use crate::{files, root};
+use libtest_mimic::Trial;
 use std::path::Path;
+
+/// Directives that [`Directives::read`] knows, then those of other readers: of
+/// `tests/diff/check-native.sh`, and of `ptx.rs` in block comments.
+const KNOWN: [&str; 17] = [
+    "args",
+    "env",
+    "exit",
+    "flags",
+    "levels",
+    "native",
+    "only-native",
+    "optional",
+    "options",
+    "signal",
+    "stderr-has",
+    "stdin",
+    "stdout",
+    "no-sanitize",
+    "order",
+    "with",
+    "without",
+];
+/// Further directives of `ptx.rs`, which have blanks.
+const KNOWN_WITH_BLANKS: [&str; 1] = ["with at -O2"];
 
 /// The directives of a program.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +86,9 @@ impl Directives {
             let Some((key, value)) = comment.split_once(':') else {
                 continue;
             };
+            if let Some(wrong) = unknown(comment) {
+                return Err(format!("{}: {wrong}", path.display()));
+            }
             let value = value.strip_prefix(' ').unwrap_or(value);
             let number = || {
                 value
@@ -67,9 +100,12 @@ impl Directives {
                 "flags" => d.flags.extend(words(value)),
                 "args" => d.args.extend(words(value)),
                 "env" => {
-                    d.env.extend(words(value).iter().filter_map(|w| {
-                        w.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()))
-                    }))
+                    for pair in words(value) {
+                        let (name, value) = pair.split_once('=').ok_or_else(|| {
+                            format!("{}: env: `{pair}` has no `=`", path.display())
+                        })?;
+                        d.env.push((name.to_owned(), value.to_owned()));
+                    }
                 }
                 "stdin" => d
                     .stdin
@@ -99,4 +135,116 @@ impl Directives {
         }
         Ok(d)
     }
+}
+
+/// Returns the trial that checks the directives of every test file.
+pub fn trials() -> Vec<Trial> {
+    vec![
+        Trial::test("house/directives", || Ok(all_known()?)),
+        Trial::test("house/directives_misspelt", || Ok(misspelt()?)),
+    ]
+}
+
+/// Returns what is wrong with a comment that looks like a directive but is none.
+fn unknown(comment: &str) -> Option<String> {
+    let (key, value) = comment.split_once(':')?;
+    let key = key.trim();
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let word = key.starts_with(|c: char| c.is_ascii_alphabetic()) && key.chars().all(letter);
+    // A path such as `std::sort` is none.
+    let ends = value.is_empty() || value.starts_with(char::is_whitespace);
+    // Several words are prose, except for those of a directive with other case or punctuation.
+    let plain = |key: &str| key.to_lowercase().replace([' ', '_'], "-");
+    let close = KNOWN.iter().any(|known| plain(key) == *known) || key.starts_with("with at");
+    let known = KNOWN.contains(&key) || KNOWN_WITH_BLANKS.contains(&key);
+    (!known && ends && (word || close))
+        .then(|| format!("unknown directive `{key}` (in prose, begin with more than one word)"))
+}
+
+/// Returns what is wrong with the directives of a file.
+fn wrong(text: &str, extension: &str) -> Vec<String> {
+    let starts: &[&str] = match extension {
+        "ll" => &[";"],
+        "f90" | "F90" => &["!"],
+        _ => &["//", "/*", "*"],
+    };
+    let mut head = true;
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        let Some(start) = starts.iter().find(|s| line.starts_with(**s)) else {
+            head &= line.is_empty();
+            continue;
+        };
+        let comment = &line[start.len()..];
+        let key = comment.split_once(": ").map_or("", |(key, _)| key.trim());
+        let what = match unknown(comment) {
+            Some(what) => what,
+            None if !head && KNOWN.contains(&key) => {
+                format!("the directive `{key}` is behind the first line of code")
+            }
+            None => continue,
+        };
+        found.push(format!("{}: {what}", number + 1));
+    }
+    found
+}
+
+/// Checks every test file, except those of `passes.rs`, which has directives of its own.
+fn all_known() -> Result<(), String> {
+    let tests = root().join("tests");
+    let mut found = Vec::new();
+    for path in files(&tests, &["c", "cpp", "f90", "F90", "h", "inc", "ll"]) {
+        if path.starts_with(tests.join("passes")) {
+            continue;
+        }
+        let text = std::fs::read(&path).map_err(|e| e.to_string())?;
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        for what in wrong(&String::from_utf8_lossy(&text), &extension) {
+            found.push(format!("{}:{what}", path.display()));
+        }
+    }
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(found.join("\n")),
+    }
+}
+
+/// Checks that misspelt and misplaced directives are found.
+fn misspelt() -> Result<(), String> {
+    for (text, extension, count) in [
+        (
+            "// A program.\n// exit: 3\nint main(void) { return 3; }\n",
+            "c",
+            0,
+        ),
+        (
+            "// Three of a kind: a, b and c.\n// std::sort is used.\n",
+            "cpp",
+            0,
+        ),
+        ("// exti: 3\n", "c", 1),
+        ("// Exit: 3\n", "c", 1),
+        ("// stderr has: text\n", "c", 1),
+        ("// CHECK: text\n", "c", 1),
+        (
+            "/* A kernel.\n * with: ld.global\n * with at -O2: fma\n */\n",
+            "c",
+            0,
+        ),
+        (
+            "/* A kernel.\n * wiht: ld.global\n * with at O2: fma\n */\n",
+            "c",
+            2,
+        ),
+        ("#include <stdio.h>\n// exit: 3\n", "c", 1),
+        ("; RUN: opt\n; exit: 3\n", "ll", 1),
+        ("program p\n! signal: 6\nend\n", "f90", 1),
+    ] {
+        let found = wrong(text, extension);
+        if found.len() != count {
+            return Err(format!("{text}should have {count} errors, has {found:?}"));
+        }
+    }
+    Ok(())
 }

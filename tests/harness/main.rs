@@ -134,6 +134,7 @@ fn main() {
     trials.extend(book::trials());
     trials.extend(archives::trials());
     trials.extend(diff::trials());
+    trials.extend(directives::trials());
     trials.extend(fortran::trials());
     trials.extend(golden::trials());
     trials.extend(lto::trials());

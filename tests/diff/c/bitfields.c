@@ -1,4 +1,4 @@
-// Bit-fields: signed and unsigned, crossing units, zero width, wrapping stores, bool, 64-bit wide.
+// Kinds of bit-fields: signed and unsigned, crossing units, zero width, wrapping stores, bool, 64-bit wide.
 #include <stdio.h>
 #include <string.h>
 struct b {

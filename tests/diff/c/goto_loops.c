@@ -1,4 +1,4 @@
-// goto: loops made by hand, jumps into and out of nested loops, irreducible flow.
+// Uses of goto: loops made by hand, jumps into and out of nested loops, irreducible flow.
 #include <stdio.h>
 static int irr(int a, int n) {
   int s = 0;

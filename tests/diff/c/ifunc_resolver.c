@@ -1,6 +1,6 @@
 // no-sanitize: resolvers run before the sanitizer is set up
 // exit: 10
-// ifunc: the resolver picks an implementation at start.
+// Resolution of an ifunc: the resolver picks an implementation at start.
 #include <stdio.h>
 static int fast(int x) { return x * 2; }
 static int slow(int x) { return x + x + 1; }

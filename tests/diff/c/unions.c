@@ -1,5 +1,5 @@
 // exit: 16
-// Unions: type punning, tagged unions by value, unions in arrays and as arguments.
+// Kinds of unions: type punning, tagged unions by value, unions in arrays and as arguments.
 #include <stdio.h>
 #include <stdint.h>
 union n {

@@ -1,4 +1,4 @@
-// Classes: constructors, destructors, copy and move, member initializer order, static members, operators.
+// Members of classes: constructors, destructors, copy and move, member initializer order, static members, operators.
 #include <cstdio>
 struct T {
   static int alive;

@@ -49,7 +49,7 @@ __attribute__((noinline)) void conjugates(int n, Number<Real> w, const Number<Re
     }
 }
 
-// Signs: of products, of numbers, of one part, of a loop-invariant factor.
+// Signs of products, of numbers, of one part, of a loop-invariant factor.
 template <class Real>
 __attribute__((noinline)) void signs(int n, Number<Real> w, const Number<Real> *__restrict a,
                                      const Number<Real> *__restrict b, Number<Real> *__restrict c)

@@ -1,5 +1,5 @@
 // exit: 35
-// Lambdas: captures by value, reference and move, mutable, generic, recursive, conversion to function pointers, this.
+// Kinds of lambdas: captures by value, reference and move, mutable, generic, recursive, conversion to function pointers, this.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

@@ -1,7 +1,7 @@
 // exit: 5
 // flags: -std=c++17
 // stdin: a first line\n5\nred blue red green red\nq\n
-// cin: words, numbers and lines from standard input.
+// Reading of cin: words, numbers and lines from standard input.
 #include <iostream>
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
 // exit: 10
-// stringstream: formatted input and output, state bits, getline, hex, custom extraction, seek.
+// Uses of stringstream: formatted input and output, state bits, getline, hex, custom extraction, seek.
 #include <iostream>
 #include <sstream>
 #include <string>

@@ -1,6 +1,6 @@
 // exit: 1
 // flags: -pthread
-// futures: async, deferred, promise, packaged_task, shared_future, wait_for.
+// Kinds of futures: async, deferred, promise, packaged_task, shared_future, wait_for.
 #include <chrono>
 #include <cstdio>
 #include <future>

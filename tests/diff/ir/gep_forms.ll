@@ -1,4 +1,4 @@
-; getelementptr: negative and wide indices, i128-free narrow index types, nested types, byte form, null base, nuw.
+; Forms of getelementptr: negative and wide indices, i128-free narrow index types, nested types, byte form, null base, nuw.
 target triple = "x86_64-pc-linux-gnu"
 declare i32 @printf(ptr, ...)
 declare i32 @puts(ptr)

@@ -1,4 +1,4 @@
-; Trampolines: on the stack and the heap, rebuilt in place, by recursion, passed to native code, with many kinds of
+; Kinds of trampolines: on the stack and the heap, rebuilt in place, by recursion, passed to native code, with many kinds of
 ; arguments behind the static chain.
 
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"

@@ -1,4 +1,4 @@
-// parallel: each region's members begin with the rounding mode of the thread that forks, and the thread has its own
+// In `parallel`, each region's members begin with the rounding mode of the thread that forks, and the thread has its own
 // again after the join (OpenMP leaves it to the implementation; libomp: KMP_INHERIT_FP_CONTROL, which is on).
 // flags: -lm
 // levels: O0 O2

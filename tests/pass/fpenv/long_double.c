@@ -1,4 +1,4 @@
-// parallel: the x87 control word is inherited, too: precision and rounding of long double.
+// In `parallel`, the x87 control word is inherited, too: precision and rounding of long double.
 // levels: O0 O2
 // stdout: rounding 4
 // stdout: precision 4

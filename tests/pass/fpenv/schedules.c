@@ -1,4 +1,4 @@
-// for: each iteration is executed once, whatever its members round to; a schedule's chunks do not depend on it, leave
+// In `for`, each iteration is executed once, whatever its members round to; a schedule's chunks do not depend on it, leave
 // no exception behind and do not trap.
 // flags: -lm
 // levels: O0 O2

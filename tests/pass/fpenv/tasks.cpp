@@ -1,4 +1,4 @@
-// task: a task runs in the environment of the thread that executes it, which is its region's.
+// In `task`, a task runs in the environment of the thread that executes it, which is its region's.
 // levels: O0 O2
 // stdout: tasks 64
 // stdout: taskloop 64

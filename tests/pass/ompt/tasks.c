@@ -61,7 +61,7 @@ int main(void) {
   CHECK(create >= 0 && (events[create].flags & ompt_task_undeferred));
   CHECK(of_task(KIND(task_schedule), events[create].other, ompt_task_complete) == 1);
 
-  // Dependences: the second waits for the first.
+  // In dependences, the second waits for the first.
   from = event_count;
 #pragma omp parallel num_threads(2)
 #pragma omp single

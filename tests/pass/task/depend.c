@@ -36,7 +36,7 @@ int main(void) {
         }
       }
     }
-    // Sets: those of one kind in any order, mutexinoutset one at a time.
+    // In sets, those of one kind in any order, mutexinoutset one at a time.
     int z = 0, inside = 0, free_ones = 0;
 #pragma omp task shared(z) depend(out : z)
     z = 1;

@@ -4,7 +4,7 @@
 define i32 @f(i64 %n) {
 entry:
   %all = alloca [16 x i32]
-  %gaps = alloca [16 x i32]
+  %gaps = alloca [15 x i32]
   %pairs = alloca [16 x i32]
   %unknown = alloca [16 x i32]
   br label %loop
