@@ -10,7 +10,7 @@
 // if no instruction in between can observe it.
 //
 // Loads do not move. The alignment of lines is not known; arrays begin at one
-// (`native/rewire.rs`).
+// (`native/rewire/body.rs`).
 
 #include "analyses.h"
 #include "locations.h"
