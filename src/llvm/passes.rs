@@ -35,8 +35,11 @@ struct Run<'a> {
     report: String,
 }
 
+/// Runs a pass on what [`Run`] holds.
+type Pass = fn(&mut Run) -> Result<(), String>;
+
 /// The passes by name.
-const PASSES: &[(&str, fn(&mut Run) -> Result<(), String>)] = &[
+const PASSES: &[(&str, Pass)] = &[
     ("check_initialized", check_initialized),
     ("cluster_stores", |run| run.on(shim::cluster_stores)),
     ("contract", |run| run.on(contract::contract)),
