@@ -1,0 +1,10 @@
+; A call stays direct; the address goes to the stub of the function.
+; RUN: rewire
+; EXPECT: changed
+define void @g() {
+  ret void
+}
+define ptr @f() {
+  call void @g()
+  ret ptr @g
+}
