@@ -1,0 +1,435 @@
+//! A module placed in memory: addresses of its symbols, initial values, thread_local template.
+//!
+//! Guest pointers are host pointers, so an image is built as a static linker and loader would: one
+//! mapping for variables, one for constants (read-only afterwards, so a write faults as it does
+//! natively), a stub per defined function, and the process's own addresses for symbols that are
+//! only declared. Zero-initialized variables are never touched, so large ones cost no memory.
+//!
+//! [`data_layout`] gives variables their offsets, [`constants`] evaluates their initial values. The
+//! caller resolves undefined symbols (`tier::link`) and runs the constructors.
+
+mod constants;
+mod data_layout;
+mod mapping;
+
+pub use data_layout::{LARGE, separate_large_variables};
+pub(super) use mapping::Mapping;
+
+use crate::code_addresses::CodeAddresses;
+use crate::func::{FuncRef, StubKind, Stubs};
+use crate::huge;
+use crate::thread;
+use crate::throws;
+use cranelift_entity::{EntityRef, SecondaryMap};
+use data_layout::{DataLayout, is_defined};
+use hashbrown::HashMap;
+use ompvm_ir::{
+    AliasId, Const, ConstId, FuncId, GlobalId, GlobalRef, IFuncId, Linkage, Module, Xtor,
+};
+use ompvm_support::error::Error;
+use once_cell::race::OnceBox;
+use parking_lot::Mutex;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The kind of a symbol to resolve.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SymbolKind {
+    /// A function.
+    Function,
+    /// A variable.
+    Variable,
+    /// A thread_local variable. Only its existence matters.
+    ThreadLocal,
+}
+
+/// A jump to a function that 32-bit distances do not reach, with the cell that it reads.
+#[derive(Debug)]
+struct FarJump {
+    stubs: Stubs,
+    _target: Box<AtomicUsize>,
+}
+
+/// A placed module.
+#[derive(Debug)]
+pub struct Image {
+    /// The module.
+    pub module: Arc<Module>,
+    /// The defined functions.
+    pub funcs: Box<[FuncRef]>,
+    /// One more than the index into `funcs`; 0 if the function is not defined here.
+    func_index: SecondaryMap<FuncId, u32>,
+    /// Addresses of functions that are not defined here.
+    native: SecondaryMap<FuncId, usize>,
+    globals: SecondaryMap<GlobalId, usize>,
+    /// One more than the offset in the thread's block; 0 if the variable is not in it.
+    tls_offsets: SecondaryMap<GlobalId, usize>,
+    tls_init: Box<[u8]>,
+    tls_align: usize,
+    stubs: Stubs,
+    ifunc_cells: Box<[AtomicUsize]>,
+    /// Jumps to functions of libraries, by their addresses; see [`Image::nearby_jump`].
+    jumps: Mutex<HashMap<usize, FarJump>>,
+    /// Addresses of labels and, if tools trace calls, of call sites.
+    pub code_addresses: CodeAddresses,
+    data: Mapping,
+    constants: Mapping,
+    serial: u64,
+    /// The cell in which compiled code finds a thread's block, chosen at the first use.
+    fast_tls: OnceLock<Option<usize>>,
+    /// The C++ library that the module was linked with, unless it is the process's own.
+    cpp: OnceLock<throws::Library>,
+}
+
+// SAFETY: the FuncRefs' raw pointers lead back to this image; everything else is immutable after
+// `place`, atomic, or behind a lock. The guest's threads share the guest's data as natively.
+unsafe impl Send for Image {}
+// SAFETY: the same argument as for `Send`.
+unsafe impl Sync for Image {}
+
+const PAGE: usize = 4096;
+/// Returns true for LLVM's own bookkeeping symbols (`llvm.used`, intrinsics).
+fn is_internal(name: &str) -> bool {
+    name.starts_with("llvm.")
+}
+
+/// Returns true if fresh zeroed memory already has this initial value.
+fn is_zero(module: &Module, id: ConstId) -> bool {
+    matches!(
+        module.consts[id],
+        Const::Zero | Const::Null | Const::Undef | Const::Poison | Const::Int(0)
+    )
+}
+
+impl Image {
+    /// Places a module in memory. `resolve` returns addresses of symbols that it does not define.
+    /// With `trace_calls`, call sites get addresses for tools that trace calls.
+    ///
+    /// # Errors
+    /// All unresolved symbols at once, or the reason why the host refused memory.
+    pub fn place(
+        module: Arc<Module>,
+        trace_calls: bool,
+        resolve: &mut dyn FnMut(&str, SymbolKind) -> Option<usize>,
+    ) -> Result<Arc<Image>, Error> {
+        let layout = DataLayout::of(&module);
+        let (constants, data, bounds) = layout.map(&module)?;
+        let mut unresolved = Vec::new();
+        let mut native = SecondaryMap::new();
+        let mut func_index = SecondaryMap::new();
+        let mut defined = Vec::new();
+        for (id, f) in &module.functions {
+            if is_internal(&f.name) {
+                continue;
+            }
+            let here = f.body.is_some();
+            if here && f.linkage != Linkage::AvailableExternally {
+                defined.push(id);
+                func_index[id] = defined.len() as u32;
+                continue;
+            }
+            let bound = || bounds.and_then(|b| b.address(&f.name));
+            match resolve(&f.name, SymbolKind::Function).or_else(bound) {
+                Some(address) => native[id] = address,
+                None if here => {
+                    defined.push(id);
+                    func_index[id] = defined.len() as u32;
+                }
+                None if f.linkage == Linkage::ExternWeak => {}
+                None => unresolved.push(f.name.to_string()),
+            }
+        }
+        let first_constant = constants.base + bounds.map_or(0, |b| b.head);
+        let mut globals = SecondaryMap::new();
+        let mut large = Vec::new();
+        for &(id, offset) in &layout.data {
+            globals[id] = data.base + offset;
+            let global = &module.globals[id];
+            let size = module.layout(global.ty).size as usize;
+            if size >= huge::LARGE && global.init.is_some_and(|i| is_zero(&module, i)) {
+                large.push((globals[id], size));
+            }
+        }
+        huge::advise(&large);
+        for &(id, offset) in &layout.constants {
+            globals[id] = first_constant + offset;
+        }
+        for (id, g) in &module.globals {
+            if is_internal(&g.name) || is_defined(&module, id) {
+                continue;
+            }
+            let kind = if g.thread_local {
+                SymbolKind::ThreadLocal
+            } else {
+                SymbolKind::Variable
+            };
+            let found = resolve(&g.name, kind)
+                .or_else(|| layout.section_bound(&g.name, &globals))
+                .or_else(|| bounds.and_then(|b| b.address(&g.name)));
+            match found {
+                Some(address) => globals[id] = address,
+                None if g.linkage == Linkage::ExternWeak => {}
+                None => unresolved.push(g.name.to_string()),
+            }
+        }
+        if !unresolved.is_empty() {
+            unresolved.sort();
+            return Err(Error::Unresolved(unresolved));
+        }
+        let code_addresses = CodeAddresses::new(&module, trace_calls)?;
+        let stubs = Stubs::new(defined.len() + module.ifuncs.len()).map_err(Error::Host)?;
+        let funcs: Box<[FuncRef]> = defined
+            .iter()
+            .enumerate()
+            .map(|(i, &id)| FuncRef {
+                stub: stubs.address(i),
+                entry: AtomicUsize::new(super::abi::entry_address()),
+                code: AtomicPtr::new(ptr::null_mut()),
+                id,
+                fingerprint: super::abi::fingerprint(&module, &module.functions[id].params),
+                called: AtomicBool::new(false),
+                direct: AtomicUsize::new(0),
+                image: ptr::null(),
+                plan: OnceBox::new(),
+            })
+            .collect();
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
+        let mut image = Arc::new(Image {
+            funcs,
+            func_index,
+            native,
+            globals,
+            tls_offsets: layout.tls_offsets,
+            tls_init: vec![0; layout.tls_len].into(),
+            tls_align: layout.tls_align,
+            stubs,
+            jumps: Mutex::default(),
+            ifunc_cells: module.ifuncs.keys().map(|_| AtomicUsize::new(0)).collect(),
+            code_addresses,
+            data,
+            constants,
+            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
+            fast_tls: OnceLock::new(),
+            cpp: OnceLock::new(),
+            module,
+        });
+        let address = Arc::as_ptr(&image);
+        let this = Arc::get_mut(&mut image)
+            .unwrap_or_else(|| ompvm_support::bug!("a new image is shared"));
+        for f in &mut this.funcs {
+            f.image = address;
+        }
+        this.write_stubs()?;
+        this.initialize(&layout.data)?;
+        this.initialize(&layout.constants)?;
+        this.initialize_tls();
+        if let Some(bounds) = bounds {
+            let addresses = |list: &[Xtor]| -> Vec<usize> {
+                list.iter().map(|x| this.eval(x.func) as usize).collect()
+            };
+            let (constructors, destructors) =
+                (addresses(&this.module.ctors), addresses(&this.module.dtors));
+            // SAFETY: `DataLayout::map` made the mapping with this layout; it is not shared yet.
+            unsafe { bounds.write(&constructors, &destructors) };
+        }
+        if this.constants.len > 0 {
+            // SAFETY: the image's own mapping, fully written.
+            unsafe {
+                libc::mprotect(
+                    this.constants.base as *mut c_void,
+                    this.constants.len,
+                    libc::PROT_READ,
+                );
+            }
+        }
+        Ok(image)
+    }
+
+    fn write_stubs(&self) -> Result<(), Error> {
+        let functions = self
+            .funcs
+            .iter()
+            .map(|f| StubKind::Function(ptr::from_ref(f)));
+        let jumps = self
+            .ifunc_cells
+            .iter()
+            .map(|c| StubKind::Jump(ptr::from_ref(c)));
+        let kinds: Vec<_> = functions.chain(jumps).collect();
+        self.stubs.write(&kinds).map_err(Error::Host)
+    }
+
+    fn initialize(&self, list: &[(GlobalId, usize)]) -> Result<(), Error> {
+        for &(id, _) in list {
+            let g = &self.module.globals[id];
+            let Some(init) = g.init else { continue };
+            if is_zero(&self.module, init) {
+                continue;
+            }
+            let len = self.module.layout(g.ty).size as usize;
+            // SAFETY: the variable lies in a mapping of this image, which is not shared yet.
+            let out = unsafe {
+                std::slice::from_raw_parts_mut(
+                    ptr::with_exposed_provenance_mut(self.globals[id]),
+                    len,
+                )
+            };
+            self.const_to_memory(init, out);
+        }
+        Ok(())
+    }
+
+    fn initialize_tls(&mut self) {
+        let mut bytes = std::mem::take(&mut self.tls_init);
+        for (id, g) in &self.module.globals {
+            if let (Some(offset), Some(init)) = (self.tls_offset(id), g.init) {
+                let len = self.module.layout(g.ty).size as usize;
+                self.const_to_memory(init, &mut bytes[offset..offset + len]);
+            }
+        }
+        self.tls_init = bytes;
+    }
+
+    /// Sets the module's own C++ library. Must be called before any of its code runs.
+    pub fn set_cpp(&self, library: throws::Library) {
+        let _ = self.cpp.set(library);
+    }
+
+    /// Returns the module's own C++ library; `None` if it uses the process's.
+    pub fn cpp(&self) -> Option<&throws::Library> {
+        self.cpp.get()
+    }
+
+    /// Returns a number that no other image of the process ever had.
+    #[inline]
+    pub fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// Returns the index of this image's cell for [`thread::fast_block`]; `None` if no cell is
+    /// left.
+    pub fn fast_tls(&self) -> Option<usize> {
+        *self.fast_tls.get_or_init(thread::take_fast_cell)
+    }
+
+    /// Returns the initial bytes and the alignment of a thread's block of thread_locals.
+    pub fn tls_template(&self) -> (&[u8], usize) {
+        (&self.tls_init, self.tls_align)
+    }
+
+    /// Returns the address of a function: its stub, or its address in the process; 0 for an
+    /// undefined weak one and for intrinsics.
+    pub fn func_address(&self, id: FuncId) -> usize {
+        match self.func_ref(id) {
+            Some(f) => f.stub,
+            None => self.native[id],
+        }
+    }
+
+    /// Returns the reference of a function defined here.
+    pub fn func_ref(&self, id: FuncId) -> Option<&FuncRef> {
+        let n = self.func_index[id];
+        if n == 0 {
+            None
+        } else {
+            Some(&self.funcs[n as usize - 1])
+        }
+    }
+
+    /// Returns start and length of the functions, the constants and the data.
+    pub fn segments(&self) -> [(usize, usize); 3] {
+        let [constants, data] = [&self.constants, &self.data].map(|m| (m.base, m.len));
+        [self.stubs.pages(), constants, data]
+    }
+
+    /// Returns the address of a variable that is not thread_local; 0 for an undefined weak one.
+    pub fn global_address(&self, id: GlobalId) -> usize {
+        self.globals[id]
+    }
+
+    /// Returns the offset of a thread_local variable in the thread's block, if it is defined here.
+    pub fn tls_offset(&self, id: GlobalId) -> Option<usize> {
+        self.tls_offsets[id].checked_sub(1)
+    }
+
+    /// Returns this thread's address of a thread_local variable, wherever it is defined.
+    pub fn tls_address(&self, id: GlobalId) -> usize {
+        if let Some(offset) = self.tls_offset(id) {
+            // SAFETY: `current` returns this thread's state.
+            return unsafe { thread::tls_block(thread::current(), self) } as usize + offset;
+        }
+        let name = std::ffi::CString::new(&*self.module.globals[id].name).unwrap_or_default();
+        // SAFETY: the name is a C string; dlsym returns the calling thread's instance.
+        unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
+    }
+
+    /// Returns the address of any symbol that is not thread_local.
+    pub fn symbol_address(&self, symbol: GlobalRef) -> usize {
+        match symbol {
+            GlobalRef::Func(f) => self.func_address(f),
+            GlobalRef::Var(g) => self.global_address(g),
+            GlobalRef::Alias(a) => self.alias_address(a),
+            GlobalRef::IFunc(i) => self.ifunc_address(i),
+        }
+    }
+
+    /// Returns the address of an alias.
+    pub fn alias_address(&self, id: AliasId) -> usize {
+        self.eval(self.module.aliases[id].target) as usize
+    }
+
+    /// Returns the address of an ifunc: a stub that jumps to the target that [`Image::set_ifunc`]
+    /// stored.
+    pub fn ifunc_address(&self, id: IFuncId) -> usize {
+        self.stubs.address(self.funcs.len() + id.index())
+    }
+
+    /// Stores the target that an ifunc's resolver returned.
+    pub fn set_ifunc(&self, id: IFuncId, target: usize) {
+        self.ifunc_cells[id.index()].store(target, Ordering::Release);
+    }
+
+    /// Returns the target that an ifunc's resolver returned; 0 before that.
+    pub fn ifunc_target(&self, id: IFuncId) -> usize {
+        self.ifunc_cells[id.index()].load(Ordering::Acquire)
+    }
+
+    /// Returns the symbol at the end of a chain of aliases, or the last alias if its target is no
+    /// symbol.
+    pub fn resolve_alias(&self, symbol: GlobalRef) -> GlobalRef {
+        let mut symbol = symbol;
+        while let GlobalRef::Alias(a) = symbol {
+            match self.module.consts[self.module.aliases[a].target] {
+                Const::Global(next) => symbol = next,
+                _ => break,
+            }
+        }
+        symbol
+    }
+
+    /// Returns an address among the stubs that jumps to the function at `target`, as an entry of a
+    /// native linker's procedure linkage table does; `None` if memory is short.
+    fn nearby_jump(&self, target: usize) -> Option<usize> {
+        let mut jumps = self.jumps.lock();
+        if let Some(jump) = jumps.get(&target) {
+            return Some(jump.stubs.address(0));
+        }
+        let stubs = Stubs::new(1).ok()?;
+        let cell = Box::new(AtomicUsize::new(target));
+        stubs.write(&[StubKind::Jump(&raw const *cell)]).ok()?;
+        let address = stubs.address(0);
+        let jump = FarJump {
+            stubs,
+            _target: cell,
+        };
+        jumps.insert(target, jump);
+        Some(address)
+    }
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        thread::forget_image(self.serial);
+    }
+}
