@@ -1,0 +1,246 @@
+//! The threads that work on the jobs: their start, the jobs that they take, and the units that they
+//! make of them.
+//!
+//! The rules by which jobs become due or superfluous are those of [`super::state`].
+
+use super::cost::PER_UNIT;
+use super::job::{Job, MAX_THREADS};
+use super::state::QueueState;
+use super::{Queue, RECHECK, left_by_team};
+use crate::call_closure;
+use crate::compiler::EventKind;
+use crate::units::{self, SMALL};
+use cranelift_entity::EntityRef;
+use ompvm_interp::osr;
+use ompvm_ir::FuncId;
+use ompvm_jit::{Level, OsrEntry, Unit};
+use ompvm_kmpc::affinity;
+use ompvm_memory::internal_thread;
+use ompvm_support::clock::thread_time;
+use ompvm_support::processor_sharing::{self, Activity};
+use ompvm_support::topology;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Most instructions that callees add to the unit of their caller.
+const MAX_ADDED: usize = 200;
+
+/// Niceness of the threads that recompile in idle time.
+const LOW_PRIORITY: i32 = 19;
+
+impl Queue {
+    /// Starts a thread if there are fewer than `most` of its class. Returns true if it did.
+    pub(super) fn start(
+        self: &Arc<Queue>,
+        state: &mut QueueState,
+        low_priority: bool,
+        most: usize,
+    ) -> bool {
+        let kind = usize::from(low_priority);
+        if state.stop || state.started[kind] >= topology::usable_cpus().min(most) {
+            return false;
+        }
+        let me = self.clone();
+        // If no thread can be started, the job waits for the existing ones.
+        let Some(thread) =
+            internal_thread::spawn_with_own_descriptors(c"ompvm compile", move || {
+                me.work(low_priority)
+            })
+        else {
+            return false;
+        };
+        state.started[kind] += 1;
+        state.threads.push(thread);
+        true
+    }
+
+    /// Makes recompilations due and starts threads for them.
+    pub(super) fn make_due(self: &Arc<Queue>, now: Instant) {
+        let mut state = self.state.lock();
+        let due = state.make_due(now, topology::usable_cpus().min(MAX_THREADS));
+        for _ in state.free[0]..due {
+            if !self.start(&mut state, false, MAX_THREADS) {
+                break;
+            }
+        }
+        drop(state);
+        if due > 0 {
+            self.wake.notify_all();
+        }
+    }
+
+    /// Returns the job that this thread takes next, and its expected end if its code is cached.
+    /// Waits for a job; returns `None` once the queue is stopped.
+    fn next(&self, low_priority: bool) -> Option<(Job, Option<Instant>)> {
+        let mut state = self.state.lock();
+        loop {
+            if state.stop {
+                return None;
+            }
+            let now = Instant::now();
+            let idle = self.idle() > 0;
+            let lasts = match self.left_over_beside(state.compiling()) {
+                _ if !idle => Duration::ZERO,
+                0 => state.idle.length(now),
+                1.. => Duration::MAX,
+            };
+            // If all jobs so far were recompilations, no thread of normal priority exists, so a
+            // low-priority thread takes the due ones.
+            let due = !low_priority || idle && state.started[0] == 0;
+            let mine = |j: &Job| j.is_eligible(low_priority, lasts, due, now);
+            let best = (0..state.jobs.len())
+                .filter(|&i| mine(&state.jobs[i]))
+                .max_by_key(|&i| state.jobs[i].priority());
+            if let Some(best) = best {
+                let job = state.jobs.swap_remove(best);
+                state.eager_at_work += usize::from(job.eager_threads > 0);
+                if job.recompilation.is_some_and(|b| !b.is_due()) {
+                    state.started_early.push(job.clone());
+                }
+                if job.head.is_none() {
+                    let end = now + self.expected(job.function, job.level);
+                    state.ends.push(end);
+                    return Some((job, Some(end)));
+                }
+                return Some((job, None));
+            }
+            state.free[usize::from(low_priority)] += 1;
+            processor_sharing::set_activity(processor_sharing::own_entry(), Activity::Asleep);
+            if state.jobs.is_empty() {
+                self.wake.wait(&mut state);
+            } else {
+                self.wake.wait_for(&mut state, RECHECK);
+            }
+            processor_sharing::set_activity(processor_sharing::own_entry(), Activity::Occupying);
+            state.free[usize::from(low_priority)] -= 1;
+        }
+    }
+
+    fn work(self: Arc<Queue>, low_priority: bool) {
+        let team = &affinity::expected_team().cpus;
+        if left_by_team() > 0 && !team.is_empty() {
+            topology::bind_current_thread(&topology::others(team));
+        }
+        if low_priority {
+            // SAFETY: `setpriority` takes plain values and changes only this thread's priority; a
+            // failure changes nothing.
+            unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, LOW_PRIORITY) };
+        } else {
+            // Compile threads do not migrate by themselves. A low-priority thread does not count,
+            // because its processor is as good as free.
+            processor_sharing::register();
+            processor_sharing::set_activity(processor_sharing::own_entry(), Activity::Occupying);
+        }
+        let rotates = !low_priority && left_by_team() == 0;
+        while let Some((job, end)) = self.next(low_priority) {
+            if rotates {
+                self.rotation.lock().enter();
+            }
+            let mut none_entered = job.head.is_some();
+            let mut compiled: Vec<FuncId> = Vec::new();
+            let mut unit = self.unit(&job);
+            let effort = self.effort(&job, &unit);
+            let start = thread_time();
+            let whole = call_closure::complete(&self.image, self.compiler.program(), &mut unit);
+            match whole.and_then(|()| self.compiler.compile(&self.image, &unit)) {
+                Ok(pieces) => {
+                    let pieces = || pieces.iter();
+                    compiled.extend(pieces().flat_map(|c| &c.functions).map(|f| f.0));
+                    let skipped = pieces().flat_map(|c| &c.skipped).map(|s| s.0);
+                    if job.head.is_none() {
+                        self.state.lock().refused.extend(skipped);
+                    }
+                    for &(index, address) in pieces().flat_map(|c| &c.entries) {
+                        if let Some((code, head)) = job.head {
+                            debug_assert_eq!(index, 0);
+                            none_entered = false;
+                            let yields = job.level == Level::Quick;
+                            osr::install_entry(code, head, address, 0, yields);
+                        }
+                    }
+                    let took = thread_time().saturating_sub(start);
+                    if job.awaited || self.idle() == 0 && self.left_over() == 0 {
+                        self.compiler.add_compile_time(took);
+                    }
+                    self.record_cost(job.level, took.saturating_sub(PER_UNIT), effort);
+                }
+                // A function that cannot be compiled stays in its tier.
+                Err(why) => {
+                    self.compiler.note(job.function, EventKind::Skipped(why));
+                    if job.head.is_none() {
+                        self.state.lock().refused.push(job.function);
+                    }
+                }
+            }
+            if rotates {
+                self.rotation.lock().leave();
+            }
+            let mut state = self.state.lock();
+            state.awaited -= usize::from(job.awaited);
+            state.eager_at_work -= usize::from(job.eager_threads > 0);
+            state.drop_superseded(&compiled, job.level);
+            if job.recompilation.is_some() {
+                state.drop_recompilations(job.target());
+            } else if none_entered && job.level == Level::Quick {
+                state.promote(job.target());
+            }
+            if let Some(i) = state.ends.iter().position(|&at| Some(at) == end) {
+                state.ends.swap_remove(i);
+            }
+            drop(state);
+            self.done.notify_all();
+        }
+    }
+
+    /// Returns the unit of a job: its function or loop, the small functions called there, and all
+    /// members of their strongly connected sets. Callees with compiled code are part of the unit,
+    /// too, because only calls within a unit can be inlined.
+    fn unit(&self, job: &Job) -> Unit {
+        let module = &self.image.module;
+        let osr_block = job.osr_block();
+        let inside = osr_block.map(|block| units::in_loop(module, job.function, block));
+        let own = inside.as_ref().map_or_else(
+            || units::size(module, job.function),
+            |blocks| units::effort_of(module, job.function, blocks),
+        );
+        let mut size = inside.as_ref().map_or(0, |_| own);
+        let mut functions: Vec<usize> = Vec::new();
+        let mut entries = Vec::new();
+        let mut todo = Vec::new();
+        let mut add = |f: FuncId, todo: &mut Vec<FuncId>| {
+            for f in units::strongly_connected(module, f) {
+                if !functions.contains(&f.index()) && self.compiler.program().can_compile(f) {
+                    size += units::size(module, f);
+                    functions.push(f.index());
+                    todo.extend(units::called(module, f));
+                }
+            }
+            size
+        };
+        if let (Some((code, _)), Some(block), Some(inside)) = (job.head, osr_block, inside) {
+            todo = units::called_from(module, job.function, &inside);
+            if let Some((locations, words)) = osr::value_locations(code) {
+                entries.push(OsrEntry {
+                    function: job.function.index(),
+                    block: block.as_u32(),
+                    words,
+                    locations,
+                });
+            }
+        } else {
+            add(job.function, &mut todo);
+        }
+        let mut total = own;
+        while let Some(f) = todo.pop() {
+            if f != job.function && units::size(module, f) <= SMALL && total <= own + MAX_ADDED {
+                total = add(f, &mut todo);
+            }
+        }
+        Unit {
+            functions: Some(functions),
+            entries,
+            level: job.level,
+            degraded: false,
+        }
+    }
+}
