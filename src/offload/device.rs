@@ -26,10 +26,6 @@ impl Queue {
     pub const SYNC: Queue = Queue(0);
 }
 
-/// A point in a queue that other queues and the host can wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Event(pub u64);
-
 /// The kind of code that a device runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -374,19 +370,6 @@ pub trait Device: Send + Sync + Debug {
     /// # Errors
     /// Failures of the queue's operations.
     fn idle(&self, queue: Queue) -> Result<bool>;
-
-    /// Records an event at the current end of a queue.
-    ///
-    /// # Errors
-    /// [`Failure::Lost`].
-    fn record(&self, queue: Queue) -> Result<Event>;
-
-    /// Makes later operations of a queue wait for an event, which may belong to another queue of
-    /// this device.
-    ///
-    /// # Errors
-    /// [`Failure::Lost`].
-    fn wait(&self, queue: Queue, event: Event) -> Result<()>;
 
     /// Hints that a range of host memory will be copied often, so that the device may pin it.
     fn pin(&self, _start: *mut u8, _len: usize) {}

@@ -82,7 +82,6 @@ driver! {
     stream = "cuStreamCreate" (*mut Stream, c_uint);
     await_stream = "cuStreamSynchronize" (Stream);
     stream_idle = "cuStreamQuery" (Stream);
-    stream_await = "cuStreamWaitEvent" (Stream, Event, c_uint);
     event = "cuEventCreate" (*mut Event, c_uint);
     record = "cuEventRecord" (Event, Stream);
     await_event = "cuEventSynchronize" (Event);

@@ -11,8 +11,8 @@ use super::memory::Pool;
 use super::queue::{Environment, Queues};
 use super::staging::Staging;
 use crate::device::{
-    Device, DeviceCode, Event, ExecutionMode, Failure, Foreign, Image, Kernel, Launch, Limits,
-    MemoryKind, Queue, Result, Target, default_shape,
+    Device, DeviceCode, ExecutionMode, Failure, Foreign, Image, Kernel, Launch, Limits, MemoryKind,
+    Queue, Result, Target, default_shape,
 };
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -334,16 +334,6 @@ impl Device for Gpu {
             driver::code::NOT_READY => Ok(false),
             code => self.check(code, "asking the device", 0).map(|()| true),
         }
-    }
-
-    fn record(&self, queue: Queue) -> Result<Event> {
-        self.enter()?;
-        self.queues.record(self, queue)
-    }
-
-    fn wait(&self, queue: Queue, event: Event) -> Result<()> {
-        self.enter()?;
-        self.queues.wait(self, queue, event)
     }
 
     fn pin(&self, start: *mut u8, len: usize) {

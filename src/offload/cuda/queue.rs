@@ -1,12 +1,12 @@
-//! Streams and events, and the launch environment of each stream.
+//! Streams, and the launch environment of each stream.
 //!
 //! A kernel with a reduction over teams counts the teams in its launch environment and collects
 //! their values in its buffer. Kernels of one stream run in order, so each stream has one
 //! environment and one buffer.
 
-use super::driver::{self, Event as DriverEvent, Stream};
+use super::driver::{self, Stream};
 use super::gpu::Gpu;
-use crate::device::{Event, MemoryKind, Queue, Result};
+use crate::device::{MemoryKind, Queue, Result};
 use parking_lot::{Mutex, RwLock};
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -31,7 +31,6 @@ struct StreamState {
 pub(super) struct Queues {
     streams: RwLock<Vec<StreamState>>,
     idle: Mutex<Vec<Queue>>,
-    events: Mutex<Vec<DriverEvent>>,
     /// True if copies on [`Queue::SYNC`] may be in progress.
     sync_pending: AtomicBool,
 }
@@ -116,32 +115,6 @@ impl Queues {
         gpu.check(code, "preparing a reduction", size)?;
         *environment = Some((address, size));
         Ok(Environment(address))
-    }
-
-    pub(super) fn record(&self, gpu: &Gpu, queue: Queue) -> Result<Event> {
-        let stream = self.stream(gpu, queue)?;
-        let mut event = DriverEvent(null_mut());
-        // SAFETY: the result pointer is valid, and the stream belongs to this device.
-        let code = unsafe {
-            match (gpu.driver.event)(&mut event, driver::NO_TIMING) {
-                0 => (gpu.driver.record)(event, stream),
-                code => code,
-            }
-        };
-        gpu.check(code, "recording an event", 0)?;
-        let mut events = self.events.lock();
-        events.push(event);
-        Ok(Event(events.len() as u64 - 1))
-    }
-
-    pub(super) fn wait(&self, gpu: &Gpu, queue: Queue, event: Event) -> Result<()> {
-        let stream = self.stream(gpu, queue)?;
-        let Some(&event) = self.events.lock().get(event.0 as usize) else {
-            return Ok(());
-        };
-        // SAFETY: the event and the stream belong to this device and are never destroyed.
-        let code = unsafe { (gpu.driver.stream_await)(stream, event, 0) };
-        gpu.check(code, "waiting for a queue", 0)
     }
 }
 

@@ -452,14 +452,6 @@ impl super::device::Device for Device {
         Ok(true)
     }
 
-    fn record(&self, queue: Queue) -> Result<Event> {
-        Ok(Event(queue.0))
-    }
-
-    fn wait(&self, _: Queue, _: Event) -> Result<()> {
-        Ok(())
-    }
-
     fn survives_faults(&self) -> bool {
         true
     }
