@@ -154,7 +154,8 @@ SHORT_ENTRY void __kmpc_parallel_51(Ident *ident, int32_t gtid, int32_t conditio
 ENTRY void __kmpc_get_shared_variables(void ***captured) { *captured = team.captured; }
 
 /* Allocates a variable that other threads may access. A team's first thread allocates it on the
- * stack; a thread within a region, and all threads of an SPMD kernel, on the device's heap. */
+ * stack; a thread within a region, and all threads of an SPMD kernel, on the device's heap. Null
+ * if that is full is no failure yet: a thread without iterations of a loop uses no variable. */
 ENTRY void *__kmpc_alloc_shared(uint64_t size) {
   uint64_t rounded = (size + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
   if (!spmd() && level_of[hardware_thread()] == 0 && rounded <= STACK - stack_top) {
@@ -162,7 +163,7 @@ ENTRY void *__kmpc_alloc_shared(uint64_t size) {
     stack_top += (uint32_t)rounded;
     return memory;
   }
-  return allocate(rounded, "__kmpc_alloc_shared");
+  return malloc(rounded);
 }
 
 ENTRY void __kmpc_free_shared(void *memory, uint64_t size) {

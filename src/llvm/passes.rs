@@ -5,7 +5,7 @@
 //! so that the output is the same on every machine.
 //!
 //! The order in which a compilation runs the passes is not known here; it is that of
-//! [`native::pipeline`](super::native) and [`nvptx`](super::nvptx).
+//! [`native::pipeline`](super::native) and [`nvptx`].
 
 use super::native::pipeline::{self, HostMachine, UnitProperties};
 use super::native::{

@@ -59,7 +59,7 @@ impl<F: Copy> fmt::Debug for Hook<F> {
     }
 }
 
-/// Makes an empty [`Hook`](crate::hook::Hook) for a type of function pointers:
+/// Makes an empty [`Hook`] for a type of function pointers:
 /// `static ON_START: Hook<fn(u32)> = hook!(fn(u32));`
 #[macro_export]
 macro_rules! hook {

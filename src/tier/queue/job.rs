@@ -30,7 +30,7 @@ pub struct Job {
     /// Most threads that may work on eager jobs, which no sample has shown to be hot; 0 for other
     /// jobs.
     pub eager_threads: usize,
-    /// True if the program waits for this job ([`Queue::wait`]).
+    /// True if the program waits for this job ([`Queue::wait`](super::Queue::wait)).
     pub awaited: bool,
 }
 
