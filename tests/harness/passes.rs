@@ -37,7 +37,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// What the head of a file says.
+/// The directives at the head of a file.
 #[derive(Default)]
 struct Head {
     steps: Vec<String>,

@@ -38,7 +38,7 @@ const COLUMNS: usize = 100;
 /// The lines that a function has at most.
 const FUNCTION: usize = 100;
 
-/// What is counted, by its row's title.
+/// Counts by the titles of their rows.
 #[derive(Default)]
 struct Counts(Vec<(String, usize)>);
 

@@ -1,6 +1,6 @@
 //! Checks that the sources compile with the oldest supported compiler, `rust-version` in Cargo.toml.
 //!
-//! Does nothing if that compiler is the one in use: everything else then shows it.
+//! Skips the check if that compiler is the one in use: every other build then shows the same.
 
 use crate::process::{self, root};
 use crate::setup;

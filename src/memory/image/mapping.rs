@@ -1,6 +1,6 @@
 //! Anonymous memory of an image, in the low gigabyte if it is small enough.
 //!
-//! What is placed in it is left to [`super::data_layout`].
+//! Leaves the contents to [`super::data_layout`].
 
 use ompvm_support::error::Error;
 use std::ffi::c_void;

@@ -286,46 +286,29 @@ unsafe fn copy_all_buffers_to_host(list: *const iovec, count: usize, write: bool
     }
 }
 
-unsafe extern "C-unwind" fn readv(fd: c_int, list: *const iovec, count: c_int) -> ssize_t {
-    // SAFETY: the ABI: `list` has `count` entries.
-    unsafe {
-        copy_all_buffers_to_host(list, count.max(0) as usize, true);
-        libc::readv(fd, list, count)
-    }
+/// Functions whose system calls access the buffers of a vector.
+macro_rules! vector_calls {
+    ($($name:ident($($at:ident: $t:ty)?), $write:literal;)*) => {$(
+        unsafe extern "C-unwind" fn $name(
+            fd: c_int,
+            list: *const iovec,
+            count: c_int,
+            $($at: $t)?
+        ) -> ssize_t {
+            // SAFETY: the ABI: `list` has `count` entries; the arguments are the caller's, unchanged.
+            unsafe {
+                copy_all_buffers_to_host(list, count.max(0) as usize, $write);
+                libc::$name(fd, list, count, $($at)?)
+            }
+        }
+    )*};
 }
 
-unsafe extern "C-unwind" fn writev(fd: c_int, list: *const iovec, count: c_int) -> ssize_t {
-    // SAFETY: the ABI: `list` has `count` entries.
-    unsafe {
-        copy_all_buffers_to_host(list, count.max(0) as usize, false);
-        libc::writev(fd, list, count)
-    }
-}
-
-unsafe extern "C-unwind" fn preadv(
-    fd: c_int,
-    list: *const iovec,
-    count: c_int,
-    at: i64,
-) -> ssize_t {
-    // SAFETY: the ABI: `list` has `count` entries.
-    unsafe {
-        copy_all_buffers_to_host(list, count.max(0) as usize, true);
-        libc::preadv(fd, list, count, at)
-    }
-}
-
-unsafe extern "C-unwind" fn pwritev(
-    fd: c_int,
-    list: *const iovec,
-    count: c_int,
-    at: i64,
-) -> ssize_t {
-    // SAFETY: the ABI: `list` has `count` entries.
-    unsafe {
-        copy_all_buffers_to_host(list, count.max(0) as usize, false);
-        libc::pwritev(fd, list, count, at)
-    }
+vector_calls! {
+    readv(), true;
+    writev(), false;
+    preadv(at: i64), true;
+    pwritev(at: i64), false;
 }
 
 unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {

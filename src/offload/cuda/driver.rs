@@ -149,7 +149,8 @@ pub(super) const FUNCTION_THREADS: c_int = 0;
 pub(super) const PTX: c_int = 1;
 
 impl Driver {
-    /// Loads and initializes the driver in `file`, by default the system's. Returns `None` if there is no driver or no GPU.
+    /// Loads and initializes the driver in `file`, by default the system's. Returns `None` if there
+    /// is no driver or no GPU.
     ///
     /// # Errors
     /// A description of why the driver does not work.

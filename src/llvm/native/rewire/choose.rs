@@ -4,7 +4,7 @@
 //! interpreter gave a label, or use another module's thread-local variable. A function that does
 //! stays interpreted, and its OSR entries with it.
 //!
-//! What becomes of such a function's symbol is left to [`super::symbols`].
+//! Leaves the symbols of such functions to [`super::symbols`].
 
 use super::Work;
 use crate::native::{FunctionBinding, VariableBinding};
