@@ -25,6 +25,7 @@ pub mod device;
 pub mod emulate;
 mod error;
 pub mod guard;
+mod handles;
 mod heap_growth;
 pub mod kernelize;
 mod naked;

@@ -205,6 +205,17 @@ impl Parsed {
         }
     }
 
+    /// Returns a handle of the module.
+    ///
+    /// # Panics
+    /// Panics before a module has been read.
+    #[allow(dead_code)] // Until the passes use it.
+    pub(super) fn module(&self) -> crate::handles::Module<'_> {
+        assert!(!self.module.is_null(), "a module has been read");
+        // SAFETY: the module lives as long as `self`, which disposes of it.
+        unsafe { crate::handles::Module::from_raw(self.module) }
+    }
+
     /// Adds an error to those that LLVM reported.
     pub(super) fn report(&self, error: &str) {
         self.errors.borrow_mut().push(error.to_owned());

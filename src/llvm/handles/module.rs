@@ -1,0 +1,251 @@
+//! Modules, their context, and the layout of data.
+
+use super::{Builder, Function, Type, Variable, handle, list};
+use crate::raw::{copy_cstr, llvm};
+use inkwell::llvm_sys::target::LLVMTargetDataRef;
+use std::fmt;
+use std::marker::PhantomData;
+
+handle! {
+    /// A module: functions, global variables, metadata.
+    Module(LLVMModuleRef)
+}
+
+handle! {
+    /// The owner of types and constants. Modules of one context can be linked.
+    Context(LLVMContextRef)
+}
+
+impl<'m> Module<'m> {
+    /// Returns the context that the module belongs to.
+    pub(crate) fn context(self) -> Context<'m> {
+        // SAFETY: a module's context is live while the module is.
+        unsafe { Context::from_raw(llvm!(core::LLVMGetModuleContext(self.raw()))) }
+    }
+
+    /// Returns the layout of the module's target.
+    pub(crate) fn layout(self) -> DataLayout<'m> {
+        let raw = llvm!(target::LLVMGetModuleDataLayout(self.raw()));
+        DataLayout(raw, PhantomData)
+    }
+
+    /// Returns the target triple.
+    pub(crate) fn triple(self) -> Box<str> {
+        copy_cstr(llvm!(core::LLVMGetTarget(self.raw())))
+    }
+
+    /// Iterates over the functions, defined and declared.
+    pub(crate) fn functions(self) -> impl Iterator<Item = Function<'m>> {
+        // SAFETY: the list holds live functions of the module.
+        let first =
+            unsafe { Function::from_nullable(llvm!(core::LLVMGetFirstFunction(self.raw()))) };
+        list(first, |f| {
+            // SAFETY: as for the first one.
+            unsafe { Function::from_nullable(llvm!(core::LLVMGetNextFunction(f.raw()))) }
+        })
+    }
+
+    /// Iterates over the global variables, defined and declared.
+    pub(crate) fn variables(self) -> impl Iterator<Item = Variable<'m>> {
+        // SAFETY: the list holds live variables of the module.
+        let first = unsafe { Variable::from_nullable(llvm!(core::LLVMGetFirstGlobal(self.raw()))) };
+        list(first, |v| {
+            // SAFETY: as for the first one.
+            unsafe { Variable::from_nullable(llvm!(core::LLVMGetNextGlobal(v.raw()))) }
+        })
+    }
+
+    /// Finds the function with that name, defined or declared.
+    pub(crate) fn function(self, name: &str) -> Option<Function<'m>> {
+        // SAFETY: LLVM returns a live function of the module or null.
+        unsafe {
+            Function::from_nullable(llvm!(core::LLVMGetNamedFunctionWithLength(
+                self.raw(),
+                name.as_ptr().cast(),
+                name.len()
+            )))
+        }
+    }
+
+    /// Finds the global variable with that name.
+    pub(crate) fn variable(self, name: &str) -> Option<Variable<'m>> {
+        // SAFETY: LLVM returns a live variable of the module or null.
+        unsafe {
+            Variable::from_nullable(llvm!(core::LLVMGetNamedGlobalWithLength(
+                self.raw(),
+                name.as_ptr().cast(),
+                name.len()
+            )))
+        }
+    }
+
+    /// Adds a declaration. LLVM changes the name if it is taken.
+    pub(crate) fn add_function(self, name: &str, of: Type<'m>) -> Function<'m> {
+        assert!(of.is_function(), "a function's type is a function type");
+        let name = super::value::terminated(name);
+        // SAFETY: the new function is live and of this module.
+        unsafe {
+            Function::from_raw(llvm!(core::LLVMAddFunction(
+                self.raw(),
+                name.as_ptr(),
+                of.raw()
+            )))
+        }
+    }
+
+    /// Returns the function with that name, and declares it if there is none.
+    pub(crate) fn function_or_declare(self, name: &str, of: Type<'m>) -> Function<'m> {
+        self.function(name)
+            .unwrap_or_else(|| self.add_function(name, of))
+    }
+
+    /// Adds a global variable without an initializer. LLVM changes the name if it is taken.
+    pub(crate) fn add_variable(self, name: &str, of: Type<'m>, space: u32) -> Variable<'m> {
+        let name = super::value::terminated(name);
+        // SAFETY: the new variable is live and of this module.
+        unsafe {
+            Variable::from_raw(llvm!(core::LLVMAddGlobalInAddressSpace(
+                self.raw(),
+                of.raw(),
+                name.as_ptr(),
+                space
+            )))
+        }
+    }
+
+    /// Returns the declaration of an intrinsic (`llvm.memset`) for these types, which overloaded
+    /// ones need.
+    pub(crate) fn intrinsic(self, name: &str, types: &[Type<'m>]) -> Function<'m> {
+        let id = llvm!(core::LLVMLookupIntrinsicID(
+            name.as_ptr().cast(),
+            name.len()
+        ));
+        assert!(id != 0, "{name} is no intrinsic of LLVM");
+        let mut types: Vec<_> = types.iter().map(|t| t.raw()).collect();
+        // SAFETY: the declaration is live and of this module.
+        unsafe {
+            Function::from_raw(llvm!(core::LLVMGetIntrinsicDeclaration(
+                self.raw(),
+                id,
+                types.as_mut_ptr(),
+                types.len()
+            )))
+        }
+    }
+
+    /// Removes debug information from the module and its functions.
+    pub(crate) fn strip_debug_info(self) {
+        llvm!(debuginfo::LLVMStripModuleDebugInfo(self.raw()));
+    }
+
+    /// Checks that the module is well-formed.
+    ///
+    /// # Errors
+    /// Returns LLVM's message about the first violation.
+    pub(crate) fn verify(self) -> Result<(), String> {
+        crate::parse::verify(self.raw())
+    }
+
+    /// Returns the module as textual IR.
+    pub(crate) fn text(self) -> String {
+        crate::raw::take_message(llvm!(core::LLVMPrintModuleToString(self.raw())))
+    }
+}
+
+impl fmt::Debug for Module<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
+    }
+}
+
+impl<'m> Context<'m> {
+    /// Returns the integer type of that many bits.
+    pub(crate) fn int(self, bits: u32) -> Type<'m> {
+        // SAFETY: types live as long as their context.
+        unsafe { Type::from_raw(llvm!(core::LLVMIntTypeInContext(self.raw(), bits))) }
+    }
+
+    /// Returns the type of pointers to the default address space.
+    pub(crate) fn pointer(self) -> Type<'m> {
+        self.pointer_to(0)
+    }
+
+    /// Returns the type of pointers to an address space.
+    pub(crate) fn pointer_to(self, space: u32) -> Type<'m> {
+        // SAFETY: types live as long as their context.
+        unsafe { Type::from_raw(llvm!(core::LLVMPointerTypeInContext(self.raw(), space))) }
+    }
+
+    /// Returns the type of functions without a result.
+    pub(crate) fn void(self) -> Type<'m> {
+        // SAFETY: types live as long as their context.
+        unsafe { Type::from_raw(llvm!(core::LLVMVoidTypeInContext(self.raw()))) }
+    }
+
+    /// Returns the type `double`.
+    pub(crate) fn double(self) -> Type<'m> {
+        // SAFETY: types live as long as their context.
+        unsafe { Type::from_raw(llvm!(core::LLVMDoubleTypeInContext(self.raw()))) }
+    }
+
+    /// Returns the type `float`.
+    pub(crate) fn float(self) -> Type<'m> {
+        // SAFETY: types live as long as their context.
+        unsafe { Type::from_raw(llvm!(core::LLVMFloatTypeInContext(self.raw()))) }
+    }
+
+    /// Returns the type of an unpacked structure without a name.
+    pub(crate) fn structure(self, fields: &[Type<'m>]) -> Type<'m> {
+        let mut fields: Vec<_> = fields.iter().map(|t| t.raw()).collect();
+        // SAFETY: types live as long as their context.
+        unsafe {
+            Type::from_raw(llvm!(core::LLVMStructTypeInContext(
+                self.raw(),
+                fields.as_mut_ptr(),
+                fields.len() as u32,
+                0
+            )))
+        }
+    }
+
+    /// Creates a builder that stands nowhere yet.
+    pub(crate) fn builder(self) -> Builder<'m> {
+        Builder::new(self)
+    }
+}
+
+impl fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "context {:p}", self.raw())
+    }
+}
+
+/// Sizes and offsets of types on a module's target.
+#[derive(Clone, Copy)]
+pub(crate) struct DataLayout<'m>(LLVMTargetDataRef, super::Owner<'m>);
+
+impl<'m> DataLayout<'m> {
+    /// Returns the size of a variable of this type with padding behind it, in bytes.
+    pub(crate) fn size(self, of: Type<'m>) -> u64 {
+        assert!(of.is_sized(), "{of:?} has no size");
+        llvm!(target::LLVMABISizeOfType(self.0, of.raw()))
+    }
+
+    /// Returns the bytes that a store of this type writes.
+    pub(crate) fn stored(self, of: Type<'m>) -> u64 {
+        assert!(of.is_sized(), "{of:?} has no size");
+        llvm!(target::LLVMStoreSizeOfType(self.0, of.raw()))
+    }
+
+    /// Returns the alignment of a variable of this type, in bytes.
+    pub(crate) fn alignment(self, of: Type<'m>) -> u32 {
+        assert!(of.is_sized(), "{of:?} has no alignment");
+        llvm!(target::LLVMABIAlignmentOfType(self.0, of.raw()))
+    }
+
+    /// Returns the offset of a structure's field, in bytes.
+    pub(crate) fn offset(self, of: Type<'m>, field: u32) -> u64 {
+        assert!(of.field(field).is_some(), "{of:?} has no field {field}");
+        llvm!(target::LLVMOffsetOfElement(self.0, of.raw(), field))
+    }
+}

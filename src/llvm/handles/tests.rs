@@ -1,0 +1,151 @@
+//! Tests of the handles on small modules.
+
+use super::*;
+use inkwell::context::Context as Owner;
+use inkwell::memory_buffer::MemoryBuffer;
+
+/// Parses IR and hands the module to a test.
+fn with(text: &str, test: impl FnOnce(Module<'_>)) {
+    let context = Owner::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
+    let module = context.create_module_from_ir(buffer).unwrap();
+    // SAFETY: the module outlives the test.
+    test(unsafe { Module::from_raw(module.as_mut_ptr()) });
+    module.verify().unwrap();
+}
+
+const SUM: &str = "@count = internal global i32 7, align 4
+declare i32 @get(ptr)
+define i32 @f(ptr %p, i32 %n) {
+  %a = load i32, ptr %p
+  %q = getelementptr i32, ptr %p, i64 3
+  store i32 %n, ptr %q
+  %b = call i32 @get(ptr @count)
+  %c = add i32 %a, %b
+  br label %end
+end:
+  ret i32 %c
+}
+";
+
+#[test]
+fn kinds_are_told_apart() {
+    with(SUM, |module| {
+        let f = module.function("f").unwrap();
+        let kinds: Vec<Opcode> = f.instructions().map(Instruction::opcode).collect();
+        assert_eq!(kinds.len(), 7);
+        assert_eq!(kinds[0], Opcode::LLVMLoad);
+        let all: Vec<_> = f.instructions().collect();
+        let load = all[0].as_load().unwrap();
+        assert_eq!(load.pointer(), f.parameter(0));
+        assert!(all[0].as_store().is_none() && all[0].as_call().is_none());
+        let gep = all[1].as_gep().unwrap();
+        assert_eq!(gep.indices().next().unwrap().unsigned(), Some(3));
+        assert_eq!(all[2].as_store().unwrap().pointer(), all[1].into());
+        let call = all[3].as_call().unwrap();
+        assert_eq!(&*call.callee().unwrap().name(), "get");
+        let count = call.argument(0).as_variable().unwrap();
+        assert_eq!(count.initializer().unwrap().signed(), Some(7));
+        assert!(module.function("get").unwrap().is_declaration());
+        assert!(module.function("none").is_none() && module.variable("count").is_some());
+    });
+}
+
+#[test]
+fn blocks_know_their_neighbours() {
+    with(SUM, |module| {
+        let f = module.function("f").unwrap();
+        let [entry, end] = f.blocks().collect::<Vec<_>>().try_into().unwrap();
+        assert_eq!(entry.successors().collect::<Vec<_>>(), [end]);
+        assert_eq!(end.predecessors().collect::<Vec<_>>(), [entry]);
+        assert_eq!(f.entry(), Some(entry));
+        assert!(end.terminator().unwrap().is_terminator());
+        assert_eq!(end.label().as_block(), Some(end));
+    });
+}
+
+#[test]
+fn a_loop_may_erase_what_it_has_got() {
+    with(SUM, |module| {
+        let f = module.function("f").unwrap();
+        let int = module.context().int(32);
+        for instruction in f.instructions() {
+            if let Some(load) = instruction.as_load() {
+                load.replace_by(int.constant(1));
+                // SAFETY: all uses are replaced, and the handle is not used again.
+                unsafe { load.erase() };
+            }
+        }
+        assert_eq!(f.instructions().count(), 6);
+    });
+}
+
+#[test]
+fn builders_insert_where_they_stand() {
+    with(SUM, |module| {
+        let f = module.function("f").unwrap();
+        let context = module.context();
+        let builder = context.builder();
+        let local = builder.at_entry(f).alloca(context.int(32));
+        builder.store(f.parameter(1), local);
+        let end = f.blocks().last().unwrap().terminator().unwrap();
+        let loaded = builder.before(end).load(context.int(32), local);
+        let sum = builder.add(end.operand(0), loaded);
+        end.set_operand(0, sum);
+        let get = module.function("get").unwrap();
+        let call = builder.call(get, &[local.into()]);
+        assert_eq!(call.next(), Some(end));
+        assert_eq!(f.entry().unwrap().first(), Some(local.into()));
+    });
+}
+
+#[test]
+#[should_panic(expected = "arguments for")]
+fn wrong_arguments_are_a_defect() {
+    with(SUM, |module| {
+        let f = module.function("f").unwrap();
+        let builder = module.context().builder();
+        builder
+            .at_entry(f)
+            .call(module.function("get").unwrap(), &[]);
+    });
+}
+
+#[test]
+fn attributes_are_of_positions() {
+    with(SUM, |module| {
+        let f = module.function("f").unwrap();
+        assert!(!f.has_attribute(Position::Function, "noinline"));
+        f.add_attribute(Position::Function, "noinline", 0);
+        f.add_attribute(Position::Parameter(0), "nonnull", 0);
+        assert!(f.has_attribute(Position::Function, "noinline"));
+        assert!(!f.has_attribute(Position::Result, "noinline"));
+        assert!(f.remove_attribute(Position::Function, "noinline"));
+        assert!(!f.remove_attribute(Position::Function, "noinline"));
+        f.set_text_attribute("target-cpu", "sm_90");
+        assert_eq!(f.text_attribute("target-cpu").as_deref(), Some("sm_90"));
+        f.remove_text_attribute("target-cpu");
+        assert_eq!(f.text_attribute("target-cpu"), None);
+    });
+}
+
+#[test]
+fn types_and_sizes() {
+    with("target datalayout = \"e-i64:64-n8:16:32:64\"\n", |module| {
+        let context = module.context();
+        let pair = context.structure(&[context.int(8), context.int(64)]);
+        let layout = module.layout();
+        assert_eq!((layout.size(pair), layout.offset(pair, 1)), (16, 8));
+        assert_eq!(pair.fields().count(), 2);
+        let array = context.int(32).array(5);
+        assert_eq!(
+            (array.len(), array.element()),
+            (Some(5), Some(context.int(32)))
+        );
+        let function = context.void().function(&[context.pointer(), array]);
+        assert_eq!(function.parameters(), [context.pointer(), array]);
+        assert_eq!(function.result(), Some(context.void()));
+        assert_eq!(context.pointer_to(3).address_space(), Some(3));
+        assert_eq!(context.int(16).int_width(), Some(16));
+    });
+}

@@ -1,0 +1,177 @@
+//! Types.
+
+use super::{Context, TypeKind, Value, handle};
+use crate::raw::{llvm, take_message};
+use std::fmt;
+
+handle! {
+    /// A type. Two handles are equal if the types are.
+    Type(LLVMTypeRef)
+}
+
+impl<'m> Type<'m> {
+    /// Returns the kind.
+    pub(crate) fn kind(self) -> TypeKind {
+        llvm!(core::LLVMGetTypeKind(self.raw()))
+    }
+
+    /// Returns the context that the type belongs to.
+    pub(crate) fn context(self) -> Context<'m> {
+        // SAFETY: a type's context is live while the type is.
+        unsafe { Context::from_raw(llvm!(core::LLVMGetTypeContext(self.raw()))) }
+    }
+
+    pub(crate) fn is_void(self) -> bool {
+        self.kind() == TypeKind::LLVMVoidTypeKind
+    }
+
+    pub(crate) fn is_pointer(self) -> bool {
+        self.kind() == TypeKind::LLVMPointerTypeKind
+    }
+
+    pub(crate) fn is_function(self) -> bool {
+        self.kind() == TypeKind::LLVMFunctionTypeKind
+    }
+
+    pub(crate) fn is_array(self) -> bool {
+        self.kind() == TypeKind::LLVMArrayTypeKind
+    }
+
+    pub(crate) fn is_struct(self) -> bool {
+        self.kind() == TypeKind::LLVMStructTypeKind
+    }
+
+    /// Returns true if variables can have this type.
+    pub(crate) fn is_sized(self) -> bool {
+        llvm!(core::LLVMTypeIsSized(self.raw())) != 0
+    }
+
+    /// Returns the bits of an integer type.
+    pub(crate) fn int_width(self) -> Option<u32> {
+        (self.kind() == TypeKind::LLVMIntegerTypeKind)
+            .then(|| llvm!(core::LLVMGetIntTypeWidth(self.raw())))
+    }
+
+    /// Returns the address space of a pointer type.
+    pub(crate) fn address_space(self) -> Option<u32> {
+        self.is_pointer()
+            .then(|| llvm!(core::LLVMGetPointerAddressSpace(self.raw())))
+    }
+
+    /// Returns the type of an array's or vector's elements.
+    pub(crate) fn element(self) -> Option<Type<'m>> {
+        let holds = matches!(
+            self.kind(),
+            TypeKind::LLVMArrayTypeKind
+                | TypeKind::LLVMVectorTypeKind
+                | TypeKind::LLVMScalableVectorTypeKind
+        );
+        // SAFETY: arrays and vectors have an element type.
+        holds.then(|| unsafe { Type::from_raw(llvm!(core::LLVMGetElementType(self.raw()))) })
+    }
+
+    /// Returns the number of an array's or vector's elements.
+    pub(crate) fn len(self) -> Option<u64> {
+        match self.kind() {
+            TypeKind::LLVMArrayTypeKind => Some(llvm!(core::LLVMGetArrayLength2(self.raw()))),
+            TypeKind::LLVMVectorTypeKind => {
+                Some(u64::from(llvm!(core::LLVMGetVectorSize(self.raw()))))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the type of an array of this type.
+    pub(crate) fn array(self, len: u64) -> Type<'m> {
+        // SAFETY: types live as long as their context.
+        unsafe { Type::from_raw(llvm!(core::LLVMArrayType2(self.raw(), len))) }
+    }
+
+    /// Returns the type of a structure's field.
+    pub(crate) fn field(self, index: u32) -> Option<Type<'m>> {
+        let there =
+            self.is_struct() && index < llvm!(core::LLVMCountStructElementTypes(self.raw()));
+        // SAFETY: the field exists.
+        there.then(|| unsafe {
+            Type::from_raw(llvm!(core::LLVMStructGetTypeAtIndex(self.raw(), index)))
+        })
+    }
+
+    /// Iterates over the types of a structure's fields.
+    pub(crate) fn fields(self) -> impl Iterator<Item = Type<'m>> {
+        (0..).map_while(move |index| self.field(index))
+    }
+
+    /// Returns the type of a function's result.
+    pub(crate) fn result(self) -> Option<Type<'m>> {
+        // SAFETY: function types have a result.
+        self.is_function()
+            .then(|| unsafe { Type::from_raw(llvm!(core::LLVMGetReturnType(self.raw()))) })
+    }
+
+    /// Returns the types of a function's parameters; none for other types.
+    pub(crate) fn parameters(self) -> Vec<Type<'m>> {
+        if !self.is_function() {
+            return Vec::new();
+        }
+        let count = llvm!(core::LLVMCountParamTypes(self.raw())) as usize;
+        let mut raw = vec![std::ptr::null_mut(); count];
+        llvm!(core::LLVMGetParamTypes(self.raw(), raw.as_mut_ptr()));
+        // SAFETY: LLVM has written all of them.
+        raw.into_iter()
+            .map(|t| unsafe { Type::from_raw(t) })
+            .collect()
+    }
+
+    /// Returns true if a function takes further arguments.
+    pub(crate) fn is_variadic(self) -> bool {
+        self.is_function() && llvm!(core::LLVMIsFunctionVarArg(self.raw())) != 0
+    }
+
+    /// Returns the type of functions with this result.
+    pub(crate) fn function(self, parameters: &[Type<'m>]) -> Type<'m> {
+        let mut raw: Vec<_> = parameters.iter().map(|t| t.raw()).collect();
+        // SAFETY: types live as long as their context.
+        unsafe {
+            Type::from_raw(llvm!(core::LLVMFunctionType(
+                self.raw(),
+                raw.as_mut_ptr(),
+                raw.len() as u32,
+                0
+            )))
+        }
+    }
+
+    /// Returns an integer constant of this type: the value's low bits.
+    pub(crate) fn constant(self, value: u64) -> Value<'m> {
+        assert!(self.int_width().is_some(), "{self:?} is no integer type");
+        // SAFETY: constants live as long as their context.
+        unsafe { Value::from_raw(llvm!(core::LLVMConstInt(self.raw(), value, 0))) }
+    }
+
+    /// Returns zero, null or a zeroed aggregate.
+    pub(crate) fn zero(self) -> Value<'m> {
+        // SAFETY: constants live as long as their context.
+        unsafe { Value::from_raw(llvm!(core::LLVMConstNull(self.raw()))) }
+    }
+
+    /// Returns a value of this type that is undefined.
+    pub(crate) fn undef(self) -> Value<'m> {
+        // SAFETY: constants live as long as their context.
+        unsafe { Value::from_raw(llvm!(core::LLVMGetUndef(self.raw()))) }
+    }
+
+    /// Returns a value of this type whose use is undefined.
+    pub(crate) fn poison(self) -> Value<'m> {
+        // SAFETY: constants live as long as their context.
+        unsafe { Value::from_raw(llvm!(core::LLVMGetPoison(self.raw()))) }
+    }
+}
+
+impl fmt::Debug for Type<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&take_message(llvm!(core::LLVMPrintTypeToString(
+            self.raw()
+        ))))
+    }
+}
