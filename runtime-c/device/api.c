@@ -14,7 +14,7 @@ ENTRY int32_t omp_get_thread_limit(void) { return (int32_t)available_threads(); 
 ENTRY int32_t omp_get_num_procs(void) { return (int32_t)available_threads(); }
 ENTRY void omp_set_num_threads(int32_t threads) {
   if (threads > 0)
-    wanted_of[hardware_thread()] = threads > THREADS ? THREADS : (uint16_t)threads;
+    wanted_of[hardware_thread()] = threads > BLOCK_THREADS ? BLOCK_THREADS : (uint16_t)threads;
 }
 ENTRY int32_t omp_get_level(void) { return level_of[hardware_thread()]; }
 /* Only the outermost region may have more than one thread, and is active then. */
@@ -77,8 +77,14 @@ ENTRY int32_t omp_get_initial_device(void) { return -1; }
 __attribute__((weak)) const int32_t __ompvm_device_number = 0;
 ENTRY int32_t omp_get_device_num(void) { return __ompvm_device_number; }
 /* Neither are their identifiers: returns no string, and no device number (`omp_invalid_device`). */
-ENTRY const char *omp_get_uid_from_device(int32_t device) { (void)device; return (const char *)0; }
-ENTRY int32_t omp_get_device_from_uid(const char *uid) { (void)uid; return -2; }
+ENTRY const char *omp_get_uid_from_device(int32_t device) {
+  (void)device;
+  return (const char *)0;
+}
+ENTRY int32_t omp_get_device_from_uid(const char *uid) {
+  (void)uid;
+  return -2;
+}
 
 ENTRY double omp_get_wtime(void) { return (double)__nvvm_read_ptx_sreg_globaltimer() * 1e-9; }
 ENTRY double omp_get_wtick(void) { return 1e-6; }
@@ -101,7 +107,8 @@ ENTRY void *omp_aligned_alloc(size_t align, size_t size, uint64_t allocator) {
   char *start = malloc(size + align + sizeof(Header) - HEAP_ALIGN);
   if (!start)
     return NULL;
-  char *memory = (char *)(((uintptr_t)start + sizeof(Header) + align - 1) & ~(uintptr_t)(align - 1));
+  char *memory =
+      (char *)(((uintptr_t)start + sizeof(Header) + align - 1) & ~(uintptr_t)(align - 1));
   Header *header = (Header *)memory - 1;
   header->start = start;
   header->size = size;

@@ -44,7 +44,7 @@ SHORT_ENTRY uint64_t ompx_ballot_sync(uint64_t mask, int32_t condition) {
 
 /* Lanes beyond the part of the warp that has `width` lanes keep their own value. */
 INLINE int32_t shuffle_down(uint64_t mask, int32_t value, uint32_t delta, int32_t width) {
-  int32_t beyond = ((WARP - width) << 8) | 0x1f;
+  int32_t beyond = ((WARP_SIZE - width) << 8) | 0x1f;
   return __nvvm_shfl_sync_down_i32((uint32_t)mask, value, (int32_t)delta, beyond);
 }
 SHORT_ENTRY int32_t ompx_shfl_down_sync_i(uint64_t mask, int32_t value, uint32_t delta,
@@ -57,8 +57,7 @@ SHORT_ENTRY int64_t ompx_shfl_down_sync_l(uint64_t mask, int64_t value, uint32_t
   uint32_t high = (uint32_t)shuffle_down(mask, (int32_t)(value >> 32), delta, width);
   return (int64_t)((uint64_t)high << 32 | low);
 }
-SHORT_ENTRY float ompx_shfl_down_sync_f(uint64_t mask, float value, uint32_t delta,
-                                        int32_t width) {
+SHORT_ENTRY float ompx_shfl_down_sync_f(uint64_t mask, float value, uint32_t delta, int32_t width) {
   int32_t bits;
   __builtin_memcpy(&bits, &value, sizeof(bits));
   bits = shuffle_down(mask, bits, delta, width);

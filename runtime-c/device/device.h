@@ -18,38 +18,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "omp_abi.h"
+
 #define ENTRY __attribute__((visibility("default")))
 #define INLINE static inline __attribute__((always_inline))
 /* An entry whose arguments are constants at its calls, so that it becomes short when inlined. */
 #define SHORT_ENTRY __attribute__((visibility("default"), always_inline))
 #define SHARED __attribute__((address_space(3), loader_uninitialized))
 
-enum {
-  WARP = 32,
-  THREADS = 1024,
-  /* Maximum number of captured variables of a region; the lowering reports more as unsupported. */
-  CAPTURED = 64,
-};
-
 typedef struct Ident Ident;
 
 /* Description of a kernel, a constant beside it. */
 typedef struct {
-  uint8_t state_machine, nested, mode;
-  int32_t threads[2], teams[2];
-  int32_t reduction_size, reduction_length;
+  KernelConfiguration configuration;
   Ident *ident;
   void *dynamic;
 } KernelEnvironment;
-
-/* State of one launch; the first argument of a kernel. The buffer has room for the records that
- * the launch's teams add to a reduction over teams. */
-typedef struct {
-  uint32_t arrived, unused;
-  void *buffer;
-} LaunchEnvironment;
-
-enum { GENERIC = 1, SPMD = 2 };
 
 typedef void (*Wrapper)(uint16_t, uint32_t);
 
@@ -58,12 +42,12 @@ __attribute__((weak)) const uint8_t __ompvm_mode = 0;
 /* 1 if regions may be nested. */
 __attribute__((weak)) const uint8_t __ompvm_nested = 1;
 
-static SHARED uint8_t level_of[THREADS];    /* number of enclosing regions */
-static SHARED uint16_t threads_of[THREADS]; /* number of threads of the innermost one */
-static SHARED uint16_t wanted_of[THREADS];  /* set by omp_set_num_threads; 0 if not set */
-static SHARED uint8_t spmd_of[THREADS];     /* true if the kernel began with all threads */
+static SHARED uint8_t level_of[BLOCK_THREADS];    /* number of enclosing regions */
+static SHARED uint16_t threads_of[BLOCK_THREADS]; /* number of threads of the innermost one */
+static SHARED uint16_t wanted_of[BLOCK_THREADS];  /* set by omp_set_num_threads; 0 if not set */
+static SHARED uint8_t spmd_of[BLOCK_THREADS];     /* true if the kernel began with all threads */
 typedef struct Alone *AlonePointer;
-static SHARED AlonePointer alone[THREADS]; /* loop of a region of one thread (dispatch.c) */
+static SHARED AlonePointer alone[BLOCK_THREADS]; /* loop of a region of one thread (dispatch.c) */
 
 /* Values that one thread of a team passes to the others. */
 typedef struct {
@@ -85,7 +69,7 @@ INLINE uint32_t team_number(void) { return __nvvm_read_ptx_sreg_ctaid_x(); }
 INLINE uint32_t team_count(void) { return __nvvm_read_ptx_sreg_nctaid_x(); }
 
 INLINE bool spmd(void) {
-  return __ompvm_mode ? (__ompvm_mode & SPMD) != 0 : spmd_of[hardware_thread()] != 0;
+  return __ompvm_mode ? (__ompvm_mode & MODE_SPMD) != 0 : spmd_of[hardware_thread()] != 0;
 }
 
 /* Returns the maximum number of threads of a region at the outermost level. */
@@ -93,7 +77,7 @@ INLINE uint32_t available_threads(void) {
   uint32_t threads = hardware_threads();
   if (spmd())
     return threads;
-  return threads > WARP ? threads - WARP : 1;
+  return threads > WARP_SIZE ? threads - WARP_SIZE : 1;
 }
 
 /* Return the number of the thread in the innermost region, and the number of its threads. */

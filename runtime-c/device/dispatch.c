@@ -7,8 +7,6 @@
  */
 #include "device.h"
 
-enum { GUIDED = 36, GUIDED_OTHER = 42, GUIDED_ANALYTICAL = 43, ORDERED = 64, UNORDERED_END = 96 };
-
 typedef struct {
   int64_t lower, step;
   uint64_t trips, chunk;
@@ -19,7 +17,7 @@ typedef struct {
 static SHARED Loop loop;
 
 /* First iteration that a thread has fetched, for `ordered`. */
-static SHARED uint64_t current[THREADS];
+static SHARED uint64_t current[BLOCK_THREADS];
 
 /* Loop of a region of one thread. */
 typedef struct Alone {
@@ -44,13 +42,14 @@ static void begin(int32_t schedule, int64_t lower, uint64_t trips, int64_t upper
   __kmpc_barrier(NULL, 0);
   if (thread == 0) {
     int32_t plain = schedule & 0xff;
-    if (plain > ORDERED && plain < UNORDERED_END)
-      plain -= 32;
+    if (plain > SCHEDULE_ORDERED_LOWER && plain < SCHEDULE_ORDERED_UPPER)
+      plain -= SCHEDULE_ORDERED;
     loop.lower = lower;
     loop.step = step;
     loop.trips = trips;
     loop.chunk = chunk > 0 ? (uint64_t)chunk : 1;
-    loop.guided = plain == GUIDED || plain == GUIDED_OTHER || plain == GUIDED_ANALYTICAL;
+    loop.guided = plain == SCHEDULE_GUIDED || plain == SCHEDULE_GUIDED_ITERATIVE ||
+                  plain == SCHEDULE_GUIDED_ANALYTICAL;
     loop.next = 0;
     loop.ordered = 0;
   }

@@ -135,9 +135,9 @@
 #define T62 T61, void *
 #define T63 T62, void *
 #define T64 T63, void *
-#define CASE(n)                                                                 \
-  case n:                                                                       \
-    ((void (*)(int32_t *, int32_t * T##n))function)(&number, &zero P##n(captured)); \
+#define CASE(n)                                                                                    \
+  case n:                                                                                          \
+    ((void (*)(int32_t *, int32_t *T##n))function)(&number, &zero P##n(captured));                 \
     break;
 #define CASES(a, b, c, d) CASE(a) CASE(b) CASE(c) CASE(d)
 

@@ -1,7 +1,7 @@
 /* Auto-offloaded regions of the host: `parallel for` of a program without `target`.
  *
  * The lowering (llvm/kernelize) calls the region's function for one iteration at a time. The pointer
- * that the function takes for that of its thread's number points to a `Virtual`. Entries that
+ * that the function takes for that of its thread's number points to a `VirtualThread`. Entries that
  * divide loops are replaced by the functions below, which pass exactly that iteration. Entries that
  * begin a reduction are replaced by a function generated for the region, which adds to the thread's
  * record. The threads' records are combined as trees over warps, blocks and the grid. Everything
@@ -9,42 +9,27 @@
  */
 #include "device.h"
 
-/* Purpose of a call of the region's function. */
-enum {
-  LOOK = 0, /* no iteration: determines their number, and the initial values of a reduction */
-  ITERATE = 1,
-  RESULT = 2 /* no iteration: stores the record to the variables, through the private copies */
-};
-
-typedef struct {
-  int32_t number; /* read as the thread's number, and only passed on */
-  int32_t phase;
-  uint64_t iteration, distance, trips;
-  int64_t lower;
-  bool fetched;
-  int16_t loop; /* the loop whose iterations are executed; others have none */
-  int16_t at;   /* the loop that began last */
-} Virtual;
-
-SHORT_ENTRY void __ompvm_outlined_begin(Virtual *v, int32_t loop) {
+SHORT_ENTRY void __ompvm_outlined_begin(VirtualThread *v, int32_t loop) {
   v->number = 0;
-  v->phase = LOOK;
-  v->loop = v->at = (int16_t)loop;
+  v->phase = OUTLINED_LOOK;
+  v->executed_loop = v->latest_loop = (int16_t)loop;
   v->iteration = (uint64_t)team_number() * hardware_threads() + hardware_thread();
   v->distance = (uint64_t)team_count() * hardware_threads();
   v->trips = 0;
   v->fetched = false;
 }
-SHORT_ENTRY void __ompvm_outlined_phase(Virtual *v, int32_t phase) { v->phase = phase; }
+SHORT_ENTRY void __ompvm_outlined_phase(VirtualThread *v, int32_t phase) { v->phase = phase; }
 
 /* Records that a loop begins. */
-SHORT_ENTRY void __ompvm_outlined_at(Virtual *v, int32_t loop) { v->at = (int16_t)loop; }
+SHORT_ENTRY void __ompvm_outlined_at(VirtualThread *v, int32_t loop) {
+  v->latest_loop = (int16_t)loop;
+}
 
 /* Returns true if the thread has an iteration at all. */
-SHORT_ENTRY bool __ompvm_outlined_any(Virtual *v) { return v->iteration < v->trips; }
+SHORT_ENTRY bool __ompvm_outlined_any(VirtualThread *v) { return v->iteration < v->trips; }
 
 /* Advances to the thread's next iteration; returns false if there is none. */
-SHORT_ENTRY bool __ompvm_outlined_next(Virtual *v) {
+SHORT_ENTRY bool __ompvm_outlined_next(VirtualThread *v) {
   v->iteration += v->distance;
   v->fetched = false;
   return v->iteration < v->trips;
@@ -55,45 +40,45 @@ SHORT_ENTRY void *__ompvm_outlined_slice(char *slices, uint64_t size) {
   return slices + ((uint64_t)team_number() * hardware_threads() + hardware_thread()) * size;
 }
 
-#define OUTLINED(SUFFIX, T, U, S)                                                                  \
+#define OUTLINED(SUFFIX, T, U, S)                                                                    \
   /* The step is 1, and the number of the first iteration is not negative: compilers emit such     \
-   * loops. */                                                                                     \
-  SHORT_ENTRY void __ompvm_outlined_static_##SUFFIX(Virtual *v, int32_t *last, T *lower, T *upper, \
-                                                    S *stride) {                                   \
-    if (v->at == v->loop)                                                                          \
-      v->trips = *upper < *lower ? 0 : (uint64_t)((U)*upper - (U)*lower) + 1;                      \
-    if (v->phase != ITERATE || v->at != v->loop) {                                                 \
-      *last = 0;                                                                                   \
-      *lower = 1;                                                                                  \
-      *upper = 0;                                                                                  \
-      return;                                                                                      \
-    }                                                                                              \
-    *last = v->iteration == v->trips - 1;                                                          \
-    *stride = (S)(v->trips - v->iteration);                                                        \
-    T here = (T)((U)*lower + (U)v->iteration);                                                     \
-    /* The compiled code compares it with the loop's end again. */                                 \
-    __builtin_assume(here <= *upper);                                                              \
-    *lower = here;                                                                                 \
-    *upper = here;                                                                                 \
-  }                                                                                                \
-  SHORT_ENTRY void __ompvm_outlined_fetch_##SUFFIX(Virtual *v, T lower, T upper) {                 \
-    if (v->at != v->loop)                                                                          \
-      return;                                                                                      \
-    v->trips = upper < lower ? 0 : (uint64_t)((U)upper - (U)lower) + 1;                            \
-    v->lower = (int64_t)lower;                                                                     \
-    v->fetched = false;                                                                            \
-  }                                                                                                \
-  SHORT_ENTRY int32_t __ompvm_outlined_fetched_##SUFFIX(Virtual *v, int32_t *last, T *lower,       \
-                                                        T *upper, S *step) {                       \
-    if (v->phase != ITERATE || v->at != v->loop || v->fetched)                                     \
-      return 0;                                                                                    \
-    v->fetched = true;                                                                             \
-    if (last)                                                                                      \
-      *last = v->iteration == v->trips - 1;                                                        \
-    *lower = (T)((U)v->lower + (U)v->iteration);                                                   \
-    *upper = *lower;                                                                               \
-    *step = 1;                                                                                     \
-    return 1;                                                                                      \
+   * loops. */ \
+  SHORT_ENTRY void __ompvm_outlined_static_##SUFFIX(VirtualThread *v, int32_t *last, T *lower,       \
+                                                    T *upper, S *stride) {                           \
+    if (v->latest_loop == v->executed_loop)                                                          \
+      v->trips = *upper < *lower ? 0 : (uint64_t)((U) * upper - (U) * lower) + 1;                    \
+    if (v->phase != OUTLINED_ITERATE || v->latest_loop != v->executed_loop) {                        \
+      *last = 0;                                                                                     \
+      *lower = 1;                                                                                    \
+      *upper = 0;                                                                                    \
+      return;                                                                                        \
+    }                                                                                                \
+    *last = v->iteration == v->trips - 1;                                                            \
+    *stride = (S)(v->trips - v->iteration);                                                          \
+    T here = (T)((U) * lower + (U)v->iteration);                                                     \
+    /* The compiled code compares it with the loop's end again. */                                   \
+    __builtin_assume(here <= *upper);                                                                \
+    *lower = here;                                                                                   \
+    *upper = here;                                                                                   \
+  }                                                                                                  \
+  SHORT_ENTRY void __ompvm_outlined_fetch_##SUFFIX(VirtualThread *v, T lower, T upper) {             \
+    if (v->latest_loop != v->executed_loop)                                                          \
+      return;                                                                                        \
+    v->trips = upper < lower ? 0 : (uint64_t)((U)upper - (U)lower) + 1;                              \
+    v->lower = (int64_t)lower;                                                                       \
+    v->fetched = false;                                                                              \
+  }                                                                                                  \
+  SHORT_ENTRY int32_t __ompvm_outlined_fetched_##SUFFIX(VirtualThread *v, int32_t *last, T *lower,   \
+                                                        T *upper, S *step) {                         \
+    if (v->phase != OUTLINED_ITERATE || v->latest_loop != v->executed_loop || v->fetched)            \
+      return 0;                                                                                      \
+    v->fetched = true;                                                                               \
+    if (last)                                                                                        \
+      *last = v->iteration == v->trips - 1;                                                          \
+    *lower = (T)((U)v->lower + (U)v->iteration);                                                     \
+    *upper = *lower;                                                                                 \
+    *step = 1;                                                                                       \
+    return 1;                                                                                        \
   }
 
 OUTLINED(4, int32_t, uint32_t, int32_t)
@@ -101,28 +86,23 @@ OUTLINED(4u, uint32_t, uint32_t, int32_t)
 OUTLINED(8, int64_t, uint64_t, int64_t)
 OUTLINED(8u, uint64_t, uint64_t, int64_t)
 
-enum {
-  WARPS = 8,  /* of the largest block (llvm/kernelize/kernel_text.rs) */
-  RECORD = 64 /* words of the largest record that warps exchange in the block's memory; larger ones
-               * go through the launch's buffer, which then has one for each warp */
-};
-static SHARED uint32_t exchange[WARPS][RECORD];
+static SHARED uint32_t exchange[OUTLINED_WARPS][EXCHANGED_WORDS];
 
 typedef void (*Combine)(void *, void *);
 
 /* Shuffles words from the lane `offset` away; small records stay in registers. */
 INLINE void shuffle(uint32_t *to, const uint32_t *from, uint32_t words, uint32_t offset) {
-  if (words > RECORD) {
+  if (words > EXCHANGED_WORDS) {
     for (uint32_t i = 0; i < words; i++)
-      to[i] = (uint32_t)__nvvm_shfl_sync_down_i32(~0u, (int32_t)from[i], offset, WARP - 1);
+      to[i] = (uint32_t)__nvvm_shfl_sync_down_i32(~0u, (int32_t)from[i], offset, WARP_SIZE - 1);
     return;
   }
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < words; i++)
-    to[i] = (uint32_t)__nvvm_shfl_sync_down_i32(~0u, (int32_t)from[i], offset, WARP - 1);
+    to[i] = (uint32_t)__nvvm_shfl_sync_down_i32(~0u, (int32_t)from[i], offset, WARP_SIZE - 1);
 }
 INLINE void copy(uint32_t *to, const uint32_t *from, uint32_t words) {
-  if (words > RECORD) {
+  if (words > EXCHANGED_WORDS) {
     for (uint32_t i = 0; i < words; i++)
       to[i] = from[i];
     return;
@@ -136,9 +116,9 @@ INLINE void copy(uint32_t *to, const uint32_t *from, uint32_t words) {
  * into the two records, which have `words` words. */
 INLINE void combine_warp(uint32_t *mine, uint32_t *other, uint32_t words, void **into, void **from,
                          Combine combine, uint32_t count) {
-  uint32_t lane = hardware_thread() % WARP;
+  uint32_t lane = hardware_thread() % WARP_SIZE;
 #pragma clang loop unroll(disable)
-  for (uint32_t offset = WARP / 2; offset > 0; offset /= 2) {
+  for (uint32_t offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
     shuffle(other, mine, words, offset);
     if (lane + offset < count)
       combine(into, from);
@@ -150,17 +130,17 @@ INLINE void combine_warp(uint32_t *mine, uint32_t *other, uint32_t words, void *
  * they are too large for `exchange`. */
 INLINE void combine_block(uint32_t *mine, uint32_t *other, uint32_t words, void **into, void **from,
                           Combine combine, uint32_t count, uint32_t *slots) {
-  uint32_t thread = hardware_thread(), warp = thread / WARP, first = warp * WARP;
+  uint32_t thread = hardware_thread(), warp = thread / WARP_SIZE, first = warp * WARP_SIZE;
   combine_warp(mine, other, words, into, from, combine, count > first ? count - first : 0);
-  if (hardware_threads() <= WARP)
+  if (hardware_threads() <= WARP_SIZE)
     return;
-  uint32_t *slot = words <= RECORD ? exchange[warp] : slots + (uint64_t)warp * words;
-  if (thread % WARP == 0)
+  uint32_t *slot = words <= EXCHANGED_WORDS ? exchange[warp] : slots + (uint64_t)warp * words;
+  if (thread % WARP_SIZE == 0)
     copy(slot, mine, words);
   aligned_barrier();
   if (thread == 0)
-    for (uint32_t w = 1; w * WARP < count; w++) {
-      uint32_t *theirs = words <= RECORD ? exchange[w] : slots + (uint64_t)w * words;
+    for (uint32_t w = 1; w * WARP_SIZE < count; w++) {
+      uint32_t *theirs = words <= EXCHANGED_WORDS ? exchange[w] : slots + (uint64_t)w * words;
       copy(other, theirs, words);
       combine(into, from);
     }
@@ -189,7 +169,7 @@ SHORT_ENTRY bool __ompvm_outlined_combine(LaunchEnvironment *launch, uint32_t *m
                                           uint32_t *other, uint32_t words, void **into, void **from,
                                           Combine combine) {
   uint32_t thread = hardware_thread(), threads = hardware_threads(), teams = team_count();
-  uint64_t apart = words <= RECORD ? words : (uint64_t)words * (threads / WARP);
+  uint64_t apart = words <= EXCHANGED_WORDS ? words : (uint64_t)words * (threads / WARP_SIZE);
   uint32_t *records = launch->buffer, *own = records + team_number() * apart;
   combine_block(mine, other, words, into, from, combine, threads, own);
   if (teams == 1)

@@ -17,15 +17,16 @@ typedef void (*Record)(void *, int32_t, void *);
 
 /* Returns the mask of the lanes of this warp that are in the innermost region. */
 INLINE uint32_t own_lanes(void) {
-  uint32_t thread = hardware_thread(), lane = thread % WARP;
+  uint32_t thread = hardware_thread(), lane = thread % WARP_SIZE;
   if (level_of[thread] != 1 || threads_of[thread] == 1)
     return 1u << lane;
   uint32_t rest = threads_of[thread] - (thread - lane);
-  return rest >= WARP ? ~0u : (1u << rest) - 1;
+  return rest >= WARP_SIZE ? ~0u : (1u << rest) - 1;
 }
 
 ENTRY int32_t __kmpc_shuffle_int32(int32_t value, int16_t distance, int16_t width) {
-  return __nvvm_shfl_sync_down_i32(own_lanes(), value, distance, ((WARP - width) << 8) | (WARP - 1));
+  return __nvvm_shfl_sync_down_i32(own_lanes(), value, distance,
+                                   ((WARP_SIZE - width) << 8) | (WARP_SIZE - 1));
 }
 ENTRY int64_t __kmpc_shuffle_int64(int64_t value, int16_t distance, int16_t width) {
   uint32_t low = (uint32_t)__kmpc_shuffle_int32((int32_t)value, distance, width);
@@ -35,9 +36,9 @@ ENTRY int64_t __kmpc_shuffle_int64(int64_t value, int16_t distance, int16_t widt
 
 /* Combines the values of the first `count` lanes; the others take part with unused values. */
 INLINE void reduce_warp(void *values, Shuffle shuffle, uint32_t count) {
-  int16_t lane = (int16_t)(hardware_thread() % WARP);
-  if (count >= WARP) {
-    for (int16_t offset = WARP / 2; offset > 0; offset /= 2)
+  int16_t lane = (int16_t)(hardware_thread() % WARP_SIZE);
+  if (count >= WARP_SIZE) {
+    for (int16_t offset = WARP_SIZE / 2; offset > 0; offset /= 2)
       shuffle(values, lane, offset, 0);
     return;
   }
@@ -49,14 +50,14 @@ INLINE void reduce_warp(void *values, Shuffle shuffle, uint32_t count) {
 
 /* Combines the values of a region's first `count` threads; all of its threads call this. */
 INLINE void reduce_block(void *values, Shuffle shuffle, BetweenWarps gather, uint32_t count) {
-  uint32_t thread = hardware_thread(), first = thread / WARP * WARP;
+  uint32_t thread = hardware_thread(), first = thread / WARP_SIZE * WARP_SIZE;
   if (first < count)
     reduce_warp(values, shuffle, count - first);
-  if (count <= WARP)
+  if (count <= WARP_SIZE)
     return;
-  uint32_t warps = (count + WARP - 1) / WARP;
+  uint32_t warps = (count + WARP_SIZE - 1) / WARP_SIZE;
   gather(values, (int32_t)warps);
-  if (thread < WARP)
+  if (thread < WARP_SIZE)
     reduce_warp(values, shuffle, warps);
 }
 

@@ -6,7 +6,7 @@
  */
 #include "device.h"
 
-INLINE uint32_t lanes(uint32_t count) { return count >= WARP ? ~0u : (1u << count) - 1; }
+INLINE uint32_t lanes(uint32_t count) { return count >= WARP_SIZE ? ~0u : (1u << count) - 1; }
 
 enum { LOOKS = 64 };
 
@@ -17,10 +17,10 @@ enum { LOOKS = 64 };
  * for this function. */
 static __attribute__((noinline)) void counted_barrier(uint32_t threads, uint32_t number) {
   uint32_t *arrived = (uint32_t *)&team.arrived, *turn = (uint32_t *)&team.turn;
-  uint32_t warp = number / WARP, warps = (threads + WARP - 1) / WARP;
-  uint32_t mask = lanes(threads - warp * WARP);
+  uint32_t warp = number / WARP_SIZE, warps = (threads + WARP_SIZE - 1) / WARP_SIZE;
+  uint32_t mask = lanes(threads - warp * WARP_SIZE);
   __nvvm_bar_warp_sync(mask);
-  if (number % WARP == 0) {
+  if (number % WARP_SIZE == 0) {
     uint32_t now = __scoped_atomic_load_n(turn, __ATOMIC_RELAXED, BLOCK);
     if (__scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, BLOCK) + 1 == warps) {
       __scoped_atomic_store_n(arrived, 0, __ATOMIC_RELAXED, BLOCK);
@@ -40,9 +40,9 @@ SHORT_ENTRY void __kmpc_barrier(Ident *ident, int32_t thread) {
     return;
   if (threads == hardware_threads())
     block_barrier();
-  else if (threads <= WARP)
+  else if (threads <= WARP_SIZE)
     __nvvm_bar_warp_sync(lanes(threads));
-  else if (threads % WARP == 0)
+  else if (threads % WARP_SIZE == 0)
     __nvvm_barrier_sync_cnt(1, threads);
   else
     counted_barrier(threads, thread_number());
@@ -132,7 +132,7 @@ ENTRY int32_t omp_test_lock(uint32_t *lock) {
 }
 
 /* A nestable lock: the owner's number, and the nesting depth. */
-INLINE uint32_t owner(void) { return team_number() * THREADS + hardware_thread() + 1; }
+INLINE uint32_t owner(void) { return team_number() * BLOCK_THREADS + hardware_thread() + 1; }
 ENTRY int32_t omp_test_nest_lock(uint32_t *lock) {
   uint32_t expected = 0;
   if (__scoped_atomic_load_n(lock, __ATOMIC_RELAXED, DEVICE) != owner() &&

@@ -17,7 +17,6 @@ struct Task {
   int32_t last;
 };
 
-enum { HAS_DESTRUCTORS = 8 };
 /* Size of the header in front of a task's memory, which holds its flags. */
 enum { BEFORE = 16 };
 
@@ -43,7 +42,7 @@ ENTRY Task *__kmpc_omp_target_task_alloc(Ident *ident, int32_t thread, int32_t f
 
 static void end_task(int32_t thread, Task *task) {
   char *memory = (char *)task - BEFORE;
-  if (*(int32_t *)memory & HAS_DESTRUCTORS && task->destructors)
+  if (*(int32_t *)memory & TASK_DESTRUCTORS && task->destructors)
     task->destructors(thread, task);
   free(memory);
 }

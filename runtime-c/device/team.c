@@ -67,14 +67,14 @@ static void wait_for_work(void) {
 /* Returns -1 to a thread that is to execute the kernel's own code. */
 SHORT_ENTRY int32_t __kmpc_target_init(KernelEnvironment *environment, LaunchEnvironment *launch) {
   uint32_t thread = hardware_thread();
-  bool all = (environment->mode & SPMD) != 0;
+  bool all = (environment->configuration.mode & MODE_SPMD) != 0;
   place_thread(all);
   if (all) {
     /* Every thread stores the same value. */
     team.launch = launch;
     return -1;
   }
-  uint32_t main = (hardware_threads() - 1) & ~(uint32_t)(WARP - 1);
+  uint32_t main = (hardware_threads() - 1) & ~(uint32_t)(WARP_SIZE - 1);
   if (thread == main) {
     team.launch = launch;
     team.work = NULL;
@@ -82,7 +82,7 @@ SHORT_ENTRY int32_t __kmpc_target_init(KernelEnvironment *environment, LaunchEnv
     stack_top = 0;
     return -1;
   }
-  if (thread < main && environment->state_machine)
+  if (thread < main && environment->configuration.state_machine)
     wait_for_work();
   return (int32_t)thread;
 }
@@ -188,7 +188,7 @@ SHORT_ENTRY int32_t __kmpc_global_thread_num(Ident *ident) {
 SHORT_ENTRY uint32_t __kmpc_get_hardware_thread_id_in_block(void) { return hardware_thread(); }
 SHORT_ENTRY uint32_t __kmpc_get_hardware_num_threads_in_block(void) { return hardware_threads(); }
 SHORT_ENTRY uint32_t __kmpc_get_hardware_num_blocks(void) { return team_count(); }
-SHORT_ENTRY uint32_t __kmpc_get_warp_size(void) { return WARP; }
+SHORT_ENTRY uint32_t __kmpc_get_warp_size(void) { return WARP_SIZE; }
 ENTRY void __kmpc_push_num_threads(Ident *ident, int32_t thread, int32_t asked) {
   (void)ident, (void)thread;
   wanted_of[hardware_thread()] = asked > 0 ? (uint16_t)asked : 0;
@@ -196,7 +196,9 @@ ENTRY void __kmpc_push_num_threads(Ident *ident, int32_t thread, int32_t asked) 
 ENTRY void __kmpc_push_num_teams(Ident *i, int32_t t, int32_t teams, int32_t threads) {
   (void)i, (void)t, (void)teams, (void)threads;
 }
-ENTRY void __kmpc_push_proc_bind(Ident *i, int32_t t, int32_t bind) { (void)i, (void)t, (void)bind; }
+ENTRY void __kmpc_push_proc_bind(Ident *i, int32_t t, int32_t bind) {
+  (void)i, (void)t, (void)bind;
+}
 ENTRY void __kmpc_begin_sharing_variables(void ***captured, uint64_t count) {
   *captured = count <= 16 ? (void **)team.few
                           : allocate(sizeof(void *) * count, "__kmpc_begin_sharing_variables");

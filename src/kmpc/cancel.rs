@@ -36,15 +36,8 @@ use crate::ident::Ident;
 use crate::task::{self, Group};
 use crate::team::Team;
 use crate::thread::{Thread, by_number, current};
+use omp_abi::cancel as kind;
 use ompvm_support::sync::fence;
-
-/// Kinds of canceled constructs, as the compiler numbers them.
-mod kind {
-    pub const PARALLEL: i32 = 1;
-    pub const LOOP: i32 = 2;
-    pub const SECTIONS: i32 = 3;
-    pub const TASKGROUP: i32 = 4;
-}
 
 /// Pending cancellation requests of the threads of a team.
 #[derive(Debug, Default)]

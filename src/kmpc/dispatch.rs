@@ -20,10 +20,10 @@ use crate::icv::{SCHEDULE_MONOTONIC, TRAPEZOIDAL};
 use crate::ident::Ident;
 use crate::iteration::{Iteration, balanced, trip_count, value};
 use crate::ordered_tickets::{OrderedTickets, TicketView};
-use crate::static_loop::kind;
 use crate::task;
 use crate::team::{LOOP_BUFFERS, Team};
 use crate::thread::{Thread, by_number};
+use omp_abi::schedule as kind;
 use ompvm_support::fp_env::isolated;
 
 /// State of one loop that the threads of a team share.
@@ -229,8 +229,7 @@ fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (ChunkPlan, u64, u64, 
     if kind > kind::NO_MERGE {
         kind -= kind::NO_MERGE;
     }
-    let ordered =
-        (kind::STATIC_CHUNKED + kind::ORDERED..=kind::TRAPEZOIDAL + kind::ORDERED).contains(&kind);
+    let ordered = (kind::ORDERED_LOWER + 1..kind::ORDERED_UPPER).contains(&kind);
     if ordered {
         kind -= kind::ORDERED;
     }

@@ -4,15 +4,12 @@
 
 use std::ffi::{CStr, c_char};
 
-/// Flag of [`Ident::flags`]: the compiler also generated an atomic form of a reduction.
-pub const ATOMIC_REDUCE: i32 = 0x10;
-
 /// A source location and flags of the call.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Ident {
     reserved_1: i32,
-    /// Flag bits.
+    /// Flag bits, see [`omp_abi::ident_flag`].
     pub flags: i32,
     reserved_2: i32,
     /// Length of `psource` in newer compilers, 0 in older ones.

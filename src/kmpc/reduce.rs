@@ -7,11 +7,12 @@
 //! atomics; 0, nothing left to do. Small teams use atomics if offered and otherwise the lock.
 //! Larger ones use the tree, in which no two threads access the same list.
 
+use omp_abi::ident_flag;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use crate::icv::settings;
-use crate::ident::{ATOMIC_REDUCE, Ident};
+use crate::ident::Ident;
 use crate::lock;
 use crate::thread::{Thread, by_number};
 
@@ -36,7 +37,8 @@ const SMALL_TEAM: u32 = 4;
 
 fn choose(thread: &Thread, ident: *const Ident, data: *mut c_void, combine: Combine) -> Method {
     // SAFETY: an ident of the compiler, or null.
-    let atomic = unsafe { ident.as_ref() }.is_some_and(|i| i.flags & ATOMIC_REDUCE != 0);
+    let atomic =
+        unsafe { ident.as_ref() }.is_some_and(|i| i.flags & ident_flag::ATOMIC_REDUCE != 0);
     let tree = !data.is_null() && combine.is_some();
     let shape = thread.team().shape();
     let size = shape.size;

@@ -9,52 +9,7 @@
 use crate::ident::Ident;
 use crate::iteration::{Iteration, balanced, trip_count, value};
 use crate::thread::by_number;
-
-/// Schedule kinds of the compiler's interface, without modifier bits.
-pub mod kind {
-    /// `schedule(static, chunk)`.
-    pub const STATIC_CHUNKED: i32 = 33;
-    /// `schedule(static)`.
-    pub const STATIC: i32 = 34;
-    /// `schedule(dynamic)`.
-    pub const DYNAMIC: i32 = 35;
-    /// `schedule(guided)`.
-    pub const GUIDED: i32 = 36;
-    /// `schedule(runtime)`.
-    pub const RUNTIME: i32 = 37;
-    /// `schedule(auto)`.
-    pub const AUTO: i32 = 38;
-    /// Trapezoid self-scheduling.
-    pub const TRAPEZOIDAL: i32 = 39;
-    /// Even shares rounded up.
-    pub const STATIC_GREEDY: i32 = 40;
-    /// Even shares.
-    pub const STATIC_BALANCED: i32 = 41;
-    /// A variant of guided.
-    pub const GUIDED_ITERATIVE: i32 = 42;
-    /// A variant of guided.
-    pub const GUIDED_ANALYTICAL: i32 = 43;
-    /// Dynamic by stealing.
-    pub const STATIC_STEAL: i32 = 44;
-    /// `schedule(simd: static)`: even shares rounded up to whole chunks.
-    pub const STATIC_SIMD: i32 = 45;
-    /// `schedule(simd: guided)`.
-    pub const GUIDED_SIMD: i32 = 46;
-    /// `schedule(simd: runtime)`.
-    pub const RUNTIME_SIMD: i32 = 47;
-    /// Added to the kind for loops with an `ordered` clause.
-    pub const ORDERED: i32 = 32;
-    /// `dist_schedule(static, chunk)`.
-    pub const DISTRIBUTE_CHUNKED: i32 = 91;
-    /// `dist_schedule(static)`.
-    pub const DISTRIBUTE: i32 = 92;
-    /// The `monotonic` modifier.
-    pub const MONOTONIC: i32 = 1 << 29;
-    /// The `nonmonotonic` modifier.
-    pub const NONMONOTONIC: i32 = 1 << 30;
-    /// Added to the kind if the compiler does not merge chunks.
-    pub const NO_MERGE: i32 = 128;
-}
+use omp_abi::schedule as kind;
 
 /// A thread's share of a loop.
 struct Share<T: Iteration> {

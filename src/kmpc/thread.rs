@@ -28,7 +28,7 @@ use ompvm_support::processor_sharing;
 use ompvm_support::sync::{self, AtomicU32 as SyncU32, Mutex, MutexGuard};
 
 /// Maximum number of threads at a time: as many as a lock's word can name.
-pub const MAX_THREADS: usize = (1 << 15) - 2;
+pub const MAX_THREADS: usize = omp_abi::limit::HOST_THREADS as usize;
 /// Maximum number of threads of a team.
 pub const MAX_TEAM: u32 = 1 << 14;
 

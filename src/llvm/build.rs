@@ -3,13 +3,22 @@
 //!
 //! Without a clang 22 the bitcode is empty: nothing of the runtime is inlined, no region offloaded.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    write_abi_header();
     runtime_bitcode();
     compile_shim();
+}
+
+/// Writes `omp_abi.h` for the files of `runtime-c/`.
+fn write_abi_header() {
+    let header = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default()).join("omp_abi.h");
+    if let Err(why) = std::fs::write(&header, omp_abi::c_header()) {
+        panic!("{}: {why}", header.display());
+    }
 }
 
 /// Compiles `runtime-c/`: the host runtime's inlinable fast paths, and the device runtime.
@@ -69,6 +78,8 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
     let made = candidates.iter().any(|clang| {
         Command::new(clang)
             .args(flags)
+            .arg("-I")
+            .arg(output.parent().unwrap_or(Path::new(".")))
             .args(["-c", "-emit-llvm", "-o"])
             .arg(&output)
             .arg(PathBuf::from(folder).join(file))

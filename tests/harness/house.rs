@@ -10,13 +10,14 @@ use std::process::Command;
 
 /// The crates and the crates of the workspace that each may use. Cargo holds the walls; this list
 /// holds the plan, so that a new arrow is a decision. ARCHITECTURE.md draws it.
-const USES: [(&str, &[&str]); 9] = [
+const USES: [(&str, &[&str]); 10] = [
+    ("abi", &[]),
     ("support", &[]),
     ("ir", &["support"]),
-    ("llvm", &["ir", "support"]),
+    ("llvm", &["abi", "ir", "support"]),
     ("memory", &["ir", "support"]),
-    ("kmpc", &["memory", "support"]),
-    ("offload", &["kmpc", "llvm", "memory", "support"]),
+    ("kmpc", &["abi", "memory", "support"]),
+    ("offload", &["abi", "kmpc", "llvm", "memory", "support"]),
     ("interp", &["ir", "kmpc", "llvm", "memory", "support"]),
     ("jit", &["ir", "kmpc", "llvm", "memory", "support"]),
     (
@@ -59,7 +60,7 @@ fn layers() -> Result<(), String> {
         let section = text.split("\n[").next().unwrap_or_default();
         let used = section
             .lines()
-            .filter_map(|line| line.strip_prefix("ompvm-"))
+            .filter_map(|line| line.strip_prefix("ompvm-").or(line.strip_prefix("omp-")))
             .filter_map(|line| line.split_once('.').map(|(name, _)| name));
         for used in used.filter(|used| !allowed.contains(used)) {
             wrong.push(format!("{name} uses {used}"));

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Layers from the bottom. A source may use those before its own.
-const LAYERS: [&str; 11] = [
-    "support", "ir", "llvm", "memory", "kmpc", "offload", "interp", "jit", "tier", "api", "cli",
+const LAYERS: [&str; 12] = [
+    "abi", "support", "ir", "llvm", "memory", "kmpc", "offload", "interp", "jit", "tier", "api",
+    "cli",
 ];
 
 /// First words of a comment that say neither what a function does nor what a type is.

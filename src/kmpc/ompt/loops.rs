@@ -8,9 +8,10 @@ use super::callbacks::{self, BEGIN, END};
 use super::record::{EntryScope, enter_entry};
 use crate::ident::Ident;
 use crate::iteration::{Iteration, trip_count, value};
-use crate::static_loop::{self, kind};
+use crate::static_loop;
 use crate::thread::by_number;
 use crate::{dispatch, doacross};
+use omp_abi::{ident_flag, schedule as kind};
 
 /// Kinds of `ompt_work_t`.
 mod work {
@@ -26,16 +27,11 @@ mod chunk {
     pub const DISTRIBUTE: i32 = 5;
 }
 
-/// The compiler's flag of `sections`.
-const SECTIONS: i32 = 0x400;
-/// The compiler's flag of `distribute`.
-const DISTRIBUTE: i32 = 0x800;
-
 fn static_kind(ident: *const Ident) -> i32 {
     // SAFETY: null or the compiler's constant.
     match unsafe { ident.as_ref() }.map_or(0, |ident| ident.flags) {
-        flags if flags & SECTIONS != 0 => work::SECTIONS,
-        flags if flags & DISTRIBUTE != 0 => work::DISTRIBUTE,
+        flags if flags & ident_flag::SECTIONS != 0 => work::SECTIONS,
+        flags if flags & ident_flag::DISTRIBUTE != 0 => work::DISTRIBUTE,
         _ => work::STATIC,
     }
 }

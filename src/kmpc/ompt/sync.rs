@@ -12,6 +12,7 @@ use crate::ident::Ident;
 use crate::reduce::{self, Combine};
 use crate::task::wait;
 use crate::{api, barrier, cancel as cancellation, misc};
+use omp_abi::ident_flag;
 use ompvm_support::sync::lock;
 
 /// Kinds of `ompt_sync_region_t`.
@@ -24,17 +25,12 @@ mod kind {
     pub const WORKSHARE: i32 = 8;
 }
 
-/// The compiler's flag of a barrier written in the program.
-const EXPLICIT_BARRIER: i32 = 0x20;
-/// The compiler's flags of barriers at the end of a construct.
-const IMPLICIT_BARRIERS: i32 = 0x1c0;
-
 fn barrier_kind(ident: *const Ident) -> (i32, u32) {
     // SAFETY: null or the compiler's constant.
     let flags = unsafe { ident.as_ref() }.map_or(0, |ident| ident.flags);
-    if flags & EXPLICIT_BARRIER != 0 {
+    if flags & ident_flag::EXPLICIT_BARRIER != 0 {
         (kind::EXPLICIT, state::BARRIER_EXPLICIT)
-    } else if flags & IMPLICIT_BARRIERS != 0 {
+    } else if flags & ident_flag::IMPLICIT_BARRIERS != 0 {
         (kind::WORKSHARE, state::BARRIER_WORKSHARE)
     } else {
         (kind::IMPLEMENTATION, state::BARRIER_IMPLEMENTATION)

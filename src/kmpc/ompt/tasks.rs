@@ -298,7 +298,7 @@ unsafe fn tool_dependences(
     let kind = |item: &Item| match item.plain_kind() {
         // Compilers do not distinguish `out` from `inout`; libomp reports `out`.
         _ if item.everywhere() => 34,
-        8 => 7,
+        omp_abi::depend::SET => 7,
         kind => i32::from(kind),
     };
     // SAFETY: the lists have as many items as the counts say (caller's contract).

@@ -21,6 +21,7 @@ use super::{Payload, Task, flag, wait};
 use crate::ident::Ident;
 use crate::team::Team;
 use crate::thread::{Thread, by_number};
+use omp_abi::depend as kind;
 use ompvm_support::sync::{self, Mutex, MutexGuard, fence_after_exchange};
 
 /// One item of a `depend` clause, in the compiler's layout.
@@ -29,23 +30,18 @@ use ompvm_support::sync::{self, Mutex, MutexGuard, fence_after_exchange};
 pub struct Item {
     pub(crate) address: usize,
     length: usize,
+    /// One of [`omp_abi::depend`]. `in` and `inoutset` are treated alike: tasks of one of these
+    /// kinds may overlap, and are ordered against all other kinds.
     pub(crate) kind: u8,
 }
 
-/// Kinds of dependence that need to be distinguished. `in` (1) and `inoutset` (8) do not: tasks of
-/// one of these kinds may overlap, and are ordered against all other kinds.
-mod kind {
-    pub const OUT: u8 = 2;
-    pub const MUTEX: u8 = 4;
-    /// Flag of `omp_all_memory`, which also has the address [`EVERYWHERE`].
-    pub const ALL: u8 = 0x80;
-    pub const EVERYWHERE: usize = usize::MAX;
-}
+/// The address of `omp_all_memory`.
+const EVERYWHERE: usize = usize::MAX;
 
 impl Item {
     /// Returns true for `omp_all_memory`.
     pub(crate) fn everywhere(&self) -> bool {
-        self.kind & kind::ALL != 0 || self.address == kind::EVERYWHERE
+        self.kind & kind::ALL != 0 || self.address == EVERYWHERE
     }
 
     /// Returns the kind at an address: in 1, out 2, mutexinoutset 4, inoutset 8.

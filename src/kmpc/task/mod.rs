@@ -59,18 +59,8 @@ pub struct Payload {
 
 /// Bits of [`Task::flags`]: first the compiler's, then the runtime's.
 pub mod flag {
-    /// Tied to the thread that starts it.
-    pub const TIED: u32 = 1;
-    /// Final: its descendants are final and included.
-    pub const FINAL: u32 = 2;
-    /// Private variables need destructors.
-    pub const DESTRUCTORS: u32 = 8;
-    /// Proxy task: complete only when reported.
-    pub const PROXY: u32 = 16;
-    /// A priority was given.
-    pub const PRIORITY: u32 = 32;
-    /// Detached: complete only when its event is fulfilled, too.
-    pub const DETACHED: u32 = 64;
+    pub use omp_abi::task_flag::*;
+
     /// The bits that the compiler passes.
     pub const COMPILERS: u32 = 0xff;
     /// Being executed.

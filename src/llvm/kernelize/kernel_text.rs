@@ -4,7 +4,7 @@
 //! into them; then the program's variables in those functions are replaced by the kernel's
 //! arguments.
 
-use super::reduction_records::{self, Records};
+use super::reduction_records::{self, Records, STATE};
 use super::runtime_calls::{PREFIX, Reduction};
 use super::{Origin, Passing, Root, device_names};
 use crate::nvptx::machine::GpuMachine;
@@ -16,6 +16,8 @@ use crate::shim;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::prelude::*;
+use omp_abi::limit;
+use omp_abi::outlined::{ITERATE, RESULT};
 use std::fmt::Write;
 use std::path::Path;
 use std::ptr::null_mut;
@@ -23,12 +25,12 @@ use std::ptr::null_mut;
 /// Most words in a kernel's arguments beside the launch environment.
 pub(super) const WORDS: u32 = 400;
 
-/// Most threads of a block: whole warps, whose number `outlined.c` knows.
-const THREADS: u32 = 256;
 /// Threads of a warp.
-pub(super) const WARP: u32 = 32;
+pub(super) const WARP: u32 = limit::WARP_SIZE;
+/// Most threads of a block: whole warps.
+const THREADS: u32 = limit::OUTLINED_WARPS * WARP;
 /// Size of the largest record for which `outlined.c` uses no buffer within a block, in bytes.
-const EXCHANGED: u64 = 256;
+const EXCHANGED: u64 = 4 * limit::EXCHANGED_WORDS as u64;
 /// Size in bytes from which a variable lies in memory that the launch provides: a GPU reserves a
 /// thread's private memory for all threads that it may run at once, at most 512 KiB each.
 const LARGE: u64 = 16 << 10;
@@ -344,7 +346,7 @@ fn write_kernel(text: &mut String, kernel: &Kernel, roots: &[Root], records: Opt
         "define weak_odr protected ptx_kernel void {name}({}) \"nvvm.maxntid\"=\"{threads}\" {{",
         parameters.join(", ")
     );
-    let _ = writeln!(text, "entry:\n  %virtual = alloca [64 x i8], align 16");
+    let _ = writeln!(text, "entry:\n  %virtual = alloca [{STATE} x i8], align 16");
     text.push_str(&body);
     if let Some(records) = records {
         records.declare(text);
@@ -354,7 +356,7 @@ fn write_kernel(text: &mut String, kernel: &Kernel, roots: &[Root], records: Opt
     let _ = writeln!(
         text,
         "  call void @__ompvm_outlined_begin(ptr %virtual, i32 {})\n{call}\n  \
-         call void @__ompvm_outlined_phase(ptr %virtual, i32 1)\n  \
+         call void @__ompvm_outlined_phase(ptr %virtual, i32 {ITERATE})\n  \
          %any = call i1 @__ompvm_outlined_any(ptr %virtual)\n  \
          br i1 %any, label %loop, label %after\nloop:\n{call}\n  \
          %more = call i1 @__ompvm_outlined_next(ptr %virtual)\n  \
@@ -369,7 +371,7 @@ fn write_kernel(text: &mut String, kernel: &Kernel, roots: &[Root], records: Opt
     records.combine(text, &combine);
     let _ = writeln!(
         text,
-        "  call void @__ompvm_outlined_phase(ptr %virtual, i32 2)\n{call}\n  br label %end\n\
+        "  call void @__ompvm_outlined_phase(ptr %virtual, i32 {RESULT})\n{call}\n  br label %end\n\
          end:\n  ret void\n}}"
     );
     if !text.contains(&format!("declare void {combine}(")) {

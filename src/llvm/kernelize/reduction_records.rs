@@ -25,17 +25,21 @@ use crate::reader::name_of;
 use crate::shim;
 use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
+use omp_abi::VirtualThread;
+use omp_abi::outlined::{ITERATE, RESULT};
 use std::fmt::Write;
 
 /// Shared memory of a block for records, in bytes; the rest of 48 KiB is the runtime's.
 const ROOM: u64 = 44 << 10;
 /// Alignment of a record's parts, the largest that compilers rely on.
 const ALIGN: u64 = 16;
-/// Offsets in `outlined.c`'s state: the phase, and after the C part the pointers to the thread's
-/// record and to what is kept at the end.
-const PHASE: u64 = 4;
-const RECORD: u64 = 48;
-const KEPT: u64 = 56;
+/// Offsets in a thread's state: the phase, and behind it the pointers to the thread's record and to
+/// what is kept at the end.
+const PHASE: u64 = std::mem::offset_of!(VirtualThread, phase) as u64;
+const RECORD: u64 = size_of::<VirtualThread>() as u64;
+const KEPT: u64 = RECORD + 8;
+/// Size of the state with the pointers, in bytes.
+pub(super) const STATE: u64 = KEPT + 8;
 /// Most loads and stores that copy a part of a record; a larger one is copied by a loop.
 const WORDS: u64 = 64;
 
@@ -312,7 +316,7 @@ fn put(
     let none = c"".as_ptr();
     let at = it.offset(place, llvm!(core::LLVMConstInt(word, PHASE, 0)));
     let phase = llvm!(core::LLVMBuildLoad2(it.builder, number, at, none));
-    let one = llvm!(core::LLVMConstInt(number, 1, 0));
+    let one = llvm!(core::LLVMConstInt(number, ITERATE as u64, 0));
     let equal = inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
     let iterates = llvm!(core::LLVMBuildICmp(it.builder, equal, phase, one, none));
     let at = it.offset(place, llvm!(core::LLVMConstInt(word, RECORD, 0)));
@@ -502,7 +506,7 @@ impl Records {
              %record = load ptr, ptr %record.at, align 8\n  \
              %kept.at = getelementptr i8, ptr %virtual, i64 {KEPT}\n  \
              %kept = load ptr, ptr %kept.at, align 8\n  \
-             switch i32 %phase, label %begin [ i32 1, label %iterate\n i32 2, label %result ]"
+             switch i32 %phase, label %begin [ i32 {ITERATE}, label %iterate\n i32 {RESULT}, label %result ]"
         );
         for label in ["begin", "iterate", "result"] {
             let _ = writeln!(text, "{label}:");

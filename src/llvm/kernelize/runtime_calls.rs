@@ -8,6 +8,7 @@ use crate::reader::name_of;
 use crate::shim;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;
+use omp_abi::schedule;
 use std::ffi::CString;
 
 /// Size of the largest record of a reduction, in bytes: each thread has several on its stack.
@@ -39,10 +40,11 @@ pub(super) struct Reduction {
 }
 
 /// Schedules that give each thread one chunk.
-const STATIC: i64 = 34;
-const STATIC_BALANCED: i64 = 41;
+const STATIC: i64 = schedule::STATIC as i64;
+const STATIC_BALANCED: i64 = schedule::STATIC_BALANCED as i64;
 /// Ordered schedules, which are refused.
-const ORDERED: std::ops::RangeInclusive<i64> = 64..=72;
+const ORDERED: std::ops::RangeInclusive<i64> =
+    schedule::ORDERED_LOWER as i64..=schedule::ORDERED_UPPER as i64;
 
 struct CallRewriter {
     module: LLVMModuleRef,

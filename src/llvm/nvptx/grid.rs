@@ -19,9 +19,9 @@ use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;
 
-/// Schedule kinds in the runtime's interface.
-const STATIC_CHUNKED: u64 = 33;
-const DISTRIBUTE_CHUNKED: u64 = 91;
+/// Schedule kinds that compilers give the two loops.
+const STATIC_CHUNKED: u64 = omp_abi::schedule::STATIC_CHUNKED as u64;
+const DISTRIBUTE_CHUNKED: u64 = omp_abi::schedule::DISTRIBUTE_CHUNKED as u64;
 
 /// Positions of arguments of the entries that divide loops.
 const SCHEDULE: u32 = 2;

@@ -12,11 +12,10 @@ use inkwell::llvm_sys::prelude::*;
 /// The calling convention of kernels.
 pub(super) const KERNEL: u32 = 71;
 
-/// `ConfigurationEnvironmentTy` of the device ABI.
+/// A kernel's configuration ([`omp_abi::KernelConfiguration`]) as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct KernelEnvironment {
-    /// Execution mode. Bit 0: threads wait for regions (generic); bit 1: all threads begin together
-    /// (SPMD).
+    /// Execution mode, bits of [`omp_abi::mode`].
     pub mode: u8,
     /// True if regions may nest.
     pub nested: bool,
@@ -33,7 +32,7 @@ pub struct KernelEnvironment {
 impl KernelEnvironment {
     /// Returns true if all threads begin together.
     pub fn spmd(&self) -> bool {
-        self.mode & 2 != 0
+        self.mode & omp_abi::mode::SPMD != 0
     }
 }
 
@@ -96,7 +95,7 @@ fn environment(module: LLVMModuleRef, kernel: &str) -> Option<KernelEnvironment>
 /// Raises the thread limit of kernels whose threads wait for regions: their blocks have a warp more
 /// than their regions have threads, which the compiler's limit omits.
 pub(super) fn make_room(module: LLVMModuleRef, kernels: &[Kernel]) {
-    const WARP: i32 = 32;
+    const WARP: i32 = omp_abi::limit::WARP_SIZE as i32;
     const LIMIT: &std::ffi::CStr = c"nvvm.maxntid";
     let context = llvm!(core::LLVMGetModuleContext(module));
     for kernel in kernels {
@@ -109,7 +108,7 @@ pub(super) fn make_room(module: LLVMModuleRef, kernels: &[Kernel]) {
             continue;
         }
         let limit = (environment.threads.1 / WARP * WARP + 2 * WARP)
-            .min(1024)
+            .min(omp_abi::limit::BLOCK_THREADS as i32)
             .to_string();
         let attribute = llvm!(core::LLVMCreateStringAttribute(
             context,

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Number of threads in a warp.
-pub const WARP_SIZE: u32 = 32;
+pub const WARP_SIZE: u32 = omp_abi::limit::WARP_SIZE;
 /// Size in bytes of a thread's stack, with its guard and reserve.
 const STACK_BYTES: usize = 384 << 10;
 /// Bytes of inaccessible guard pages, more than the variables of most functions.
