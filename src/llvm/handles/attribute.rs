@@ -112,4 +112,15 @@ impl<'m> Function<'m> {
             name.len() as u32
         ));
     }
+
+    /// Returns the number in an attribute that LLVM knows (`dereferenceable`), if it is there.
+    pub(crate) fn attribute_value(self, at: Position, name: &str) -> Option<u64> {
+        let kind = kind(name);
+        let found = llvm!(core::LLVMGetEnumAttributeAtIndex(
+            self.raw(),
+            at.index(),
+            kind
+        ));
+        (!found.is_null()).then(|| llvm!(core::LLVMGetEnumAttributeValue(found)))
+    }
 }

@@ -1,6 +1,6 @@
 //! Basic blocks.
 
-use super::{Context, Function, Instruction, Value, handle, list};
+use super::{Context, Function, Instruction, Phi, Value, handle, list};
 use crate::raw::llvm;
 use std::fmt;
 
@@ -77,6 +77,11 @@ impl<'m> Block<'m> {
                 c"".as_ptr()
             )))
         }
+    }
+
+    /// Iterates over the joins that the block begins with.
+    pub(crate) fn phis(self) -> impl Iterator<Item = Phi<'m>> {
+        self.instructions().map_while(|i| i.as_phi())
     }
 }
 

@@ -360,6 +360,37 @@ impl<'m> Builder<'m> {
         // SAFETY: LLVM returns the new instruction.
         unsafe { Instruction::from_raw(llvm!(core::LLVMBuildUnreachable(self.raw))) }
     }
+
+    /// Inserts a copy of an instruction, which has the same operands.
+    pub(crate) fn copy(&self, of: impl Into<Instruction<'m>>) -> Instruction<'m> {
+        self.block();
+        let copy = llvm!(core::LLVMInstructionClone(of.into().raw()));
+        llvm!(core::LLVMInsertIntoBuilder(self.raw, copy));
+        // SAFETY: LLVM returns the new instruction, and it is in a block now.
+        unsafe { Instruction::from_raw(copy) }
+    }
+
+    /// Fills memory that is aligned so with a byte.
+    pub(crate) fn fill(
+        &self,
+        pointer: impl Into<Value<'m>>,
+        byte: Value<'m>,
+        bytes: Value<'m>,
+        alignment: u32,
+    ) -> Call<'m> {
+        let pointer = pointer_of(pointer);
+        self.block();
+        // SAFETY: LLVM returns the new call of an intrinsic.
+        unsafe {
+            Call::from_raw(llvm!(core::LLVMBuildMemSet(
+                self.raw,
+                pointer.raw(),
+                byte.raw(),
+                bytes.raw(),
+                alignment
+            )))
+        }
+    }
 }
 
 impl Drop for Builder<'_> {

@@ -1,6 +1,9 @@
 //! Instructions, and the kinds of them that have more than operands.
 
-use super::{Block, Function, Opcode, Type, Value, narrower};
+use super::{
+    AtomicOperation, Block, Function, IntPredicate, Opcode, Ordering, RealPredicate, Type, Value,
+    list, narrower,
+};
 use crate::raw::{copy_text, llvm};
 
 narrower! {
@@ -133,6 +136,67 @@ impl<'m> Instruction<'m> {
     pub(crate) unsafe fn erase(self) {
         llvm!(core::LLVMInstructionEraseFromParent(self.raw()));
     }
+
+    /// Iterates over the instructions behind this one in its block.
+    pub(crate) fn following(self) -> impl Iterator<Item = Instruction<'m>> {
+        list(self.next(), Instruction::next)
+    }
+
+    /// Iterates over the instructions before this one in its block, the nearest first.
+    pub(crate) fn preceding(self) -> impl Iterator<Item = Instruction<'m>> {
+        list(self.previous(), Instruction::previous)
+    }
+
+    /// Returns how an access orders others; for a compare-and-exchange, if it succeeds. `None` for
+    /// instructions that access no memory themselves.
+    pub(crate) fn ordering(self) -> Option<Ordering> {
+        match self.opcode() {
+            Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMFence => {
+                Some(llvm!(core::LLVMGetOrdering(self.raw())))
+            }
+            Opcode::LLVMAtomicCmpXchg => {
+                Some(llvm!(core::LLVMGetCmpXchgSuccessOrdering(self.raw())))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the operation of an atomic update.
+    pub(crate) fn update(self) -> Option<AtomicOperation> {
+        (self.opcode() == Opcode::LLVMAtomicRMW)
+            .then(|| llvm!(core::LLVMGetAtomicRMWBinOp(self.raw())))
+    }
+
+    /// Returns the predicate of a comparison of integers or pointers.
+    pub(crate) fn int_predicate(self) -> Option<IntPredicate> {
+        (self.opcode() == Opcode::LLVMICmp).then(|| llvm!(core::LLVMGetICmpPredicate(self.raw())))
+    }
+
+    /// Returns the predicate of a comparison of floating-point numbers.
+    pub(crate) fn real_predicate(self) -> Option<RealPredicate> {
+        (self.opcode() == Opcode::LLVMFCmp).then(|| llvm!(core::LLVMGetFCmpPredicate(self.raw())))
+    }
+
+    /// Iterates over the values and blocks of a switch, without the default; none for others.
+    pub(crate) fn cases(self) -> impl Iterator<Item = (Value<'m>, Block<'m>)> {
+        let switch = self.opcode() == Opcode::LLVMSwitch;
+        let blocks = self.successors().enumerate().skip(1);
+        blocks.take_while(move |_| switch).map(move |(n, block)| {
+            // SAFETY: each successor but the first has a value.
+            let value = unsafe {
+                Value::from_raw(llvm!(core::LLVMGetSwitchCaseValue(self.raw(), n as u32)))
+            };
+            (value, block)
+        })
+    }
+
+    /// Makes the instruction belong to no line of the source.
+    pub(crate) fn clear_location(self) {
+        llvm!(debuginfo::LLVMInstructionSetDebugLoc(
+            self.raw(),
+            std::ptr::null_mut()
+        ));
+    }
 }
 
 impl<'m> Call<'m> {
@@ -229,6 +293,12 @@ impl<'m> Store<'m> {
     /// Returns the alignment in bytes.
     pub(crate) fn alignment(self) -> u32 {
         llvm!(core::LLVMGetAlignment(self.raw()))
+    }
+
+    /// Sets the alignment in bytes.
+    pub(crate) fn set_alignment(self, bytes: u32) {
+        assert!(bytes.is_power_of_two(), "{bytes} is no alignment");
+        llvm!(core::LLVMSetAlignment(self.raw(), bytes));
     }
 }
 

@@ -35,8 +35,9 @@ pub(crate) use attribute::Position;
 pub(crate) use block::Block;
 pub(crate) use builder::Builder;
 pub(crate) use inkwell::llvm_sys::{
-    LLVMAtomicOrdering as Ordering, LLVMIntPredicate as IntPredicate, LLVMLinkage as Linkage,
-    LLVMOpcode as Opcode, LLVMTypeKind as TypeKind, LLVMVisibility as Visibility,
+    LLVMAtomicOrdering as Ordering, LLVMAtomicRMWBinOp as AtomicOperation,
+    LLVMIntPredicate as IntPredicate, LLVMLinkage as Linkage, LLVMOpcode as Opcode,
+    LLVMRealPredicate as RealPredicate, LLVMTypeKind as TypeKind, LLVMVisibility as Visibility,
 };
 pub(crate) use instruction::{Alloca, Call, Gep, Instruction, Load, Phi, Store};
 pub(crate) use module::{Context, DataLayout, Module};

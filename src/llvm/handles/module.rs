@@ -3,6 +3,7 @@
 use super::{Builder, Function, Type, Variable, handle, list};
 use crate::raw::{copy_cstr, llvm};
 use inkwell::llvm_sys::target::LLVMTargetDataRef;
+use std::ffi::CStr;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -149,6 +150,45 @@ impl<'m> Module<'m> {
     /// Returns the module as textual IR.
     pub(crate) fn text(self) -> String {
         crate::raw::take_message(llvm!(core::LLVMPrintModuleToString(self.raw())))
+    }
+
+    /// Returns the module as bitcode.
+    pub(crate) fn bitcode(self) -> Vec<u8> {
+        crate::raw::take_buffer(llvm!(bit_writer::LLVMWriteBitcodeToMemoryBuffer(
+            self.raw()
+        )))
+    }
+
+    /// Returns the layout of data in the syntax of IR.
+    pub(crate) fn layout_text(self) -> Box<str> {
+        copy_cstr(llvm!(core::LLVMGetDataLayoutStr(self.raw())))
+    }
+
+    /// Removes assembly that belongs to no function.
+    pub(crate) fn drop_inline_asm(self) {
+        llvm!(core::LLVMSetModuleInlineAsm2(self.raw(), c"".as_ptr(), 0));
+    }
+
+    /// Runs passes, named as for `opt -passes=`, without a target.
+    ///
+    /// # Errors
+    /// Returns LLVM's message.
+    ///
+    /// # Safety
+    /// No handle of what the passes may remove is used afterwards.
+    pub(crate) unsafe fn run_passes(self, passes: &CStr) -> Result<(), String> {
+        let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
+        let (passes, machine) = (passes.as_ptr(), std::ptr::null_mut());
+        let error = llvm!(transforms::pass_builder::LLVMRunPasses(
+            self.raw(),
+            passes,
+            machine,
+            options
+        ));
+        llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
+            options
+        ));
+        crate::error::take_error(error)
     }
 }
 

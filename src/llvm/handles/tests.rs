@@ -149,3 +149,43 @@ fn types_and_sizes() {
         assert_eq!(context.int(16).int_width(), Some(16));
     });
 }
+
+#[test]
+fn instructions_tell_their_neighbours_and_cases() {
+    let text = "define i32 @f(i32 %n) {
+  %a = add i32 %n, 1
+  %b = mul i32 %a, 2
+  %c = icmp slt i32 %a, %b
+  switch i32 %n, label %end [ i32 3, label %three
+                              i32 5, label %end ]
+three:
+  br label %end
+end:
+  %p = phi i32 [ %a, %0 ], [ %a, %0 ], [ %b, %three ]
+  %q = call i32 @f(i32 %p)
+  ret i32 %q
+}
+";
+    with(text, |module| {
+        let f = module.function("f").unwrap();
+        let [a, b, c, switch, ..] = f.instructions().collect::<Vec<_>>()[..] else {
+            panic!("four instructions")
+        };
+        assert_eq!(a.following().collect::<Vec<_>>(), [b, c, switch]);
+        assert_eq!(c.preceding().collect::<Vec<_>>(), [b, a]);
+        assert_eq!(c.int_predicate(), Some(IntPredicate::LLVMIntSLT));
+        assert_eq!(a.int_predicate(), None);
+        let cases: Vec<_> = switch.cases().map(|(v, to)| (v.signed(), to)).collect();
+        let [_, three, end] = f.blocks().collect::<Vec<_>>().try_into().unwrap();
+        assert_eq!(cases, [(Some(3), three), (Some(5), end)]);
+        assert_eq!(three.terminator().unwrap().cases().count(), 0);
+        assert_eq!((end.phis().count(), three.phis().count()), (1, 0));
+        let call = end.instructions().nth(1).unwrap();
+        assert_eq!(call.direct_callee(), Some(f));
+        assert_eq!(a.direct_callee(), None);
+        let builder = module.context().builder();
+        let copy = builder.before(c).copy(b);
+        assert_eq!(copy.next(), Some(c));
+        assert!(copy.operands().eq(b.operands()));
+    });
+}

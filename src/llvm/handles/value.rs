@@ -5,7 +5,7 @@ use super::{
     Visibility, handle, list, narrower,
 };
 use crate::raw::{copy_cstr, copy_text, llvm, take_message};
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fmt;
 
 handle! {
@@ -265,6 +265,40 @@ impl<'m> Value<'m> {
         unsafe { Module::from_raw(llvm!(core::LLVMGetGlobalParent(self.raw()))) }
     }
 
+    /// Returns the function that a call names. `None` for invokes, which may also leave by an
+    /// exception, and for other values.
+    pub(crate) fn direct_callee(self) -> Option<Function<'m>> {
+        match self.opcode()? {
+            Opcode::LLVMCall => self.as_call()?.callee(),
+            _ => None,
+        }
+    }
+
+    /// Returns a floating-point constant, rounded to `double`.
+    pub(crate) fn real(self) -> Option<f64> {
+        let mut loses = 0;
+        self.is_constant_float()
+            .then(|| llvm!(core::LLVMConstRealGetDouble(self.raw(), &mut loses)))
+    }
+
+    /// Returns an element of a constant array, vector or structure, if LLVM knows it.
+    pub(crate) fn element(self, index: u32) -> Option<Value<'m>> {
+        if !self.is_constant() {
+            return None;
+        }
+        // SAFETY: LLVM returns a constant or null.
+        unsafe { Value::from_nullable(llvm!(core::LLVMGetAggregateElement(self.raw(), index))) }
+    }
+
+    /// Takes a function or variable out of the section that it names.
+    ///
+    /// # Panics
+    /// Panics for values that are neither.
+    pub(crate) fn leave_section(self) {
+        self.is_global();
+        llvm!(core::LLVMSetSection(self.raw(), c"".as_ptr()));
+    }
+
     fn is_global(self) {
         let global = !llvm!(core::LLVMIsAGlobalValue(self.raw())).is_null();
         assert!(global, "{self:?} is no global value");
@@ -344,6 +378,41 @@ impl<'m> Function<'m> {
     /// afterwards.
     pub(crate) unsafe fn delete(self) {
         llvm!(core::LLVMDeleteFunction(self.raw()));
+    }
+
+    /// Makes a definition a declaration.
+    ///
+    /// # Safety
+    /// No handle of the function's blocks and instructions is used afterwards.
+    pub(crate) unsafe fn drop_body(self) {
+        crate::shim::drop_body(self.raw());
+    }
+
+    /// Takes the function out of its group of symbols that the linker keeps or drops together.
+    pub(crate) fn leave_comdat(self) {
+        llvm!(comdat::LLVMSetComdat(self.raw(), std::ptr::null_mut()));
+    }
+
+    /// Runs passes, named as for `opt -passes=`, without a target.
+    ///
+    /// # Errors
+    /// Returns LLVM's message.
+    ///
+    /// # Safety
+    /// No handle of what the passes may remove is used afterwards.
+    pub(crate) unsafe fn run_passes(self, passes: &CStr) -> Result<(), String> {
+        let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
+        let (passes, machine) = (passes.as_ptr(), std::ptr::null_mut());
+        let error = llvm!(transforms::pass_builder::LLVMRunPassesOnFunction(
+            self.raw(),
+            passes,
+            machine,
+            options
+        ));
+        llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
+            options
+        ));
+        crate::error::take_error(error)
     }
 }
 
