@@ -1,7 +1,7 @@
 //! Attributes of functions, their results and parameters.
 
-use super::Function;
 use super::value::terminated;
+use super::{Call, Function};
 use crate::raw::llvm;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex};
 
@@ -120,6 +120,18 @@ impl<'m> Function<'m> {
             self.raw(),
             at.index(),
             kind
+        ));
+        (!found.is_null()).then(|| llvm!(core::LLVMGetEnumAttributeValue(found)))
+    }
+}
+
+impl Call<'_> {
+    /// Returns the number in a call's own attribute that LLVM knows (`align`), if it is there.
+    pub(crate) fn attribute_value(self, at: Position, name: &str) -> Option<u64> {
+        let found = llvm!(core::LLVMGetCallSiteEnumAttribute(
+            self.raw(),
+            at.index(),
+            kind(name)
         ));
         (!found.is_null()).then(|| llvm!(core::LLVMGetEnumAttributeValue(found)))
     }

@@ -197,6 +197,14 @@ impl<'m> Instruction<'m> {
             std::ptr::null_mut()
         ));
     }
+
+    /// Returns the condition of a branch to one of two blocks.
+    pub(crate) fn condition(self) -> Option<Value<'m>> {
+        let branch =
+            self.opcode() == Opcode::LLVMBr && llvm!(core::LLVMIsConditional(self.raw())) != 0;
+        // SAFETY: the branch has a condition.
+        branch.then(|| unsafe { Value::from_raw(llvm!(core::LLVMGetCondition(self.raw()))) })
+    }
 }
 
 impl<'m> Call<'m> {

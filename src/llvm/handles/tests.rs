@@ -189,3 +189,41 @@ end:
         assert!(copy.operands().eq(b.operands()));
     });
 }
+
+#[test]
+fn strings_have_text() {
+    let text =
+        "@text = constant [3 x i8] c\"ab\\00\"\n@pair = constant { i8, i32 } { i8 1, i32 -2 }\n";
+    with(text, |module| {
+        let content = |name| module.variable(name).unwrap().initializer().unwrap();
+        assert_eq!(content("text").text().as_deref(), Some("ab\0"));
+        assert_eq!(content("pair").text(), None);
+    });
+}
+
+#[test]
+fn branches_have_conditions_and_calls_attributes() {
+    let text = "define void @f(ptr align 8 %p, i32 %n) {
+  %w = zext i32 %n to i64
+  %c = icmp ult i32 %n, 5
+  br i1 %c, label %then, label %end
+then:
+  call void @llvm.memset.p0.i64(ptr align 8 %p, i8 0, i64 %w, i1 false)
+  br label %end
+end:
+  ret void
+}
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+";
+    with(text, |module| {
+        let f = module.function("f").unwrap();
+        let all: Vec<_> = f.instructions().collect();
+        assert_eq!(all[0].as_cast(), Some(all[0]));
+        assert!(all[1].as_cast().is_none());
+        assert_eq!(all[2].condition(), Some(all[1].into()));
+        assert!(all[4].condition().is_none() && all[1].condition().is_none());
+        let call = all[3].as_call().unwrap();
+        let align = |number| call.attribute_value(Position::Parameter(number), "align");
+        assert_eq!((align(0), align(1)), (Some(8), None));
+    });
+}

@@ -169,7 +169,10 @@ impl<'m> Value<'m> {
 
     /// Iterates over the operands; a call's last one is what it calls.
     pub(crate) fn operands(self) -> impl DoubleEndedIterator<Item = Value<'m>> {
-        (0..self.operand_count()).map(move |index| self.operand(index))
+        // SAFETY: the operand exists, and operands live as long as their users.
+        (0..self.operand_count()).map(move |index| unsafe {
+            Value::from_raw(llvm!(core::LLVMGetOperand(self.raw(), index)))
+        })
     }
 
     /// Replaces an operand.
@@ -302,6 +305,21 @@ impl<'m> Value<'m> {
     fn is_global(self) {
         let global = !llvm!(core::LLVMIsAGlobalValue(self.raw())).is_null();
         assert!(global, "{self:?} is no global value");
+    }
+
+    /// Returns the value as an instruction that converts it from one type to another, if it is one.
+    pub(crate) fn as_cast(self) -> Option<Instruction<'m>> {
+        self.as_instruction().filter(|i| i.is_cast())
+    }
+
+    /// Returns the text of a constant array of bytes; invalid UTF-8 is replaced.
+    pub(crate) fn text(self) -> Option<Box<str>> {
+        if llvm!(core::LLVMIsConstantString(self.raw())) == 0 {
+            return None;
+        }
+        let mut len = 0;
+        let text = llvm!(core::LLVMGetAsString(self.raw(), &mut len));
+        Some(copy_text(text, len))
     }
 }
 
