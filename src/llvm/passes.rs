@@ -7,6 +7,7 @@
 //! The order in which a compilation runs the passes is not known here; it is that of
 //! [`native::pipeline`](super::native) and [`nvptx`].
 
+use super::handles::Module;
 use super::native::pipeline::{self, HostMachine, UnitProperties};
 use super::native::{
     CompileError, CompileRequest, DebugLevel, FunctionBinding, Level, LocationKind, ValueLocation,
@@ -41,55 +42,77 @@ type Pass = fn(&mut Run) -> Result<(), String>;
 /// The passes by name.
 const PASSES: &[(&str, Pass)] = &[
     ("check_initialized", check_initialized),
-    ("cluster_stores", |run| run.on(shim::cluster_stores)),
-    ("contract", |run| run.on(contract::contract)),
-    ("disable_unrolling", |run| run.on(shim::disable_unrolling)),
-    ("expand_thread_locals", |run| {
-        run.on(shim::expand_thread_locals)
+    ("cluster_stores", |run| {
+        run.on(|m| shim::cluster_stores(m.raw()))
     }),
-    ("hoist_indices", |run| run.on(shim::hoist_indices)),
-    ("keep_in_memory", |run| run.on(shim::keep_in_memory)),
+    ("contract", |run| run.on(|m| contract::contract(m.raw()))),
+    ("disable_unrolling", |run| {
+        run.on(|m| shim::disable_unrolling(m.raw()))
+    }),
+    ("expand_thread_locals", |run| {
+        run.on(|m| shim::expand_thread_locals(m.raw()))
+    }),
+    ("hoist_indices", |run| {
+        run.on(|m| shim::hoist_indices(m.raw()))
+    }),
+    ("keep_in_memory", |run| {
+        run.on(|m| shim::keep_in_memory(m.raw()))
+    }),
     ("kernelize", kernelized),
     ("llvm", llvm_passes),
     ("lower_checked_loads", |run| {
-        run.on(shim::lower_checked_loads)
+        run.on(|m| shim::lower_checked_loads(m.raw()))
     }),
     ("mark_unroll", |run| {
         let machine = run.host()?;
-        run.on(|m| shim::mark_unroll(m, machine.handle()))
+        run.on(|m| shim::mark_unroll(m.raw(), machine.handle()))
     }),
     ("materialize_thread_locals", |run| {
-        run.on(shim::materialize_thread_locals)
+        run.on(|m| shim::materialize_thread_locals(m.raw()))
     }),
     ("max_trips", max_trips),
     ("none", |_| Ok(())),
     ("nvptx_barriers", |run| run.on(nvptx::cleanup::barriers)),
     ("nvptx_grid", |run| {
-        run.on(|m| nvptx::grid::rewrite(m, &nvptx::kernel_environment::read(m)))
+        run.on(|m| nvptx::grid::rewrite(m.raw(), &nvptx::kernel_environment::read(m.raw())))
     }),
     ("nvptx_hoist_loads", |run| run.on(nvptx::hoist_loads::hoist)),
     ("nvptx_leading_barriers", |run| {
-        run.on(|m| nvptx::promote::leading_barriers(m, &nvptx::kernel_environment::read(m)))
+        run.on(|m| nvptx::promote::leading_barriers(m, &nvptx::kernel_environment::read(m.raw())))
     }),
-    ("nvptx_narrow_indices", |run| run.on(shim::narrow_indices)),
+    ("nvptx_narrow_indices", |run| {
+        run.on(|m| shim::narrow_indices(m.raw()))
+    }),
     ("nvptx_promote", |run| {
-        run.on(|m| nvptx::promote::variables_of_blocks(m, &nvptx::kernel_environment::read(m)))
+        run.on(|m| {
+            nvptx::promote::variables_of_blocks(m, &nvptx::kernel_environment::read(m.raw()))
+        })
     }),
-    ("nvptx_tile_loops", |run| run.on(shim::tile_loops)),
+    ("nvptx_tile_loops", |run| {
+        run.on(|m| shim::tile_loops(m.raw()))
+    }),
     ("nvptx_unread", |run| run.on(nvptx::cleanup::unread)),
     ("nvptx_zeros", |run| run.on(nvptx::cleanup::zeros)),
     ("optimize", optimize),
     ("osr_entry", osr_entry),
     ("ptx", ptx),
-    ("release_arrays", |run| run.on(shim::release_arrays)),
+    ("release_arrays", |run| {
+        run.on(|m| shim::release_arrays(m.raw()))
+    }),
     ("repack_vectors", |run| {
         let machine = run.host()?;
-        run.on(|m| shim::repack_vectors(m, machine.handle()))
+        run.on(|m| shim::repack_vectors(m.raw(), machine.handle()))
     }),
-    ("resolve_aliases", |run| run.on(shim::resolve_aliases)),
+    ("resolve_aliases", |run| {
+        run.on(|m| shim::resolve_aliases(m.raw()))
+    }),
     ("rewire", rewire),
-    ("split_vectors", |run| run.on(shim::split_vectors)),
-    ("version_aliases", |run| run.on(shim::version_aliases)),
+    ("split_vectors", |run| {
+        run.on(|m| shim::split_vectors(m.raw()))
+    }),
+    ("version_aliases", |run| {
+        run.on(|m| shim::version_aliases(m.raw()))
+    }),
 ];
 
 /// Returns the names of all passes.
@@ -164,8 +187,8 @@ fn printed(module: LLVMModuleRef) -> String {
 
 impl Run<'_> {
     /// Runs a pass over the module.
-    fn on<T>(&mut self, pass: impl FnOnce(LLVMModuleRef) -> T) -> Result<(), String> {
-        pass(self.parsed.module);
+    fn on<T>(&mut self, pass: impl FnOnce(Module) -> T) -> Result<(), String> {
+        pass(self.parsed.module());
         Ok(())
     }
 

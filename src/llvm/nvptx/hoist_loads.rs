@@ -8,12 +8,8 @@
 //! Nothing moves over an instruction that may write memory, or between blocks. The number of loads
 //! is limited, since each holds a register until its use.
 
-use super::{called, functions};
-use crate::raw::llvm;
-use crate::reader::name_of;
+use crate::handles::{Block, Instruction, Module, Opcode, Value};
 use hashbrown::HashSet;
-use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::llvm_sys::prelude::*;
 
 /// Most loads that move in one block.
 const MOST_LOADS: usize = 16;
@@ -21,24 +17,18 @@ const MOST_LOADS: usize = 16;
 const MOST_ADDRESS_INSTRUCTIONS: usize = 8;
 
 /// Hoists the loads of all functions.
-pub(crate) fn hoist(module: LLVMModuleRef) {
-    for function in functions(module) {
-        let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
-        while !block.is_null() {
-            hoist_in_block(block);
-            block = llvm!(core::LLVMGetNextBasicBlock(block));
-        }
+pub(crate) fn hoist(module: Module) {
+    for block in module.functions().flat_map(|f| f.blocks()) {
+        hoist_in_block(block);
     }
 }
 
-fn hoist_in_block(block: LLVMBasicBlockRef) {
+fn hoist_in_block(block: Block) {
     let mut branching = None;
     // The instructions that are, and stay, after `branching`.
     let mut behind = HashSet::new();
     let mut moved = 0;
-    let mut at = llvm!(core::LLVMGetFirstInstruction(block));
-    while !at.is_null() {
-        let next = llvm!(core::LLVMGetNextInstruction(at));
+    for at in block.instructions() {
         match branching {
             None if becomes_branches(at) => {
                 branching = Some(at);
@@ -50,7 +40,7 @@ fn hoist_in_block(block: LLVMBasicBlockRef) {
                 if is_plain_load(at) && moved < MOST_LOADS {
                     if let Some(needed) = needed(at, &behind) {
                         for instruction in needed {
-                            put_before(instruction, first);
+                            instruction.move_before(first);
                             behind.remove(&instruction);
                         }
                         moved += 1;
@@ -62,17 +52,22 @@ fn hoist_in_block(block: LLVMBasicBlockRef) {
                 }
             }
         }
-        at = next;
     }
 }
 
 /// Returns the instructions that must move with a load, in order and including it, if all of them
 /// can.
-fn needed(load: LLVMValueRef, behind: &HashSet<LLVMValueRef>) -> Option<Vec<LLVMValueRef>> {
+fn needed<'m>(
+    load: Instruction<'m>,
+    behind: &HashSet<Instruction<'m>>,
+) -> Option<Vec<Instruction<'m>>> {
     let mut order = Vec::new();
     // An instruction comes after its operands.
-    let mut open = vec![(load, false)];
-    while let Some((instruction, done)) = open.pop() {
+    let mut open = vec![(Value::from(load), false)];
+    while let Some((value, done)) = open.pop() {
+        let Some(instruction) = value.as_instruction() else {
+            continue;
+        };
         if !behind.contains(&instruction) || order.contains(&instruction) {
             continue;
         }
@@ -85,35 +80,24 @@ fn needed(load: LLVMValueRef, behind: &HashSet<LLVMValueRef>) -> Option<Vec<LLVM
         {
             return None;
         }
-        open.push((instruction, true));
-        let count = llvm!(core::LLVMGetNumOperands(instruction));
-        let operand = |i: i32| llvm!(core::LLVMGetOperand(instruction, i as u32));
-        open.extend((0..count).map(|i| (operand(i), false)));
+        open.push((value, true));
+        open.extend(instruction.operands().map(|operand| (operand, false)));
     }
     Some(order)
 }
 
-fn put_before(instruction: LLVMValueRef, place: LLVMValueRef) {
-    let of = llvm!(core::LLVMTypeOf(instruction));
-    let context = llvm!(core::LLVMGetTypeContext(of));
-    let builder = llvm!(core::LLVMCreateBuilderInContext(context));
-    llvm!(core::LLVMInstructionRemoveFromParent(instruction));
-    llvm!(core::LLVMPositionBuilderBefore(builder, place));
-    llvm!(core::LLVMInsertIntoBuilder(builder, instruction));
-    llvm!(core::LLVMDisposeBuilder(builder));
-}
-
 /// Returns true if the assembler turns the instruction into branches.
-fn becomes_branches(instruction: LLVMValueRef) -> bool {
-    use LLVMOpcode::*;
-    match llvm!(core::LLVMGetInstructionOpcode(instruction)) {
+fn becomes_branches(instruction: Instruction) -> bool {
+    use Opcode::*;
+    match instruction.opcode() {
         LLVMFDiv | LLVMFRem => true,
         LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem => {
-            let of = llvm!(core::LLVMTypeOf(instruction));
-            llvm!(core::LLVMGetIntTypeWidth(of)) > 32
+            let of = instruction.of();
+            let lane = of.element().unwrap_or(of);
+            lane.int_width().is_some_and(|bits| bits > 32)
         }
-        LLVMCall => called(instruction).is_some_and(|f| {
-            let name = name_of(f);
+        LLVMCall => instruction.direct_callee().is_some_and(|f| {
+            let name = f.name();
             [
                 "llvm.sqrt.",
                 "llvm.nvvm.sqrt.r",
@@ -127,17 +111,17 @@ fn becomes_branches(instruction: LLVMValueRef) -> bool {
     }
 }
 
-fn is_plain_load(instruction: LLVMValueRef) -> bool {
-    !llvm!(core::LLVMIsALoadInst(instruction)).is_null()
-        && llvm!(core::LLVMGetVolatile(instruction)) == 0
-        && llvm!(core::LLVMIsAtomic(instruction)) == 0
+fn is_plain_load(instruction: Instruction) -> bool {
+    instruction.opcode() == Opcode::LLVMLoad
+        && !instruction.is_volatile()
+        && !instruction.is_atomic()
 }
 
 /// Returns true if the instruction is cheap and independent of its position.
-fn is_address(instruction: LLVMValueRef) -> bool {
-    use LLVMOpcode::*;
+fn is_address(instruction: Instruction) -> bool {
+    use Opcode::*;
     matches!(
-        llvm!(core::LLVMGetInstructionOpcode(instruction)),
+        instruction.opcode(),
         LLVMGetElementPtr
             | LLVMAdd
             | LLVMSub
@@ -157,14 +141,16 @@ fn is_address(instruction: LLVMValueRef) -> bool {
 }
 
 /// Returns true if the instruction may write memory, wait, or not terminate.
-fn may_write(instruction: LLVMValueRef) -> bool {
-    use LLVMOpcode::*;
-    match llvm!(core::LLVMGetInstructionOpcode(instruction)) {
+fn may_write(instruction: Instruction) -> bool {
+    use Opcode::*;
+    match instruction.opcode() {
         LLVMStore | LLVMFence | LLVMAtomicRMW | LLVMAtomicCmpXchg | LLVMVAArg | LLVMInvoke => true,
         LLVMLoad => !is_plain_load(instruction),
         LLVMCall => {
             !becomes_branches(instruction)
-                && !called(instruction).is_some_and(|f| computes(&name_of(f)))
+                && !instruction
+                    .direct_callee()
+                    .is_some_and(|f| computes(&f.name()))
         }
         _ => false,
     }

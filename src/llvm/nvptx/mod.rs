@@ -147,13 +147,13 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     for kernel in &mut kernels {
         kernel.refused = allowlist::kernel(module, &kernel.name, request);
     }
-    cleanup::remove(module, &kernels)?;
+    cleanup::remove(parsed.module(), &kernels);
     allowlist::replace_by_traps(module, request);
-    if promote::variables_of_blocks(module, &kernels) {
+    if promote::variables_of_blocks(parsed.module(), &kernels) {
         machine.run_passes(module, PROMOTED)?;
     }
-    cleanup::unread(module);
-    promote::leading_barriers(module, &kernels);
+    cleanup::unread(parsed.module());
+    promote::leading_barriers(parsed.module(), &kernels);
     machine.widen_counters(module)?;
     super::shim::tile_loops(module);
     super::shim::narrow_indices(module);
@@ -161,9 +161,9 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
         module,
         c"function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
     )?;
-    cleanup::barriers(module);
-    cleanup::zeros(module);
-    hoist_loads::hoist(module);
+    cleanup::barriers(parsed.module());
+    cleanup::zeros(parsed.module());
+    hoist_loads::hoist(parsed.module());
     // Unrolling does not shorten a chain of such operations, and the assembler takes up to 20 s on
     // it.
     super::shim::disable_unrolling(module);
