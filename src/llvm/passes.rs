@@ -74,19 +74,17 @@ const PASSES: &[(&str, Pass)] = &[
     ("none", |_| Ok(())),
     ("nvptx_barriers", |run| run.on(nvptx::cleanup::barriers)),
     ("nvptx_grid", |run| {
-        run.on(|m| nvptx::grid::rewrite(m.raw(), &nvptx::kernel_environment::read(m.raw())))
+        run.on(|m| nvptx::grid::rewrite(m, &nvptx::kernel_environment::read(m)))
     }),
     ("nvptx_hoist_loads", |run| run.on(nvptx::hoist_loads::hoist)),
     ("nvptx_leading_barriers", |run| {
-        run.on(|m| nvptx::promote::leading_barriers(m, &nvptx::kernel_environment::read(m.raw())))
+        run.on(|m| nvptx::promote::leading_barriers(m, &nvptx::kernel_environment::read(m)))
     }),
     ("nvptx_narrow_indices", |run| {
         run.on(|m| shim::narrow_indices(m.raw()))
     }),
     ("nvptx_promote", |run| {
-        run.on(|m| {
-            nvptx::promote::variables_of_blocks(m, &nvptx::kernel_environment::read(m.raw()))
-        })
+        run.on(|m| nvptx::promote::variables_of_blocks(m, &nvptx::kernel_environment::read(m)))
     }),
     ("nvptx_tile_loops", |run| {
         run.on(|m| shim::tile_loops(m.raw()))

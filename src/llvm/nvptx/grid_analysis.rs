@@ -10,12 +10,10 @@
 //! calls still have their names. It is conservative: a kernel that does anything but divide loops
 //! and combine their reductions keeps the number of teams that it asks for.
 
-use super::{Kernel, called, function, instructions};
-use crate::raw::llvm;
-use crate::reader::name_of;
+use super::Kernel;
+use super::grid::{calls, region_function, replace};
+use crate::handles::{Call, Function, Instruction, IntPredicate, Module, Opcode, Value};
 use hashbrown::HashSet;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 
 /// Entry that runs a region whose loop is divided over the grid.
 const GRID_REGION: &str = "__ompvm_parallel_grid";
@@ -36,8 +34,8 @@ const CONSTRUCT: [&str; 8] = [
 const CONSTRUCT_PREFIXES: [&str; 3] = ["__ompvm_distribute_whole_", "llvm.", "__kmpc_free_shared"];
 
 /// Returns true if no result of the kernel depends on the number of its teams.
-pub(super) fn any_grid(module: LLVMModuleRef, kernel: &Kernel) -> bool {
-    let Some(entry) = function(module, &kernel.name) else {
+pub(super) fn any_grid(module: Module, kernel: &Kernel) -> bool {
+    let Some(entry) = module.function(&kernel.name) else {
         return false;
     };
     let mut regions = Vec::new();
@@ -51,30 +49,30 @@ pub(super) fn any_grid(module: LLVMModuleRef, kernel: &Kernel) -> bool {
 /// A compiler reports this for each kernel that calls a function of another file, including the
 /// runtime's. Neither the runtime nor a library starts regions, so a declared function only does so
 /// through functions passed to it.
-pub(super) fn nests(module: LLVMModuleRef, kernel: &str) -> bool {
+pub(super) fn nests(module: Module, kernel: &str) -> bool {
     const REGION: &str = "__kmpc_parallel_";
-    const FUNCTION: u32 = 5;
-    const WRAPPER: u32 = 6;
-    let starts = |f: LLVMValueRef| {
-        let name = name_of(f);
+    const FUNCTION: usize = 5;
+    const WRAPPER: usize = 6;
+    let starts = |f: Function| {
+        let name = f.name();
         name.starts_with(REGION) || &*name == GRID_REGION
     };
-    let Some(kernel) = function(module, kernel) else {
+    let Some(kernel) = module.function(kernel) else {
         return true;
     };
     let Some(outside) = reachable_functions(vec![kernel]) else {
         return true;
     };
     let mut regions = Vec::new();
-    for call in outside.iter().copied().flat_map(instructions) {
-        if !called(call).is_some_and(starts) {
-            continue;
-        }
+    let all = outside.iter().copied().flat_map(calls);
+    for (call, _) in all.filter(|&(_, callee)| starts(callee)) {
         for index in [FUNCTION, WRAPPER] {
-            let given = llvm!(core::LLVMGetOperand(call, index));
-            if !llvm!(core::LLVMIsAFunction(given)).is_null() {
-                regions.push(given);
-            } else if llvm!(core::LLVMIsNull(given)) == 0 {
+            let Some(given) = call.arguments().nth(index) else {
+                return true;
+            };
+            if let Some(function) = given.as_function() {
+                regions.push(function);
+            } else if !given.is_zero() {
                 return true;
             }
         }
@@ -84,120 +82,125 @@ pub(super) fn nests(module: LLVMModuleRef, kernel: &str) -> bool {
 
 /// Returns the functions that these may call or pass to others, including themselves; `None` if
 /// they call through a pointer.
-fn reachable_functions(functions: Vec<LLVMValueRef>) -> Option<HashSet<LLVMValueRef>> {
+fn reachable_functions<'m>(functions: Vec<Function<'m>>) -> Option<HashSet<Function<'m>>> {
     let mut seen = HashSet::new();
     let mut open = functions;
     while let Some(function) = open.pop() {
         if !seen.insert(function) {
             continue;
         }
-        for instruction in instructions(function) {
-            let calls = !llvm!(core::LLVMIsACallInst(instruction)).is_null()
-                || !llvm!(core::LLVMIsAInvokeInst(instruction)).is_null();
-            if calls && called(instruction).is_none() {
+        for instruction in function.instructions() {
+            if instruction.as_call().is_some() && instruction.direct_callee().is_none() {
                 return None;
             }
-            for index in 0..llvm!(core::LLVMGetNumOperands(instruction)) {
-                let operand = llvm!(core::LLVMGetOperand(instruction, index as u32));
-                if !llvm!(core::LLVMIsAFunction(operand)).is_null() {
-                    open.push(operand);
-                }
-            }
+            open.extend(functions_of(instruction));
         }
     }
     Some(seen)
 }
 
+/// Returns the functions among an instruction's operands.
+fn functions_of<'m>(instruction: Instruction<'m>) -> impl Iterator<Item = Function<'m>> {
+    instruction.operands().filter_map(Value::as_function)
+}
+
 /// Returns true if a function and its callees only divide loops over the grid. Adds the functions
 /// of their regions.
-fn only_divides(
-    function: LLVMValueRef,
-    regions: &mut Vec<LLVMValueRef>,
-    seen: &mut HashSet<LLVMValueRef>,
+fn only_divides<'m>(
+    function: Function<'m>,
+    regions: &mut Vec<Function<'m>>,
+    seen: &mut HashSet<Function<'m>>,
 ) -> bool {
     if !seen.insert(function) {
         return true;
     }
-    instructions(function).all(|instruction| {
-        match llvm!(core::LLVMGetInstructionOpcode(instruction)) {
-            LLVMOpcode::LLVMStore => {
-                is_local(llvm!(core::LLVMGetOperand(instruction, 1)))
-                    || is_run_by_last_team(function, instruction)
+    function
+        .instructions()
+        .all(|instruction| match instruction.opcode() {
+            Opcode::LLVMStore => {
+                is_local(instruction.operand(1)) || is_run_by_last_team(instruction)
             }
-            LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg | LLVMOpcode::LLVMFence => {
-                is_run_by_last_team(function, instruction)
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg | Opcode::LLVMFence => {
+                is_run_by_last_team(instruction)
             }
-            LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr => false,
-            LLVMOpcode::LLVMCall => {
-                let Some(callee) = called(instruction) else {
+            Opcode::LLVMInvoke | Opcode::LLVMCallBr => false,
+            Opcode::LLVMCall => {
+                let (Some(call), Some(callee)) =
+                    (instruction.as_call(), instruction.direct_callee())
+                else {
                     return false;
                 };
-                let name = name_of(callee);
+                let name = callee.name();
                 if &*name == GRID_REGION {
-                    regions.push(super::grid::region_function(instruction));
+                    let Some(region) = region_function(call) else {
+                        return false;
+                    };
+                    regions.push(region);
                 }
-                if llvm!(core::LLVMIsDeclaration(callee)) == 0 {
-                    only_divides(callee, regions, seen)
-                } else {
+                if callee.is_declaration() {
                     !name.contains("ctaid")
                         && (CONSTRUCT.contains(&&*name)
                             || CONSTRUCT_PREFIXES.iter().any(|p| name.starts_with(p)))
+                } else {
+                    only_divides(callee, regions, seen)
                 }
             }
             _ => true,
-        }
-    })
+        })
 }
 
 /// Marks the loop of a flang kernel, a call with the body as a function, if its threads are
 /// interchangeable.
-pub(super) fn mark_static_loop(module: LLVMModuleRef, kernel: &Kernel) {
+pub(super) fn mark_static_loop(module: Module, kernel: &Kernel) {
     const REGION: &str = "__kmpc_parallel_60";
     const LOOP: &str = "__kmpc_distribute_for_static_loop_";
     const EVERY_THREAD: u64 = u32::MAX as u64;
-    let constant =
-        |call: LLVMValueRef, i: u32| super::grid::constant(llvm!(core::LLVMGetOperand(call, i)));
     if !kernel.environment.is_some_and(|e| e.spmd()) {
         return;
     }
-    let Some(reached) = function(module, &kernel.name).and_then(|k| reachable_functions(vec![k]))
-    else {
+    let Some(reached) = reached(module, kernel) else {
         return;
     };
     let mut regions = Vec::new();
     let mut loops = Vec::new();
-    for call in reached.iter().copied().flat_map(instructions) {
-        let Some(callee) = called(call) else { continue };
-        let name = name_of(callee);
+    for (call, callee) in reached.iter().copied().flat_map(calls) {
+        let name = callee.name();
         // All threads of a block must run the region.
         if name.contains("num_threads") && !name.contains("get_") {
             return;
         }
         if name.starts_with("__kmpc_parallel_") {
-            regions.push(call);
+            regions.push((call, callee));
         } else if name.contains("static_loop") || name.contains("static_init") {
-            loops.push(call);
+            loops.push((call, callee));
         }
     }
-    let ([region], [inner]) = (&regions[..], &loops[..]) else {
+    let ([(region, runs)], [(inner, divides)]) = (&regions[..], &loops[..]) else {
         return;
     };
-    let whole = called(*region).is_some_and(|f| &*name_of(f) == REGION)
-        && constant(*region, 2) == Some(1)
-        && constant(*region, 3) == Some(EVERY_THREAD);
-    let open = called(*inner).is_some_and(|f| name_of(f).starts_with(LOOP))
-        && constant(*inner, 5) == Some(0)
-        && constant(*inner, 6) == Some(0);
-    let region = super::grid::region_function(*region);
-    let block = llvm!(core::LLVMGetInstructionParent(*inner));
-    let inside = llvm!(core::LLVMGetBasicBlockParent(block)) == region;
-    if whole && open && inside && !queries_threads(region) {
-        super::grid::replace(module, *inner, LOOP, "__ompvm_grid_loop_");
+    let constant = |call: &Call, index: usize| call.arguments().nth(index)?.unsigned();
+    let whole = &*runs.name() == REGION
+        && constant(region, 2) == Some(1)
+        && constant(region, 3) == Some(EVERY_THREAD);
+    let open = divides.name().starts_with(LOOP)
+        && constant(inner, 5) == Some(0)
+        && constant(inner, 6) == Some(0);
+    if !whole || !open {
+        return;
+    }
+    if region_function(*region) == Some(inner.function()) && !queries_threads(inner.function()) {
+        replace(*inner, LOOP, "__ompvm_grid_loop_");
     }
 }
 
+/// Returns the functions that a kernel may call, if there is such a kernel and it calls none
+/// through a pointer.
+fn reached<'m>(module: Module<'m>, kernel: &Kernel) -> Option<HashSet<Function<'m>>> {
+    reachable_functions(vec![module.function(&kernel.name)?])
+}
+
 /// Returns true if a region or its callees may query the identity of their thread.
-fn queries_threads(region: LLVMValueRef) -> bool {
+fn queries_threads(region: Function) -> bool {
     const IDENTITY_QUERIES: [&str; 13] = [
         "omp_get_thread",
         "omp_get_ancestor",
@@ -219,25 +222,21 @@ fn queries_threads(region: LLVMValueRef) -> bool {
         if !seen.insert(function) {
             continue;
         }
-        if llvm!(core::LLVMIsDeclaration(function)) != 0 {
-            let name = name_of(function);
+        if function.is_declaration() {
+            let name = function.name();
             if IDENTITY_QUERIES.iter().any(|t| name.contains(t)) {
                 return true;
             }
             continue;
         }
-        for instruction in instructions(function) {
-            if !llvm!(core::LLVMIsACallInst(instruction)).is_null() && called(instruction).is_none()
-            {
+        for instruction in function.instructions() {
+            let callee = instruction.direct_callee();
+            if instruction.opcode() == Opcode::LLVMCall && callee.is_none() {
                 return true;
             }
             // A reduction's callbacks combine lanes independently of which iterations these had.
-            let reduces = called(instruction).is_some_and(|f| name_of(f).contains("_reduce_"));
-            for index in 0..llvm!(core::LLVMGetNumOperands(instruction)) {
-                let operand = llvm!(core::LLVMGetOperand(instruction, index as u32));
-                if !reduces && !llvm!(core::LLVMIsAFunction(operand)).is_null() {
-                    open.push(operand);
-                }
+            if !callee.is_some_and(|f| f.name().contains("_reduce_")) {
+                open.extend(functions_of(instruction));
             }
         }
     }
@@ -250,75 +249,67 @@ fn queries_threads(region: LLVMValueRef) -> bool {
 /// A kernel of several loops keeps its order, since an explicit `dist_schedule` cannot be told from
 /// none and promises that a team gets the same iterations of each. So does a kernel that queries
 /// its thread number.
-pub(super) fn mark_interchangeable(module: LLVMModuleRef, kernel: &Kernel) {
+pub(super) fn mark_interchangeable(module: Module, kernel: &Kernel) {
     const DISTRIBUTE: &str = "__ompvm_distribute_whole_";
     const LOOP: &str = "__ompvm_for_grid_";
-    let Some(reached) = function(module, &kernel.name).and_then(|k| reachable_functions(vec![k]))
-    else {
+    let Some(reached) = reached(module, kernel) else {
         return;
     };
-    let calls = |prefix: &str| -> Vec<LLVMValueRef> {
-        reached
-            .iter()
-            .copied()
-            .flat_map(instructions)
-            .filter(|&i| called(i).is_some_and(|f| name_of(f).starts_with(prefix)))
+    let calls_of = |prefix: &str| -> Vec<Call> {
+        let all = reached.iter().copied().flat_map(calls);
+        all.filter(|(_, callee)| callee.name().starts_with(prefix))
+            .map(|(call, _)| call)
             .collect()
     };
-    let (distributes, loops, regions) = (calls(DISTRIBUTE), calls(LOOP), calls(GRID_REGION));
+    let (distributes, loops, regions) =
+        (calls_of(DISTRIBUTE), calls_of(LOOP), calls_of(GRID_REGION));
     let ([distribute], [inner], [region]) = (&distributes[..], &loops[..], &regions[..]) else {
         return;
     };
-    if queries_threads(super::grid::region_function(*region)) {
+    if region_function(*region).is_none_or(queries_threads) {
         return;
     }
-    super::grid::replace(module, *distribute, DISTRIBUTE, "__ompvm_distribute_tiled_");
-    super::grid::replace(module, *inner, LOOP, "__ompvm_for_tiled_");
+    replace(*distribute, DISTRIBUTE, "__ompvm_distribute_tiled_");
+    replace(*inner, LOOP, "__ompvm_for_tiled_");
 }
 
 /// Returns true if a pointer points into a variable of the thread.
-fn is_local(mut pointer: LLVMValueRef) -> bool {
-    loop {
-        let derived = !llvm!(core::LLVMIsACastInst(pointer)).is_null()
-            || !llvm!(core::LLVMIsAGetElementPtrInst(pointer)).is_null();
-        if !derived {
-            return !llvm!(core::LLVMIsAAllocaInst(pointer)).is_null();
-        }
-        pointer = llvm!(core::LLVMGetOperand(pointer, 0));
+fn is_local(mut pointer: Value) -> bool {
+    while pointer.as_cast().is_some() || pointer.as_gep().is_some() {
+        pointer = pointer.operand(0);
     }
+    pointer.as_alloca().is_some()
 }
 
 /// Returns true if only the thread that combines the last team's results runs the instruction: its
 /// block is entered from the test of what the reduction over the teams returned.
-fn is_run_by_last_team(function: LLVMValueRef, instruction: LLVMValueRef) -> bool {
-    let block = llvm!(core::LLVMGetInstructionParent(instruction));
-    let enters = |&branch: &LLVMValueRef| {
-        let successors = llvm!(core::LLVMGetNumSuccessors(branch));
-        (0..successors).any(|i| llvm!(core::LLVMGetSuccessor(branch, i)) == block)
-    };
-    let mut entered = instructions(function)
-        .filter(|&i| !llvm!(core::LLVMIsATerminatorInst(i)).is_null())
-        .filter(enters);
-    let (Some(branch), None) = (entered.next(), entered.next()) else {
+fn is_run_by_last_team(instruction: Instruction) -> bool {
+    let block = instruction.block();
+    let mut entered = instruction
+        .function()
+        .blocks()
+        .filter(|from| from.successors().any(|to| to == block));
+    let (Some(from), None) = (entered.next(), entered.next()) else {
         return false;
     };
-    if llvm!(core::LLVMIsABranchInst(branch)).is_null()
-        || llvm!(core::LLVMIsConditional(branch)) == 0
-        || llvm!(core::LLVMGetSuccessor(branch, 0)) != block
-    {
+    if from.successors().next() != Some(block) {
         return false;
     }
-    let test = llvm!(core::LLVMGetCondition(branch));
-    !llvm!(core::LLVMIsAICmpInst(test)).is_null()
-        && llvm!(core::LLVMGetICmpPredicate(test)) == LLVMIntPredicate::LLVMIntEQ
-        && called(llvm!(core::LLVMGetOperand(test, 0)))
-            .is_some_and(|f| &*name_of(f) == TEAMS_REDUCE)
-        && super::grid::constant(llvm!(core::LLVMGetOperand(test, 1))) == Some(1)
+    let test = from.terminator().and_then(Instruction::condition);
+    let Some(test) = test.and_then(Value::as_instruction) else {
+        return false;
+    };
+    test.int_predicate() == Some(IntPredicate::LLVMIntEQ)
+        && test
+            .operand(0)
+            .direct_callee()
+            .is_some_and(|f| &*f.name() == TEAMS_REDUCE)
+        && test.operand(1).unsigned() == Some(1)
 }
 
 /// Returns true if one of the functions or their callees may query its team or the number of teams,
 /// or divides a loop over teams in another way.
-fn queries_teams(regions: Vec<LLVMValueRef>) -> bool {
+fn queries_teams(regions: Vec<Function>) -> bool {
     const IDENTITY_QUERIES: [&str; 5] = ["team", "distribute", "ctaid", "ompx", "grid_dim"];
     const DIVIDED: [&str; 2] = ["__ompvm_for_grid_", TEAMS_REDUCE];
     let mut seen = HashSet::new();
@@ -327,26 +318,21 @@ fn queries_teams(regions: Vec<LLVMValueRef>) -> bool {
         if !seen.insert(function) {
             continue;
         }
-        let name = name_of(function);
+        let name = function.name();
         let divided = DIVIDED.iter().any(|d| name.starts_with(d));
-        if llvm!(core::LLVMIsDeclaration(function)) != 0 {
+        if function.is_declaration() {
             if !divided && IDENTITY_QUERIES.iter().any(|t| name.contains(t)) {
                 return true;
             }
             continue;
         }
-        for instruction in instructions(function) {
-            if !llvm!(core::LLVMIsACallInst(instruction)).is_null() && called(instruction).is_none()
-            {
+        for instruction in function.instructions() {
+            let call = instruction.opcode() == Opcode::LLVMCall;
+            if call && instruction.direct_callee().is_none() {
                 // A call through a pointer, or assembly, which may read the block's number.
                 return true;
             }
-            for index in 0..llvm!(core::LLVMGetNumOperands(instruction)) {
-                let operand = llvm!(core::LLVMGetOperand(instruction, index as u32));
-                if !llvm!(core::LLVMIsAFunction(operand)).is_null() {
-                    open.push(operand);
-                }
-            }
+            open.extend(functions_of(instruction));
         }
     }
     false
@@ -389,7 +375,8 @@ define void @kernel(ptr %env, ptr %sum) {{
             refused: None,
             any_grid: false,
         };
-        any_grid(module.as_mut_ptr(), &kernel)
+        // SAFETY: the module outlives the call.
+        any_grid(unsafe { Module::from_raw(module.as_mut_ptr()) }, &kernel)
     }
 
     #[test]
@@ -473,7 +460,8 @@ define void @kernel(ptr %env) {{
             refused: None,
             any_grid: true,
         };
-        mark_interchangeable(module.as_mut_ptr(), &kernel);
+        // SAFETY: the module outlives the call.
+        mark_interchangeable(unsafe { Module::from_raw(module.as_mut_ptr()) }, &kernel);
         let after = module.print_to_string().to_string();
         let tiled = after.contains("call void @__ompvm_for_tiled_8");
         assert_eq!(
@@ -534,7 +522,8 @@ define void @kernel(ptr %env) {{
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "shape");
         let module = context.create_module_from_ir(buffer).unwrap();
-        nests(module.as_mut_ptr(), "kernel")
+        // SAFETY: the module outlives the call.
+        nests(unsafe { Module::from_raw(module.as_mut_ptr()) }, "kernel")
     }
 
     #[test]

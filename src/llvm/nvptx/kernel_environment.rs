@@ -3,11 +3,9 @@
 //! Its layout is that of LLVM 22's device runtime. [`super::specialize`] makes the execution mode a
 //! constant of the runtime; the launch uses the limits and the size of reductions.
 
-use super::{Kernel, functions};
-use crate::raw::llvm;
-use crate::reader::name_of;
-use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
-use inkwell::llvm_sys::prelude::*;
+use super::Kernel;
+use crate::handles::{Module, Value};
+use omp_abi::limit;
 
 /// The calling convention of kernels.
 pub(super) const KERNEL: u32 = 71;
@@ -37,17 +35,15 @@ impl KernelEnvironment {
 }
 
 /// Returns the kernels of a module.
-pub(crate) fn read(module: LLVMModuleRef) -> Vec<Kernel> {
-    functions(module)
-        .filter(|&f| {
-            llvm!(core::LLVMGetFunctionCallConv(f)) == KERNEL
-                && llvm!(core::LLVMIsDeclaration(f)) == 0
-        })
+pub(crate) fn read(module: Module) -> Vec<Kernel> {
+    module
+        .functions()
+        .filter(|f| f.convention() == KERNEL && !f.is_declaration())
         .map(|f| {
-            let name = name_of(f).into_string();
+            let name = f.name().into_string();
             Kernel {
                 environment: environment(module, &name),
-                parameters: llvm!(core::LLVMCountParams(f)),
+                parameters: f.parameter_count(),
                 refused: None,
                 any_grid: false,
                 name,
@@ -56,31 +52,12 @@ pub(crate) fn read(module: LLVMModuleRef) -> Vec<Kernel> {
         .collect()
 }
 
-fn environment(module: LLVMModuleRef, kernel: &str) -> Option<KernelEnvironment> {
-    let name = format!("{kernel}_kernel_environment");
-    let variable = llvm!(core::LLVMGetNamedGlobalWithLength(
-        module,
-        name.as_ptr().cast(),
-        name.len()
-    ));
-    if variable.is_null() {
-        return None;
-    }
-    let whole = llvm!(core::LLVMGetInitializer(variable));
-    if whole.is_null() {
-        return None;
-    }
-    let member = |value: LLVMValueRef, index: u32| {
-        let member = llvm!(core::LLVMGetAggregateElement(value, index));
-        (!member.is_null()).then_some(member)
-    };
-    let configuration = member(whole, 0)?;
+fn environment(module: Module, kernel: &str) -> Option<KernelEnvironment> {
+    let variable = module.variable(&format!("{kernel}_kernel_environment"))?;
+    let configuration = variable.initializer()?.element(0)?;
     let number = |index: u32| {
-        let value = member(configuration, index)?;
-        if llvm!(core::LLVMIsAConstantInt(value)).is_null() {
-            return None;
-        }
-        i32::try_from(llvm!(core::LLVMConstIntGetSExtValue(value))).ok()
+        let value = configuration.element(index).and_then(Value::signed)?;
+        i32::try_from(value).ok()
     };
     Some(KernelEnvironment {
         nested: number(1)? != 0,
@@ -94,30 +71,20 @@ fn environment(module: LLVMModuleRef, kernel: &str) -> Option<KernelEnvironment>
 
 /// Raises the thread limit of kernels whose threads wait for regions: their blocks have a warp more
 /// than their regions have threads, which the compiler's limit omits.
-pub(super) fn make_room(module: LLVMModuleRef, kernels: &[Kernel]) {
-    const WARP: i32 = omp_abi::limit::WARP_SIZE as i32;
-    const LIMIT: &std::ffi::CStr = c"nvvm.maxntid";
-    let context = llvm!(core::LLVMGetModuleContext(module));
+pub(super) fn make_room(module: Module, kernels: &[Kernel]) {
+    const WARP: i32 = limit::WARP_SIZE as i32;
+    const LIMIT: &str = "nvvm.maxntid";
     for kernel in kernels {
         let (Some(environment), Some(function)) =
-            (kernel.environment, super::function(module, &kernel.name))
+            (kernel.environment, module.function(&kernel.name))
         else {
             continue;
         };
         if environment.spmd() || environment.threads.1 <= 0 {
             continue;
         }
-        let limit = (environment.threads.1 / WARP * WARP + 2 * WARP)
-            .min(omp_abi::limit::BLOCK_THREADS as i32)
-            .to_string();
-        let attribute = llvm!(core::LLVMCreateStringAttribute(
-            context,
-            LIMIT.as_ptr(),
-            LIMIT.count_bytes() as u32,
-            limit.as_ptr().cast(),
-            limit.len() as u32
-        ));
-        let index = LLVMAttributeFunctionIndex;
-        llvm!(core::LLVMAddAttributeAtIndex(function, index, attribute));
+        let threads = environment.threads.1 / WARP * WARP + 2 * WARP;
+        let limit = threads.min(limit::BLOCK_THREADS as i32);
+        function.set_text_attribute(LIMIT, &limit.to_string());
     }
 }

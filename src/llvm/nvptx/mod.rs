@@ -118,19 +118,19 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     let machine = GpuMachine::new(request.architecture, request.version)?;
     machine.adopt(module);
     super::shim::resolve_aliases(module);
-    let mut kernels = kernel_environment::read(module);
+    let mut kernels = kernel_environment::read(parsed.module());
     let own = own_symbols(module);
     prepare(module, &machine)?;
-    kernel_environment::make_room(module, &kernels);
-    grid::rewrite(module, &kernels);
+    kernel_environment::make_room(parsed.module(), &kernels);
+    grid::rewrite(parsed.module(), &kernels);
     for kernel in &mut kernels {
-        kernel.any_grid = grid_analysis::any_grid(module, kernel);
+        kernel.any_grid = grid_analysis::any_grid(parsed.module(), kernel);
         if kernel.any_grid {
-            grid_analysis::mark_interchangeable(module, kernel);
+            grid_analysis::mark_interchangeable(parsed.module(), kernel);
         }
-        grid_analysis::mark_static_loop(module, kernel);
+        grid_analysis::mark_static_loop(parsed.module(), kernel);
         if let Some(environment) = &mut kernel.environment {
-            environment.nested &= grid_analysis::nests(module, &kernel.name);
+            environment.nested &= grid_analysis::nests(parsed.module(), &kernel.name);
         }
     }
     math_library::name(module, &request.math_library);
