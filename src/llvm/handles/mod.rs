@@ -24,7 +24,9 @@ mod attribute;
 mod block;
 mod builder;
 mod instruction;
+mod machine;
 mod module;
+mod owned;
 mod ty;
 mod value;
 
@@ -40,7 +42,9 @@ pub(crate) use inkwell::llvm_sys::{
     LLVMRealPredicate as RealPredicate, LLVMTypeKind as TypeKind, LLVMVisibility as Visibility,
 };
 pub(crate) use instruction::{Alloca, Call, Gep, Instruction, Load, Phi, Store};
+pub(crate) use machine::Machine;
 pub(crate) use module::{Context, DataLayout, Module};
+pub(crate) use owned::OwnedModule;
 pub(crate) use ty::Type;
 pub(crate) use value::{Function, Value, Variable};
 

@@ -177,18 +177,7 @@ impl<'m> Module<'m> {
     /// # Safety
     /// No handle of what the passes may remove is used afterwards.
     pub(crate) unsafe fn run_passes(self, passes: &CStr) -> Result<(), String> {
-        let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
-        let (passes, machine) = (passes.as_ptr(), std::ptr::null_mut());
-        let error = llvm!(transforms::pass_builder::LLVMRunPasses(
-            self.raw(),
-            passes,
-            machine,
-            options
-        ));
-        llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
-            options
-        ));
-        crate::error::take_error(error)
+        super::machine::run_passes(self, passes, std::ptr::null_mut())
     }
 }
 

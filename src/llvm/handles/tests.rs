@@ -227,3 +227,24 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
         assert_eq!((align(0), align(1)), (Some(8), None));
     });
 }
+
+#[test]
+fn owned_modules_are_linked_or_dropped() {
+    with(SUM, |module| {
+        let bitcode = module.bitcode();
+        let other = OwnedModule::parse(module.context(), &bitcode).unwrap();
+        other.module().function("f").unwrap().set_name("other_f");
+        other.take_target(module);
+        // SAFETY: the test keeps no handles of functions.
+        assert!(unsafe { other.link_into(module) });
+        assert!(module.function("other_f").is_some());
+        let copy = OwnedModule::copy_of(module);
+        assert!(copy.module().function("other_f").is_some());
+        drop(copy);
+        let unused = OwnedModule::parse(module.context(), &bitcode).unwrap();
+        unused.module().function("f").unwrap().set_name("unused_f");
+        // SAFETY: the test keeps no handles of functions.
+        assert!(unsafe { unused.link_needed_into(module) });
+        assert!(module.function("unused_f").is_none());
+    });
+}
