@@ -40,6 +40,19 @@ fn kind(name: &str) -> u32 {
     kind
 }
 
+impl<'m> Call<'m> {
+    /// Adds an attribute that LLVM knows; `value` is 0 for those without one.
+    pub(crate) fn add_attribute(self, at: Position, name: &str, value: u64) {
+        let context = self.of().context().raw();
+        let attribute = llvm!(core::LLVMCreateEnumAttribute(context, kind(name), value));
+        llvm!(core::LLVMAddCallSiteAttribute(
+            self.raw(),
+            at.index(),
+            attribute
+        ));
+    }
+}
+
 impl<'m> Function<'m> {
     /// Returns true if a position has an attribute that LLVM knows.
     pub(crate) fn has_attribute(self, at: Position, name: &str) -> bool {

@@ -391,6 +391,23 @@ impl<'m> Builder<'m> {
             )))
         }
     }
+
+    /// Replaces a member of an aggregate.
+    pub(crate) fn insert(
+        &self,
+        aggregate: impl Into<Value<'m>>,
+        member: impl Into<Value<'m>>,
+        index: u32,
+    ) -> Value<'m> {
+        self.block();
+        self.built(llvm!(core::LLVMBuildInsertValue(
+            self.raw,
+            aggregate.into().raw(),
+            member.into().raw(),
+            index,
+            NO_NAME
+        )))
+    }
 }
 
 impl Drop for Builder<'_> {

@@ -5,6 +5,7 @@ use super::{
     list, narrower,
 };
 use crate::raw::{copy_text, llvm};
+use inkwell::llvm_sys::LLVMTailCallKind;
 
 narrower! {
     /// An instruction in a block.
@@ -39,6 +40,11 @@ narrower! {
 narrower! {
     /// A computation of an element's address.
     Gep of Instruction
+}
+
+narrower! {
+    /// The place where a call's exception arrives.
+    LandingPad of Instruction
 }
 
 impl<'m> Instruction<'m> {
@@ -205,6 +211,25 @@ impl<'m> Instruction<'m> {
         // SAFETY: the branch has a condition.
         branch.then(|| unsafe { Value::from_raw(llvm!(core::LLVMGetCondition(self.raw()))) })
     }
+
+    /// Returns the flags that permit to compute differently; none for other operations than those
+    /// on floating-point numbers.
+    pub(crate) fn fast_math(self) -> u32 {
+        match llvm!(core::LLVMCanValueUseFastMathFlags(self.raw())) {
+            0 => 0,
+            _ => llvm!(core::LLVMGetFastMathFlags(self.raw())),
+        }
+    }
+
+    /// Adds flags to those that permit to compute differently. LLVM's C interface cannot clear any.
+    ///
+    /// # Panics
+    /// Panics if the instruction computes no floating-point number.
+    pub(crate) fn add_fast_math(self, flags: u32) {
+        let can = llvm!(core::LLVMCanValueUseFastMathFlags(self.raw())) != 0;
+        assert!(can, "{self:?} has no such flags");
+        llvm!(core::LLVMSetFastMathFlags(self.raw(), flags));
+    }
 }
 
 impl<'m> Call<'m> {
@@ -245,6 +270,28 @@ impl<'m> Call<'m> {
             "{self:?} has no argument {index}"
         );
         self.operand(index)
+    }
+
+    /// Makes it a call of something else of the same type.
+    pub(crate) fn set_called(self, value: impl Into<Value<'m>>) {
+        self.set_operand(self.operand_count() - 1, value);
+    }
+
+    /// Returns true if the call must reuse its caller's frame (`musttail`).
+    pub(crate) fn is_must_tail(self) -> bool {
+        self.opcode() == Opcode::LLVMCall
+            && llvm!(core::LLVMGetTailCallKind(self.raw()))
+                == LLVMTailCallKind::LLVMTailCallKindMustTail
+    }
+
+    /// Forbids that the call reuses its caller's frame.
+    ///
+    /// # Panics
+    /// Panics for invokes, which never do.
+    pub(crate) fn forbid_tail(self) {
+        assert_eq!(self.opcode(), Opcode::LLVMCall, "{self:?}");
+        let kind = LLVMTailCallKind::LLVMTailCallKindNoTail;
+        llvm!(core::LLVMSetTailCallKind(self.raw(), kind));
     }
 }
 
@@ -352,6 +399,17 @@ impl<'m> Gep<'m> {
     }
 }
 
+impl<'m> LandingPad<'m> {
+    /// Iterates over the clauses: a catch's type info, or a filter's array of them.
+    pub(crate) fn clauses(self) -> impl Iterator<Item = Value<'m>> {
+        let count = llvm!(core::LLVMGetNumClauses(self.raw()));
+        // SAFETY: the clause exists.
+        (0..count).map(move |index| unsafe {
+            Value::from_raw(llvm!(core::LLVMGetClause(self.raw(), index)))
+        })
+    }
+}
+
 /// Defines conversions to the wider kinds.
 macro_rules! widen {
     ($($kind:ident)*) => {
@@ -371,7 +429,7 @@ macro_rules! widen {
     };
 }
 
-widen! { Call Phi Load Store Alloca Gep }
+widen! { Call Phi Load Store Alloca Gep LandingPad }
 
 impl<'m> From<Instruction<'m>> for Value<'m> {
     fn from(instruction: Instruction<'m>) -> Self {

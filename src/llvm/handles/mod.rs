@@ -20,9 +20,12 @@
 // `llvm!` stands in arguments of `from_raw`, inside of its unsafe block.
 #![allow(unused_unsafe)]
 
+mod alias;
+mod assembly;
 mod attribute;
 mod block;
 mod builder;
+mod debug;
 mod instruction;
 mod machine;
 mod module;
@@ -33,15 +36,18 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use alias::{Alias, IFunc};
+pub(crate) use assembly::InlineAsm;
 pub(crate) use attribute::Position;
 pub(crate) use block::Block;
 pub(crate) use builder::Builder;
+pub(crate) use debug::{DebugLocation, Scope};
 pub(crate) use inkwell::llvm_sys::{
     LLVMAtomicOrdering as Ordering, LLVMAtomicRMWBinOp as AtomicOperation,
     LLVMIntPredicate as IntPredicate, LLVMLinkage as Linkage, LLVMOpcode as Opcode,
     LLVMRealPredicate as RealPredicate, LLVMTypeKind as TypeKind, LLVMVisibility as Visibility,
 };
-pub(crate) use instruction::{Alloca, Call, Gep, Instruction, Load, Phi, Store};
+pub(crate) use instruction::{Alloca, Call, Gep, Instruction, LandingPad, Load, Phi, Store};
 pub(crate) use machine::Machine;
 pub(crate) use module::{Context, DataLayout, Module};
 pub(crate) use owned::OwnedModule;

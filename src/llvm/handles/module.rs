@@ -179,6 +179,39 @@ impl<'m> Module<'m> {
     pub(crate) unsafe fn run_passes(self, passes: &CStr) -> Result<(), String> {
         super::machine::run_passes(self, passes, std::ptr::null_mut())
     }
+
+    /// Removes the assembly outside of functions.
+    pub(crate) fn clear_assembly(self) {
+        llvm!(core::LLVMSetModuleInlineAsm2(self.raw(), c"".as_ptr(), 0));
+    }
+
+    /// Sets the target triple.
+    pub(crate) fn set_triple(self, triple: &CStr) {
+        llvm!(core::LLVMSetTarget(self.raw(), triple.as_ptr()));
+    }
+
+    /// Returns the version of the debug information; 0 if there is none.
+    pub(crate) fn debug_version(self) -> u32 {
+        llvm!(debuginfo::LLVMGetModuleDebugMetadataVersion(self.raw()))
+    }
+
+    /// Reads bitcode and links it into the module. Returns true on success.
+    pub(crate) fn link_bitcode(self, bitcode: &[u8]) -> bool {
+        let buffer = llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
+            bitcode.as_ptr().cast(),
+            bitcode.len(),
+            c"bitcode".as_ptr()
+        ));
+        let mut other = std::ptr::null_mut();
+        let read = llvm!(bit_reader::LLVMParseBitcodeInContext2(
+            self.context().raw(),
+            buffer,
+            &mut other
+        )) == 0;
+        llvm!(core::LLVMDisposeMemoryBuffer(buffer));
+        // Linking disposes of the other module, also if it fails.
+        read && llvm!(linker::LLVMLinkModules2(self.raw(), other)) == 0
+    }
 }
 
 impl fmt::Debug for Module<'_> {
@@ -276,5 +309,13 @@ impl<'m> DataLayout<'m> {
     pub(crate) fn offset(self, of: Type<'m>, field: u32) -> u64 {
         assert!(of.field(field).is_some(), "{of:?} has no field {field}");
         llvm!(target::LLVMOffsetOfElement(self.0, of.raw(), field))
+    }
+
+    /// Returns the alignment that LLVM gives a global variable, in bytes.
+    pub(crate) fn preferred_alignment(self, variable: Variable<'m>) -> u32 {
+        llvm!(target::LLVMPreferredAlignmentOfGlobal(
+            self.0,
+            variable.raw()
+        ))
     }
 }

@@ -248,3 +248,42 @@ fn owned_modules_are_linked_or_dropped() {
         assert!(module.function("unused_f").is_none());
     });
 }
+
+#[test]
+fn aliases_and_assembly() {
+    let text = "@v = global i32 1
+@w = global i32 2
+@a = alias i32, ptr @v
+@r = ifunc i32 (), ptr @resolve
+define ptr @resolve() { ret ptr null }
+define i32 @f(i32 %n) personality ptr @resolve {
+  %x = call i32 asm \"mov $1, $0\", \"=r,r\"(i32 %n)
+  %y = call i32 @r()
+  ret i32 %y
+}
+";
+    with(text, |module| {
+        let alias = module.aliases().next().unwrap();
+        let w = module.variable("w").unwrap();
+        assert_eq!(alias.aliasee(), module.variable("v").unwrap().into());
+        alias.set_aliasee(w);
+        assert_eq!(alias.aliasee(), w.into());
+        let f = module.function("f").unwrap();
+        assert_eq!(f.personality(), module.function("resolve").map(Value::from));
+        let call = f.instructions().next().unwrap().as_call().unwrap();
+        let old = call.called().as_inline_asm().unwrap();
+        let new = old.with_template("movl $1, $0");
+        assert_eq!(
+            (&*new.template(), &*new.constraints()),
+            ("movl $1, $0", "=r,r")
+        );
+        assert!(new.is_att() && new.signature() == old.signature());
+        call.set_called(new);
+        assert!(!call.is_must_tail() && w.as_inline_asm().is_none());
+        let [ifunc] = module.ifuncs().collect::<Vec<_>>().try_into().unwrap();
+        let direct = module.add_function("direct", ifunc.signature());
+        // SAFETY: the handle is not used again.
+        unsafe { ifunc.replace_and_delete(direct) };
+        assert_eq!(module.ifuncs().count(), 0);
+    });
+}

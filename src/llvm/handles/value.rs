@@ -1,12 +1,13 @@
 //! Values, and the two kinds of them that have names in a module: functions and global variables.
 
 use super::{
-    Alloca, Block, Call, Gep, Instruction, Linkage, Load, Module, Opcode, Phi, Store, Type,
-    Visibility, handle, list, narrower,
+    Alloca, Block, Call, Gep, Instruction, LandingPad, Linkage, Load, Module, Opcode, Phi, Store,
+    Type, Visibility, handle, list, narrower,
 };
 use crate::raw::{copy_cstr, copy_text, llvm, take_message};
 use std::ffi::{CStr, CString};
 use std::fmt;
+use std::ptr::null_mut;
 
 handle! {
     /// Anything that an instruction can have as an operand.
@@ -58,6 +59,7 @@ impl<'m> Value<'m> {
         as_store to Store by LLVMIsAStoreInst;
         as_gep to Gep by LLVMIsAGetElementPtrInst;
         as_phi to Phi by LLVMIsAPHINode;
+        as_landing_pad to LandingPad by LLVMIsALandingPadInst;
     }
 
     ask! {
@@ -68,6 +70,7 @@ impl<'m> Value<'m> {
         is_argument by LLVMIsAArgument: "arguments of the function";
         is_inline_asm by LLVMIsAInlineAsm: "inline assembly";
         is_user by LLVMIsAUser: "values that have operands";
+        is_global_value by LLVMIsAGlobalValue: "functions, variables and their aliases";
     }
 
     /// Returns the value as a call, an invoke or a `callbr`, if it is one.
@@ -303,8 +306,39 @@ impl<'m> Value<'m> {
     }
 
     fn is_global(self) {
-        let global = !llvm!(core::LLVMIsAGlobalValue(self.raw())).is_null();
-        assert!(global, "{self:?} is no global value");
+        assert!(self.is_global_value(), "{self:?} is no global value");
+    }
+
+    /// Moves a function or variable out of the section and the comdat that its compiler chose.
+    ///
+    /// # Panics
+    /// Panics for values that are neither.
+    pub(crate) fn clear_section(self) {
+        let object = !llvm!(core::LLVMIsAGlobalObject(self.raw())).is_null();
+        assert!(object, "{self:?} is in no section");
+        llvm!(comdat::LLVMSetComdat(self.raw(), null_mut()));
+        llvm!(core::LLVMSetSection(self.raw(), c"".as_ptr()));
+    }
+
+    /// Returns the first text of metadata that is an argument (`!{!"rbp"}`); empty if it has none.
+    pub(crate) fn metadata_text(self) -> Box<str> {
+        if llvm!(core::LLVMIsAMDNode(self.raw())).is_null() {
+            return Box::default();
+        }
+        let count = llvm!(core::LLVMGetMDNodeNumOperands(self.raw())) as usize;
+        let mut operands = vec![null_mut(); count];
+        llvm!(core::LLVMGetMDNodeOperands(
+            self.raw(),
+            operands.as_mut_ptr()
+        ));
+        let mut length = 0;
+        match operands.first() {
+            Some(&first) if !first.is_null() => {
+                let text = llvm!(core::LLVMGetMDString(first, &mut length));
+                copy_text(text, length as usize)
+            }
+            _ => Box::default(),
+        }
     }
 
     /// Returns the value as an instruction that converts it from one type to another, if it is one.
@@ -432,6 +466,18 @@ impl<'m> Function<'m> {
         ));
         crate::error::take_error(error)
     }
+
+    /// Returns the function that handles exceptions in this one's frames, if there is one.
+    pub(crate) fn personality(self) -> Option<Value<'m>> {
+        let has = llvm!(core::LLVMHasPersonalityFn(self.raw())) != 0;
+        // SAFETY: the function has one.
+        has.then(|| unsafe { Value::from_raw(llvm!(core::LLVMGetPersonalityFn(self.raw()))) })
+    }
+
+    /// Sets the function that handles exceptions in this one's frames.
+    pub(crate) fn set_personality(self, personality: Function<'m>) {
+        llvm!(core::LLVMSetPersonalityFn(self.raw(), personality.raw()));
+    }
 }
 
 impl<'m> Variable<'m> {
@@ -494,6 +540,11 @@ impl<'m> Variable<'m> {
     /// Nothing uses the variable, and no handle of it is used afterwards.
     pub(crate) unsafe fn delete(self) {
         llvm!(core::LLVMDeleteGlobal(self.raw()));
+    }
+
+    /// Makes a declaration of a definition.
+    pub(crate) fn clear_initializer(self) {
+        llvm!(core::LLVMSetInitializer(self.raw(), null_mut()));
     }
 }
 
