@@ -207,7 +207,6 @@ impl<'m> ThunkWriter<'m> {
             let asked = rare
                 .then(|| internal_thread::run(|| host_features_with(own)))
                 .flatten();
-            let asked = asked.as_ref().and_then(|f| f.to_str().ok());
             asked.map_or_else(String::new, |f| format!(" \"target-features\"=\"{f}\""))
         } else {
             let f16c = std::arch::is_x86_feature_detected!("f16c");

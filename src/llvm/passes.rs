@@ -281,11 +281,9 @@ fn max_trips(run: &mut Run) -> Result<(), String> {
 fn osr_entry(run: &mut Run) -> Result<(), String> {
     let block = run.number("block")?.unwrap_or(1);
     let yields = run.option("yields").is_some_and(|v| v == "true");
-    let function = nvptx::functions(run.parsed.module)
-        .next()
-        .ok_or("there is no function")?;
-    let values =
-        llvm!(core::LLVMCountParams(function)) + nvptx::instructions(function).count() as u32;
+    let mut functions = run.parsed.module().functions();
+    let function = functions.next().ok_or("there is no function")?;
+    let values = function.parameter_count() + function.instructions().count() as u32;
     let mut locations: Vec<ValueLocation> = (0..values)
         .map(|n| ValueLocation {
             kind: LocationKind::Slot,
@@ -338,7 +336,7 @@ fn rewire(run: &mut Run) -> Result<(), String> {
         fail: None,
         dump: false,
     };
-    let rewired = super::native::rewire::rewire(run.parsed, &request, level, &[])?;
+    let rewired = super::native::rewire::rewire(run.parsed.module(), &request, level, &[])?;
     for (number, why) in rewired.skipped {
         let name = &request.names[number];
         let text = format!("; skipped @{name}: {why}\n");

@@ -4,6 +4,7 @@
 //! Every function here expects live handles of one context, under the contract of
 //! [`llvm`](super::raw::llvm), and makes no policy: each does what its name says.
 
+use super::handles::Function;
 use super::raw::{take_buffer, take_message};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
@@ -249,20 +250,20 @@ pub(super) fn read_selected(
 
 /// Creates a function that continues at the head of another function's loop (OSR entry). With
 /// `yields` it leaves at that head once better code exists. See `osr_entry.cpp`.
-pub(super) fn osr_entry(
-    function: LLVMValueRef,
+pub(super) fn osr_entry<'m>(
+    function: Function<'m>,
     block: u32,
     name: &str,
     words: u32,
     locations: &[ValueLocation],
     yields: bool,
-) -> Result<LLVMValueRef, String> {
+) -> Result<Function<'m>, String> {
     let mut error = null_mut();
     // SAFETY: the function is live and unchanged since it was read; `name` and `places` are passed
     // with their lengths.
     let fresh = unsafe {
         ompvm_osr_entry(
-            function,
+            function.raw(),
             block,
             name.as_ptr().cast(),
             name.len(),
@@ -276,7 +277,8 @@ pub(super) fn osr_entry(
     if fresh.is_null() {
         return Err(take_message(error));
     }
-    Ok(fresh)
+    // SAFETY: the new function is live and of the same module.
+    Ok(unsafe { Function::from_raw(fresh) })
 }
 
 /// Turns a definition into a declaration.
@@ -365,9 +367,9 @@ pub(super) fn replace_in_function(
 }
 
 /// Replaces all uses of a function by another function, except in block addresses.
-pub(super) fn replace_function(function: LLVMValueRef, instead: LLVMValueRef) {
+pub(super) fn replace_function<'m>(function: Function<'m>, instead: Function<'m>) {
     // SAFETY: live functions of one module.
-    unsafe { ompvm_replace_function(function, instead) }
+    unsafe { ompvm_replace_function(function.raw(), instead.raw()) }
 }
 
 /// Expands constant expressions over addresses of thread-local variables into instructions, in the

@@ -6,12 +6,8 @@
 //! An entry is not replaced if the program defines it itself or declares it with another type.
 
 use super::target_attributes;
-use crate::raw::llvm;
-use crate::reader::{list, name_of};
+use crate::handles::{Function, Linkage, Module};
 use hashbrown::HashMap;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMLinkage, LLVMModule};
-use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const BITCODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/entries.bc"));
@@ -26,11 +22,11 @@ pub fn disable() {
 
 /// Fast paths that calls may use instead of the runtime's entries.
 #[derive(Default)]
-pub(super) struct FastPaths {
+pub(super) struct FastPaths<'m> {
     /// The fast path by the entry's declaration.
-    replacement: HashMap<LLVMValueRef, LLVMValueRef>,
+    replacement: HashMap<Function<'m>, Function<'m>>,
     /// All functions that were linked in.
-    linked: Vec<LLVMValueRef>,
+    linked: Vec<Function<'m>>,
 }
 
 /// Links the fast paths into a module that declares an entry with one, and maps each declaration to
@@ -38,50 +34,26 @@ pub(super) struct FastPaths {
 ///
 /// # Errors
 /// Returns a sentence if LLVM refuses the embedded bitcode.
-pub(super) fn link(module: LLVMModuleRef, context: LLVMContextRef) -> Result<FastPaths, String> {
+pub(super) fn link(module: Module<'_>) -> Result<FastPaths<'_>, String> {
     let mut entries = FastPaths::default();
     if BITCODE.is_empty() || DISABLED.load(Ordering::Relaxed) || !uses_runtime(module) {
         return Ok(entries);
     }
-    let buffer = llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
-        BITCODE.as_ptr().cast(),
-        BITCODE.len(),
-        c"entries".as_ptr()
-    ));
-    let mut runtime: *mut LLVMModule = null_mut();
-    let failed = llvm!(bit_reader::LLVMParseBitcodeInContext2(
-        context,
-        buffer,
-        &mut runtime
-    )) != 0;
-    llvm!(core::LLVMDisposeMemoryBuffer(buffer));
-    if failed || llvm!(linker::LLVMLinkModules2(module, runtime)) != 0 {
+    if !module.link_bitcode(BITCODE) {
         return Err("the runtime's fast paths cannot be linked".into());
     }
-    let all: Vec<_> = list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
-        llvm!(core::LLVMGetNextFunction(v))
-    })
-    .collect();
-    let named: HashMap<String, LLVMValueRef> =
-        all.iter().map(|&f| (name_of(f).into(), f)).collect();
-    for &short in &all {
-        let name = name_of(short);
+    for short in module.functions() {
+        let name = short.name();
         let entry = name.strip_prefix(PREFIX).unwrap_or_default();
-        if !(entry.starts_with("__kmpc_") || entry.starts_with("omp_"))
-            || llvm!(core::LLVMIsDeclaration(short)) != 0
-        {
+        if !is_entry(entry) || short.is_declaration() {
             continue;
         }
-        llvm!(core::LLVMSetLinkage(
-            short,
-            LLVMLinkage::LLVMInternalLinkage
-        ));
+        short.set_linkage(Linkage::LLVMInternalLinkage);
         target_attributes::set(short);
         entries.linked.push(short);
-        if let Some(&declared) = named.get(entry)
-            && llvm!(core::LLVMIsDeclaration(declared)) != 0
-            && llvm!(core::LLVMGlobalGetValueType(declared))
-                == llvm!(core::LLVMGlobalGetValueType(short))
+        if let Some(declared) = module.function(entry)
+            && declared.is_declaration()
+            && declared.signature() == short.signature()
         {
             entries.replacement.insert(declared, short);
         }
@@ -89,26 +61,28 @@ pub(super) fn link(module: LLVMModuleRef, context: LLVMContextRef) -> Result<Fas
     Ok(entries)
 }
 
-fn uses_runtime(module: LLVMModuleRef) -> bool {
-    list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
-        llvm!(core::LLVMGetNextFunction(v))
-    })
-    .map(name_of)
-    .any(|name| name.starts_with("__kmpc_") || &*name == "omp_set_lock")
+fn is_entry(name: &str) -> bool {
+    name.starts_with("__kmpc_") || name.starts_with("omp_")
 }
 
-impl FastPaths {
+fn uses_runtime(module: Module<'_>) -> bool {
+    let mut names = module.functions().map(|function| function.name());
+    names.any(|name| name.starts_with("__kmpc_") || &*name == "omp_set_lock")
+}
+
+impl<'m> FastPaths<'m> {
     /// Returns the fast path that calls of a declaration may use.
-    pub(super) fn replacement(&self, declared: LLVMValueRef) -> Option<LLVMValueRef> {
+    pub(super) fn replacement(&self, declared: Function<'m>) -> Option<Function<'m>> {
         self.replacement.get(&declared).copied()
     }
 
     /// Deletes unused fast paths. Returns true if some are left to be inlined.
-    pub(super) fn sweep(&self) -> bool {
+    pub(super) fn sweep(self) -> bool {
         let mut left = false;
-        for &short in &self.linked {
-            if llvm!(core::LLVMGetFirstUse(short)).is_null() {
-                llvm!(core::LLVMDeleteFunction(short));
+        for short in self.linked {
+            if short.is_unused() {
+                // SAFETY: it is unused, and both lists of its handles end here.
+                unsafe { short.delete() };
             } else {
                 left = true;
             }

@@ -211,7 +211,7 @@ impl<'r> Session<'r> {
         let (extra, failed) = self.read(&parsed, unit).map_err(CompileError::Whole)?;
         let typed = !lean && super::shim::has_types(parsed.module);
         lap(0);
-        let rewired = rewire::rewire(&parsed, self.request, effort, &extra);
+        let rewired = rewire::rewire(parsed.module(), self.request, effort, &extra);
         let mut rewired = rewired.map_err(CompileError::Whole)?;
         rewired.skipped.extend(failed);
         lap(1);
@@ -255,11 +255,11 @@ impl<'r> Session<'r> {
     /// Reads the unit's functions and creates its OSR entries. Returns the created entries, and the
     /// functions whose entry cannot be created, with the reason.
     #[expect(clippy::type_complexity, reason = "two lists")]
-    fn read(
+    fn read<'m>(
         &self,
-        parsed: &parse::Parsed,
+        parsed: &'m parse::Parsed,
         unit: &Unit,
-    ) -> Result<(Vec<rewire::OsrFunction>, Vec<(usize, String)>), String> {
+    ) -> Result<(Vec<rewire::OsrFunction<'m>>, Vec<(usize, String)>), String> {
         let names = &self.request.names;
         let entries = unit.entries.iter().map(|e| e.function);
         let wanted: Vec<usize> = match &unit.functions {
@@ -277,7 +277,7 @@ impl<'r> Session<'r> {
         if unit.entries.is_empty() {
             return Ok((extra, failed));
         }
-        let all = parse::functions(parsed.module);
+        let all: Vec<_> = parsed.module().functions().collect();
         for (index, entry) in unit.entries.iter().enumerate() {
             let Some(&function) = all.get(entry.function) else {
                 return Err("the files changed since they were read".into());
@@ -305,7 +305,7 @@ impl<'r> Session<'r> {
         if let Some(list) = &unit.functions {
             for entry in &unit.entries {
                 if !list.contains(&entry.function) {
-                    super::shim::drop_body(all[entry.function]);
+                    super::shim::drop_body(all[entry.function].raw());
                 }
             }
         }

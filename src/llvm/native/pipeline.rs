@@ -297,7 +297,7 @@ pub fn host_lacks(own: &str) -> bool {
 /// A function keeps the features it asks for even if the processor lacks them, since LLVM only
 /// selects instructions that the function may use. If such an instruction is reached without the
 /// feature, it faults, as it does natively.
-pub fn host_features_with(own: &str) -> Option<CString> {
+pub fn host_features_with(own: &str) -> Option<String> {
     let asks = own.split(',').any(|f| f.starts_with('+'));
     let host = asks.then(host)?.ok()?;
     let on = own.split(',').filter_map(|f| f.strip_prefix('+'));
@@ -309,7 +309,7 @@ pub fn host_features_with(own: &str) -> Option<CString> {
     beyond.sort_unstable();
     beyond.dedup();
     let common = host.features.to_str().ok()?;
-    CString::new(format!("{common},+{}", beyond.join(",+"))).ok()
+    Some(format!("{common},+{}", beyond.join(",+")))
 }
 
 /// Queries the host once: under virtualization every CPUID query traps to the hypervisor.

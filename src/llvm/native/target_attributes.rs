@@ -9,40 +9,29 @@
 //! The choice of the processor is left to the code generator (`pipeline`).
 
 use super::pipeline::host_features_with;
-use crate::raw::llvm;
-use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
-use inkwell::llvm_sys::prelude::*;
-use std::ffi::CStr;
+use crate::handles::Function;
 
 /// Attributes with which a compiler describes its target.
-const COMPILER_ATTRIBUTES: [&CStr; 3] = [c"target-cpu", FEATURES, c"tune-cpu"];
+const COMPILER_ATTRIBUTES: [&str; 3] = ["target-cpu", FEATURES, "tune-cpu"];
 /// Features whose instructions may be selected.
-const FEATURES: &CStr = c"target-features";
+const FEATURES: &str = "target-features";
 /// Widest vector that passes create, in bits.
-const PREFERRED: &CStr = c"prefer-vector-width";
+const PREFERRED: &str = "prefer-vector-width";
 /// Widest vector that must not be split, in bits.
-const LEGAL: &CStr = c"min-legal-vector-width";
+const LEGAL: &str = "min-legal-vector-width";
 /// Vector width in bits that runs fast on every processor with registers for it. A larger legal
 /// width than a function needs has no effect.
 const WIDTH: u32 = 256;
 
 /// Sets a function's target attributes to this processor.
-pub(super) fn set(function: LLVMValueRef) {
-    let own = text(function, FEATURES).and_then(host_features_with);
+pub(super) fn set(function: Function<'_>) {
+    let features = function.text_attribute(FEATURES);
+    let own = features.and_then(|features| host_features_with(&features));
     for key in COMPILER_ATTRIBUTES {
-        llvm!(core::LLVMRemoveStringAttributeAtIndex(
-            function,
-            LLVMAttributeFunctionIndex,
-            key.as_ptr(),
-            key.count_bytes() as u32
-        ));
+        function.remove_text_attribute(key);
     }
     if let Some(features) = own {
-        llvm!(core::LLVMAddTargetDependentFunctionAttr(
-            function,
-            FEATURES.as_ptr(),
-            features.as_ptr()
-        ));
+        function.set_text_attribute(FEATURES, &features);
     }
     set_width(function, PREFERRED, WIDTH);
     // Functions with wider vectors keep their width, as they may be called with such vectors.
@@ -53,55 +42,31 @@ pub(super) fn set(function: LLVMValueRef) {
 
 /// Returns true if the function's compiler knew of registers wider than those of every x86-64. Must
 /// be called before [`set`].
-pub(super) fn knew_wide(function: LLVMValueRef) -> bool {
-    text(function, FEATURES).is_some_and(|features| features.contains("+avx"))
+pub(super) fn knew_wide(function: Function<'_>) -> bool {
+    let features = function.text_attribute(FEATURES);
+    features.is_some_and(|features| features.contains("+avx"))
 }
 
 /// Declares that a generated function has no wide vectors.
-pub(super) fn forbid_wide_vectors(function: LLVMValueRef) {
+pub(super) fn forbid_wide_vectors(function: Function<'_>) {
     set_width(function, LEGAL, 0);
 }
 
-fn set_width(function: LLVMValueRef, key: &CStr, width: u32) {
-    let width = format!("{width}\0");
-    llvm!(core::LLVMAddTargetDependentFunctionAttr(
-        function,
-        key.as_ptr(),
-        width.as_ptr().cast()
-    ));
+fn set_width(function: Function<'_>, key: &str, width: u32) {
+    function.set_text_attribute(key, &width.to_string());
 }
 
-fn legal_width(function: LLVMValueRef) -> Option<u32> {
-    text(function, LEGAL)?.parse().ok()
-}
-
-/// Returns the value of a function's string attribute.
-fn text<'a>(function: LLVMValueRef, key: &CStr) -> Option<&'a str> {
-    let attribute = llvm!(core::LLVMGetStringAttributeAtIndex(
-        function,
-        LLVMAttributeFunctionIndex,
-        key.as_ptr(),
-        key.count_bytes() as u32
-    ));
-    if attribute.is_null() {
-        return None;
-    }
-    let mut length = 0;
-    let text = llvm!(core::LLVMGetStringAttributeValue(attribute, &mut length));
-    // SAFETY: LLVM returned pointer and length together, and the text lives with the context,
-    // longer than its users here.
-    let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length as usize) };
-    std::str::from_utf8(text).ok()
+fn legal_width(function: Function<'_>) -> Option<u32> {
+    function.text_attribute(LEGAL)?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::handles::Module;
     use crate::native::fast_paths;
-    use inkwell::attributes::AttributeLoc;
-    use inkwell::context::{AsContextRef, Context};
+    use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
-    use inkwell::values::AsValueRef;
     use std::collections::HashSet;
 
     /// A module with functions of each of these attributes, into which the runtime's fast paths are
@@ -119,29 +84,21 @@ mod tests {
     fn all_functions_have_equal_attributes() {
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(TEXT.as_bytes(), "processor");
-        let module = context.create_module_from_ir(buffer).unwrap();
-        fast_paths::link(module.as_mut_ptr(), (&context).as_ctx_ref()).unwrap();
+        let owner = context.create_module_from_ir(buffer).unwrap();
+        // SAFETY: the owner outlives the handle.
+        let module = unsafe { Module::from_raw(owner.as_mut_ptr()) };
+        fast_paths::link(module).unwrap();
         let (mut said, mut own) = (HashSet::new(), Vec::new());
-        for function in module
-            .get_functions()
-            .filter(|f| f.count_basic_blocks() > 0)
-        {
-            let name = function.get_name().to_str().unwrap().to_owned();
-            let value = function.as_value_ref();
-            if name == "none" {
-                forbid_wide_vectors(value);
+        for function in module.functions().filter(|f| !f.is_declaration()) {
+            let name = function.name();
+            if &*name == "none" {
+                forbid_wide_vectors(function);
             }
             if !name.starts_with("short_") {
-                set(value);
+                set(function);
             }
             let keys = COMPILER_ATTRIBUTES.iter().chain([&PREFERRED, &LEGAL]);
-            let one: Vec<Option<String>> = keys
-                .map(|key| {
-                    let key = key.to_str().unwrap();
-                    let attribute = function.get_string_attribute(AttributeLoc::Function, key);
-                    Some(attribute?.get_string_value().to_str().unwrap().into())
-                })
-                .collect();
+            let one: Vec<Option<Box<str>>> = keys.map(|key| function.text_attribute(key)).collect();
             match &*name {
                 "rare" | "rarer" => own.push(one),
                 "wide" => assert_eq!(one[4].as_deref(), Some("512")),
@@ -150,11 +107,7 @@ mod tests {
                 }
             }
         }
-        assert!(
-            module
-                .get_function("short___kmpc_for_static_fini")
-                .is_some()
-        );
+        assert!(module.function("short___kmpc_for_static_fini").is_some());
         assert_eq!(said.len(), 1, "{said:?}");
         // A processor with these instructions has them for all functions.
         if host_features_with("+amx-int8").is_some() {

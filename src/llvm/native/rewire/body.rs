@@ -4,186 +4,222 @@
 //! the computation of the thread's block to [`super::thread_block`].
 
 use super::Work;
-use super::{instructions, intrinsic, is_call};
 use crate::contract::ROUNDING;
+use crate::handles::{
+    Alloca, Builder, Call, Function, Instruction, Module, Opcode, Value, Variable,
+};
 use crate::native::fast_paths::FastPaths;
 use crate::native::symbol::Symbol;
-use crate::raw::llvm;
-use crate::reader::name_of;
 use hashbrown::HashMap;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMOpcode, LLVMTailCallKind};
-use std::ptr::null_mut;
 
-impl Work<'_> {
+/// A function whose body is rewritten, and what its calls are replaced by.
+pub(super) struct Body<'b, 'm> {
+    pub(super) function: Function<'m>,
+    pub(super) builder: Builder<'m>,
+    callees: &'b HashMap<Function<'m>, Function<'m>>,
+    fast_paths: &'b FastPaths<'m>,
+    /// Offsets of the thread-local variables in the thread's block.
+    offsets: &'b HashMap<Variable<'m>, usize>,
+    /// The call that fetches the thread's block, once there is one.
+    block: Option<Call<'m>>,
+}
+
+impl<'m> Work<'m> {
     /// Rewrites a body: direct calls, fast paths of the runtime, thread-local addresses, fused
     /// multiplications.
     pub(super) fn body(
         &mut self,
-        function: LLVMValueRef,
-        callees: &HashMap<LLVMValueRef, LLVMValueRef>,
-        fast_paths: &FastPaths,
-        offsets: &HashMap<LLVMValueRef, usize>,
+        function: Function<'m>,
+        callees: &HashMap<Function<'m>, Function<'m>>,
+        fast_paths: &FastPaths<'m>,
+        offsets: &HashMap<Variable<'m>, usize>,
     ) -> Result<(), String> {
-        let context = self.parsed.context;
-        let builder = llvm!(core::LLVMCreateBuilderInContext(context));
-        let mut block: LLVMValueRef = null_mut();
-        if llvm!(core::LLVMHasPersonalityFn(function)) != 0 {
+        if let Some(personality) = function.personality() {
             self.out.position_independent = true;
             // LLVM recognizes personalities by name.
-            let personality = llvm!(core::LLVMGetPersonalityFn(function));
-            if let Some(&named) = callees.get(&personality) {
-                llvm!(core::LLVMSetPersonalityFn(function, named));
+            let named = personality.as_function().and_then(|p| callees.get(&p));
+            if let Some(&named) = named {
+                function.set_personality(named);
             }
         }
-        for inst in instructions(function) {
-            if !llvm!(core::LLVMIsABinaryOperator(inst)).is_null()
-                && llvm!(core::LLVMCanValueUseFastMathFlags(inst)) != 0
-                && llvm!(core::LLVMGetFastMathFlags(inst)) & ROUNDING != 0
-            {
-                self.exact(inst, builder);
-                continue;
-            }
-            if !llvm!(core::LLVMIsAAllocaInst(inst)).is_null() {
-                on_a_line(self.parsed.module, inst);
-                continue;
-            }
-            if !is_call(inst) {
-                continue;
-            }
-            let callee = llvm!(core::LLVMGetCalledValue(inst));
-            if let Some(&direct) = callees.get(&callee) {
-                let short = match llvm!(core::LLVMGetInstructionOpcode(inst)) {
-                    LLVMOpcode::LLVMCall => fast_paths.replacement(direct),
-                    _ => None,
-                };
-                let last = llvm!(core::LLVMGetNumOperands(inst)) as u32 - 1;
-                llvm!(core::LLVMSetOperand(inst, last, short.unwrap_or(direct)));
-                if short.is_none() {
-                    stay_below(inst, direct);
-                }
-                continue;
-            }
-            stay_below(inst, callee);
-            if is_threadlocal_address(inst) {
-                let variable = llvm!(core::LLVMGetOperand(inst, 0));
-                let Some(&offset) = offsets.get(&variable) else {
-                    continue;
-                };
-                if block.is_null() {
-                    block = self.thread_block(function, builder)?;
-                }
-                llvm!(core::LLVMPositionBuilderBefore(builder, inst));
-                let byte = llvm!(core::LLVMInt8TypeInContext(context));
-                let word = llvm!(core::LLVMInt64TypeInContext(context));
-                let mut index = llvm!(core::LLVMConstInt(word, offset as u64, 0));
-                let at = llvm!(core::LLVMBuildInBoundsGEP2(
-                    builder,
-                    byte,
-                    block,
-                    &mut index,
-                    1,
-                    c"".as_ptr()
-                ));
-                llvm!(core::LLVMReplaceAllUsesWith(inst, at));
-                llvm!(core::LLVMInstructionEraseFromParent(inst));
-                continue;
-            }
-            if !llvm!(core::LLVMIsAInlineAsm(callee)).is_null() {
-                self.assembly(inst, callee, function, builder)?;
-                continue;
-            }
-            if self.control(inst, callee, function, builder)? {
-                continue;
-            }
-            if intrinsic(callee, "llvm.fmuladd") {
-                llvm!(core::LLVMPositionBuilderBefore(builder, inst));
-                let flags = llvm!(core::LLVMGetFastMathFlags(inst)) & !ROUNDING;
-                let operand = |i| llvm!(core::LLVMGetOperand(inst, i));
-                let (a, b, c) = (operand(0), operand(1), operand(2));
-                let product = llvm!(core::LLVMBuildFMul(builder, a, b, c"".as_ptr()));
-                let sum = llvm!(core::LLVMBuildFAdd(builder, product, c, c"".as_ptr()));
-                for new in [product, sum] {
-                    if !llvm!(core::LLVMIsAInstruction(new)).is_null() {
-                        llvm!(core::LLVMSetFastMathFlags(new, flags));
+        let mut body = Body {
+            function,
+            builder: self.context.builder(),
+            callees,
+            fast_paths,
+            offsets,
+            block: None,
+        };
+        // Listed first: fetching the thread's block moves local variables.
+        let instructions: Vec<Instruction> = function.instructions().collect();
+        for instruction in instructions {
+            match instruction.opcode() {
+                Opcode::LLVMFAdd
+                | Opcode::LLVMFSub
+                | Opcode::LLVMFMul
+                | Opcode::LLVMFDiv
+                | Opcode::LLVMFRem => exact(instruction, &body.builder),
+                Opcode::LLVMAlloca => {
+                    if let Some(alloca) = instruction.as_alloca() {
+                        on_a_line(self.module, alloca);
                     }
                 }
-                llvm!(core::LLVMReplaceAllUsesWith(inst, sum));
-                llvm!(core::LLVMInstructionEraseFromParent(inst));
+                Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr => {
+                    if let Some(call) = instruction.as_call() {
+                        self.call(call, &mut body)?;
+                    }
+                }
+                _ => {}
             }
         }
-        llvm!(core::LLVMDisposeBuilder(builder));
         Ok(())
     }
 
-    /// Replaces an instruction by the same operation without permission to round differently:
-    /// LLVM's C interface can set such flags but not clear them.
-    fn exact(&self, inst: LLVMValueRef, builder: LLVMBuilderRef) {
-        llvm!(core::LLVMPositionBuilderBefore(builder, inst));
-        let flags = llvm!(core::LLVMGetFastMathFlags(inst)) & !ROUNDING;
-        let opcode = llvm!(core::LLVMGetInstructionOpcode(inst));
-        let a = llvm!(core::LLVMGetOperand(inst, 0));
-        let b = llvm!(core::LLVMGetOperand(inst, 1));
-        let new = llvm!(core::LLVMBuildBinOp(builder, opcode, a, b, c"".as_ptr()));
-        if !llvm!(core::LLVMIsAInstruction(new)).is_null() {
-            llvm!(core::LLVMSetFastMathFlags(new, flags));
+    fn call(&mut self, call: Call<'m>, body: &mut Body<'_, 'm>) -> Result<(), String> {
+        let called = call.called();
+        let Some(callee) = called.as_function() else {
+            return match called.as_inline_asm() {
+                Some(assembly) => self.assembly(call, assembly, body),
+                None => Ok(()),
+            };
+        };
+        if let Some(&direct) = body.callees.get(&callee) {
+            let short = match call.opcode() {
+                Opcode::LLVMCall => body.fast_paths.replacement(direct),
+                _ => None,
+            };
+            call.set_called(short.unwrap_or(direct));
+            if short.is_none() {
+                stay_below(call, direct);
+            }
+            return Ok(());
         }
-        llvm!(core::LLVMReplaceAllUsesWith(inst, new));
-        llvm!(core::LLVMInstructionEraseFromParent(inst));
+        if !callee.is_intrinsic() {
+            stay_below(call, callee);
+            return Ok(());
+        }
+        match &*callee.name() {
+            name if name.starts_with("llvm.threadlocal.address") => {
+                self.thread_local_address(call, body)
+            }
+            name if name.starts_with("llvm.fmuladd") => {
+                split_fmuladd(call, &body.builder);
+                Ok(())
+            }
+            name => self.control(call, name, body),
+        }
+    }
+
+    /// Replaces the address of a thread-local variable by that of its place in the thread's block.
+    fn thread_local_address(
+        &mut self,
+        call: Call<'m>,
+        body: &mut Body<'_, 'm>,
+    ) -> Result<(), String> {
+        let variable = call.argument(0).as_variable();
+        let Some(&offset) = variable.and_then(|v| body.offsets.get(&v)) else {
+            return Ok(());
+        };
+        let block = match body.block {
+            Some(block) => block,
+            None => *body.block.insert(self.thread_block(body)?),
+        };
+        let index = self.context.int(64).constant(offset as u64);
+        let builder = body.builder.before(call);
+        let at = builder.gep_in_bounds(self.context.int(8), block, &[index]);
+        replace(call.into(), at);
+        Ok(())
+    }
+}
+
+/// Replaces an instruction by a value and erases it. Callers do not use its handle again.
+pub(super) fn replace<'m>(instruction: Instruction<'m>, value: Value<'m>) {
+    instruction.replace_by(value);
+    // SAFETY: all uses are replaced, and instructions are listed once, so that the handle is not
+    // used again.
+    unsafe { instruction.erase() };
+}
+
+/// Replaces a floating-point operation that may round differently by the same without permission:
+/// LLVM's C interface can set such flags but not clear them.
+fn exact<'m>(operation: Instruction<'m>, builder: &Builder<'m>) {
+    let flags = operation.fast_math();
+    if flags & ROUNDING == 0 {
+        return;
+    }
+    builder.before(operation);
+    let (a, b) = (operation.operand(0), operation.operand(1));
+    let new = builder.binary(operation.opcode(), a, b);
+    permit(new, flags & !ROUNDING);
+    replace(operation, new);
+}
+
+/// Replaces `llvm.fmuladd` by a multiplication and an addition.
+fn split_fmuladd<'m>(call: Call<'m>, builder: &Builder<'m>) {
+    let flags = call.fast_math() & !ROUNDING;
+    builder.before(call);
+    let product = builder.binary(Opcode::LLVMFMul, call.argument(0), call.argument(1));
+    let sum = builder.binary(Opcode::LLVMFAdd, product, call.argument(2));
+    permit(product, flags);
+    permit(sum, flags);
+    replace(call.into(), sum);
+}
+
+/// Adds fast-math flags to an operation, unless it became a constant.
+fn permit(value: Value<'_>, flags: u32) {
+    if let Some(operation) = value.as_instruction() {
+        operation.add_fast_math(flags);
     }
 }
 
 /// Aligns a large local variable to a cache line. Otherwise every other 32-byte access may cross
 /// one.
-fn on_a_line(module: LLVMModuleRef, alloca: LLVMValueRef) {
+fn on_a_line<'m>(module: Module<'m>, alloca: Alloca<'m>) {
     const LINE: u32 = 64;
     const LARGE: u64 = 256;
-    let ty = llvm!(core::LLVMGetAllocatedType(alloca));
-    let layout = llvm!(target::LLVMGetModuleDataLayout(module));
-    let large = llvm!(core::LLVMTypeIsSized(ty)) != 0
-        && llvm!(target::LLVMABISizeOfType(layout, ty)) >= LARGE;
-    if large && llvm!(core::LLVMGetAlignment(alloca)) < LINE {
-        llvm!(core::LLVMSetAlignment(alloca, LINE));
+    let of = alloca.allocated();
+    let large = of.is_sized() && module.layout().size(of) >= LARGE;
+    if large && alloca.alignment() < LINE {
+        alloca.set_alignment(LINE);
     }
-}
-
-fn is_threadlocal_address(inst: LLVMValueRef) -> bool {
-    is_call(inst)
-        && intrinsic(
-            llvm!(core::LLVMGetCalledValue(inst)),
-            "llvm.threadlocal.address",
-        )
 }
 
 /// Prevents a tail call of native code, so that the function stays on the stack below it: otherwise
 /// a fault there (a double `free`, for example) could not be located in the program.
-fn stay_below(inst: LLVMValueRef, callee: LLVMValueRef) {
-    let opcode = |i| llvm!(core::LLVMGetInstructionOpcode(i));
-    if opcode(inst) != LLVMOpcode::LLVMCall
-        || llvm!(core::LLVMIsAFunction(callee)).is_null()
-        || llvm!(core::LLVMGetTailCallKind(inst)) == LLVMTailCallKind::LLVMTailCallKindMustTail
-        || llvm!(core::LLVMGetIntrinsicID(callee)) != 0
+fn stay_below<'m>(call: Call<'m>, callee: Function<'m>) {
+    if call.opcode() != Opcode::LLVMCall
+        || call.is_must_tail()
+        || callee.is_intrinsic()
         || matches!(
-            Symbol::parse(&name_of(callee)),
+            Symbol::parse(&callee.name()),
             Some(Symbol::Function(_) | Symbol::Stub(_))
         )
     {
         return;
     }
-    // Skips to the next instruction that is more than bookkeeping.
-    let after = |mut i: LLVMValueRef| {
-        while opcode(i) == LLVMOpcode::LLVMPHI || !llvm!(core::LLVMIsAIntrinsicInst(i)).is_null() {
-            i = llvm!(core::LLVMGetNextInstruction(i));
+    let mut next = after(call.next());
+    if let Some(branch) = next
+        && branch.opcode() == Opcode::LLVMBr
+    {
+        let mut blocks = branch.successors();
+        if let (Some(only), None) = (blocks.next(), blocks.next()) {
+            next = after(only.first());
         }
-        i
+    }
+    if next.is_some_and(|i| i.opcode() == Opcode::LLVMRet) {
+        call.forbid_tail();
+    }
+}
+
+/// Skips to the next instruction that is more than bookkeeping.
+fn after(first: Option<Instruction<'_>>) -> Option<Instruction<'_>> {
+    let bookkeeping = |i: &Instruction| match i.opcode() {
+        Opcode::LLVMPHI => true,
+        Opcode::LLVMCall => {
+            let callee = i.as_call().and_then(Call::callee);
+            callee.is_some_and(Function::is_intrinsic)
+        }
+        _ => false,
     };
-    let mut next = after(llvm!(core::LLVMGetNextInstruction(inst)));
-    if opcode(next) == LLVMOpcode::LLVMBr && llvm!(core::LLVMIsConditional(next)) == 0 {
-        let block = llvm!(core::LLVMGetSuccessor(next, 0));
-        next = after(llvm!(core::LLVMGetFirstInstruction(block)));
-    }
-    if opcode(next) == LLVMOpcode::LLVMRet {
-        let kind = LLVMTailCallKind::LLVMTailCallKindNoTail;
-        llvm!(core::LLVMSetTailCallKind(inst, kind));
-    }
+    std::iter::successors(first, |i| i.next()).find(|i| !bookkeeping(i))
 }

@@ -7,12 +7,9 @@
 //! Leaves the symbols of such functions to [`super::symbols`].
 
 use super::Work;
+use crate::handles::{Function, Opcode, Position, Value, Variable};
 use crate::native::{FunctionBinding, VariableBinding};
-use crate::raw::llvm;
-use crate::reader::name_of;
 use hashbrown::HashMap;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMOpcode};
 
 /// Functions that return twice and that compiled code may call: compiled code has its own versions.
 const JUMPS: [&str; 4] = ["setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp"];
@@ -28,79 +25,59 @@ const FRAMES: [(&str, &str); 3] = [
     ),
 ];
 
-impl Work<'_> {
+impl<'m> Work<'m> {
     /// Chooses the functions that must stay interpreted, with the reason.
     pub(super) fn choose(
         &mut self,
-        all: &[LLVMValueRef],
-        globals: &[LLVMValueRef],
-    ) -> Result<HashMap<usize, &'static str>, String> {
+        all: &[Function<'m>],
+        globals: &[Variable<'m>],
+    ) -> HashMap<usize, &'static str> {
         let mut out: HashMap<usize, &'static str> = HashMap::new();
         // An OSR entry must stay interpreted if its function must.
         let entries = self.extra.iter().map(|e| (e.value, e.function));
-        let number: HashMap<LLVMValueRef, usize> = all
+        let number: HashMap<Function, usize> = all
             .iter()
             .enumerate()
             .map(|(i, &f)| (f, i))
             .chain(entries)
             .collect();
-        let kind = "returns_twice";
-        let twice_kind = llvm!(core::LLVMGetEnumAttributeKindForName(
-            kind.as_ptr().cast(),
-            kind.len()
-        ));
+        let frames = FRAMES.map(|(name, why)| (self.module.function(name), why));
         for &f in all {
-            let has = !llvm!(core::LLVMGetEnumAttributeAtIndex(
-                f,
-                LLVMAttributeFunctionIndex,
-                twice_kind
-            ))
-            .is_null();
-            let name = name_of(f);
-            let listed = FRAMES.iter().find(|(known, _)| *known == &*name);
+            let listed = frames.iter().find(|(known, _)| *known == Some(f));
             let why = match listed {
                 Some(&(_, why)) => why,
-                None if has && !JUMPS.contains(&&*name) => FRAMES[0].1,
+                None if f.has_attribute(Position::Function, "returns_twice")
+                    && !JUMPS.contains(&&*f.name()) =>
+                {
+                    FRAMES[0].1
+                }
                 None => continue,
             };
-            for user in users(f).unwrap_or_default() {
-                if let Some(&n) = number.get(&user) {
-                    out.insert(n, why);
-                }
-            }
+            let users = functions_using(f).filter_map(|user| number.get(&user));
+            out.extend(users.map(|&n| (n, why)));
         }
         for (&f, &n) in &number {
             if self.request.functions[n] != FunctionBinding::Compiled {
                 continue;
             }
-            let mut block = llvm!(core::LLVMGetFirstBasicBlock(f));
-            while !block.is_null() {
-                let last = llvm!(core::LLVMGetBasicBlockTerminator(block));
-                match llvm!(core::LLVMGetInstructionOpcode(last)) {
-                    LLVMOpcode::LLVMIndirectBr => {
-                        let address = llvm!(core::LLVMGetOperand(last, 0));
-                        // clang leaves one without an address where nothing jumps.
-                        if llvm!(core::LLVMIsUndef(address)) == 0 {
-                            out.insert(n, "it jumps to addresses of labels");
-                        }
+            for last in f.blocks().filter_map(|block| block.terminator()) {
+                match last.opcode() {
+                    // clang leaves one without an address where nothing jumps.
+                    Opcode::LLVMIndirectBr if !last.operand(0).is_undef() => {
+                        out.insert(n, "it jumps to addresses of labels");
                     }
-                    LLVMOpcode::LLVMCallBr => {
+                    Opcode::LLVMCallBr => {
                         out.insert(n, "its assembly jumps to labels");
                     }
                     _ => {}
                 }
-                block = llvm!(core::LLVMGetNextBasicBlock(block));
             }
         }
         let foreign = "it uses a library's thread_local variable";
         for (i, &g) in globals.iter().enumerate() {
-            if self.request.variables[i] != VariableBinding::Foreign {
-                continue;
-            }
-            for user in users(g).unwrap_or_default() {
-                if let Some(&n) = number.get(&user) {
-                    out.insert(n, foreign);
-                }
+            if self.request.variables[i] == VariableBinding::Foreign {
+                let users = functions_using(g).filter_map(|user| number.get(&user));
+                out.extend(users.map(|&n| (n, foreign)));
             }
         }
         for (&n, &why) in &out {
@@ -109,21 +86,12 @@ impl Work<'_> {
             }
         }
         self.out.skipped.sort_unstable();
-        Ok(out)
+        out
     }
 }
 
-/// Lists the functions whose instructions use a value; `None` if there are none.
-fn users(value: LLVMValueRef) -> Option<Vec<LLVMValueRef>> {
-    let mut out = Vec::new();
-    let mut at = llvm!(core::LLVMGetFirstUse(value));
-    while !at.is_null() {
-        let user = llvm!(core::LLVMGetUser(at));
-        at = llvm!(core::LLVMGetNextUse(at));
-        if !llvm!(core::LLVMIsAInstruction(user)).is_null() {
-            let block = llvm!(core::LLVMGetInstructionParent(user));
-            out.push(llvm!(core::LLVMGetBasicBlockParent(block)));
-        }
-    }
-    (!out.is_empty()).then_some(out)
+/// Iterates over the functions whose instructions use a value, once per use.
+fn functions_using<'m>(value: impl Into<Value<'m>>) -> impl Iterator<Item = Function<'m>> {
+    let users = value.into().users().filter_map(Value::as_instruction);
+    users.map(|user| user.function())
 }

@@ -27,13 +27,10 @@ use super::osr_landing;
 use super::symbol::Symbol;
 use super::target_attributes;
 use super::{CompileRequest, FunctionBinding, Level};
-use crate::parse::{Parsed, functions};
-use crate::raw::{llvm, take_message};
-use crate::reader::{is_bookkeeping, list, name_of, section_of};
+use crate::handles::{Context, Function, Module, Type, Value, Variable};
+use crate::reader::is_bookkeeping;
 use crate::shim::{copy_abi_attributes, materialize_thread_locals};
 use hashbrown::HashMap;
-use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::llvm_sys::prelude::*;
 use symbols::in_no_place;
 
 /// A module that is ready for the code generator.
@@ -54,7 +51,7 @@ pub(crate) struct Rewired {
 }
 
 /// An OSR entry, a function that the module did not have.
-pub(crate) struct OsrFunction {
+pub(crate) struct OsrFunction<'m> {
     /// Index in the unit.
     pub index: usize,
     /// Number of the function that contains the loop.
@@ -62,26 +59,28 @@ pub(crate) struct OsrFunction {
     /// The entry's symbol.
     pub name: String,
     /// The entry's function.
-    pub value: LLVMValueRef,
+    pub value: Function<'m>,
 }
 
-struct Work<'a> {
-    parsed: &'a Parsed,
-    request: &'a CompileRequest,
+struct Work<'m> {
+    module: Module<'m>,
+    context: Context<'m>,
+    request: &'m CompileRequest,
     level: Level,
-    extra: &'a [OsrFunction],
+    extra: &'m [OsrFunction<'m>],
     out: Rewired,
 }
 
 /// Rewires the module.
 pub(crate) fn rewire(
-    parsed: &Parsed,
+    module: Module<'_>,
     request: &CompileRequest,
     level: Level,
-    extra: &[OsrFunction],
+    extra: &[OsrFunction<'_>],
 ) -> Result<Rewired, String> {
     let mut work = Work {
-        parsed,
+        module,
+        context: module.context(),
         request,
         level,
         extra,
@@ -98,67 +97,31 @@ pub(crate) fn rewire(
     Ok(work.out)
 }
 
-/// Lists a function's current instructions.
-pub(in crate::native) fn instructions(function: LLVMValueRef) -> Vec<LLVMValueRef> {
-    let mut out = Vec::new();
-    let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
-    while !block.is_null() {
-        let mut inst = llvm!(core::LLVMGetFirstInstruction(block));
-        while !inst.is_null() {
-            out.push(inst);
-            inst = llvm!(core::LLVMGetNextInstruction(inst));
-        }
-        block = llvm!(core::LLVMGetNextBasicBlock(block));
-    }
-    out
-}
-
-fn is_call(inst: LLVMValueRef) -> bool {
-    matches!(
-        llvm!(core::LLVMGetInstructionOpcode(inst)),
-        LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr
-    )
-}
-
-fn has_uses(value: LLVMValueRef) -> bool {
-    !llvm!(core::LLVMGetFirstUse(value)).is_null()
-}
-
 /// Renames a value. Fails if a symbol of the guest already has the name.
-fn rename(value: LLVMValueRef, symbol: Symbol) -> Result<String, String> {
-    let name = symbol.to_string();
-    llvm!(core::LLVMSetValueName2(
-        value,
-        name.as_ptr().cast(),
-        name.len()
-    ));
-    if *name_of(value) == *name {
+fn rename<'m>(value: impl Into<Value<'m>>, symbol: Symbol) -> Result<String, String> {
+    let (value, name) = (value.into(), symbol.to_string());
+    value.set_name(&name);
+    if *value.name() == *name {
         Ok(name)
     } else {
         Err(format!("the program has a symbol `{name}`"))
     }
 }
 
-pub(in crate::native) fn intrinsic(callee: LLVMValueRef, prefix: &str) -> bool {
-    !llvm!(core::LLVMIsAFunction(callee)).is_null() && name_of(callee).starts_with(prefix)
-}
-
-impl Work<'_> {
+impl<'m> Work<'m> {
     fn rewire_module(&mut self) -> Result<(), String> {
-        let module = self.parsed.module;
-        llvm!(core::LLVMSetModuleInlineAsm2(module, c"".as_ptr(), 0));
-        let mut all = functions(module);
+        let module = self.module;
+        module.clear_assembly();
+        let mut all: Vec<Function> = module.functions().collect();
         all.retain(|&f| self.extra.iter().all(|e| e.value != f));
         let mut globals = Vec::new();
-        for g in list(llvm!(core::LLVMGetFirstGlobal(module)), |v| {
-            llvm!(core::LLVMGetNextGlobal(v))
-        })
-        .collect::<Vec<_>>()
-        {
-            if is_bookkeeping(&name_of(g), section_of(g).as_deref()) {
-                llvm!(core::LLVMDeleteGlobal(g));
+        for variable in module.variables() {
+            if is_bookkeeping(&variable.name(), variable.section().as_deref()) {
+                // SAFETY: code does not use the lists that are for the linker, and they are not
+                // among `globals`.
+                unsafe { variable.delete() };
             } else {
-                globals.push(g);
+                globals.push(variable);
             }
         }
         if all.len() != self.request.functions.len()
@@ -168,47 +131,46 @@ impl Work<'_> {
         }
         self.aliases();
         self.ifuncs()?;
-        materialize_thread_locals(module);
+        materialize_thread_locals(module.raw());
         // A unit may be read from the file itself, in which calls lack what declarations say.
-        copy_abi_attributes(module);
-        let mut interpreted = self.choose(&all, &globals)?;
+        copy_abi_attributes(module.raw());
+        let mut interpreted = self.choose(&all, &globals);
         self.landings(&globals, &mut interpreted);
         // Functions that were not read are deleted below.
-        let here: Vec<bool> = all
-            .iter()
-            .map(|&f| llvm!(core::LLVMIsDeclaration(f)) == 0)
-            .collect();
+        let here: Vec<bool> = all.iter().map(|f| !f.is_declaration()).collect();
         let callees = self.addresses(&all, &interpreted)?;
         let fast_paths = match self.level {
-            Level::Full => fast_paths::link(module, self.parsed.context)?,
+            Level::Full => fast_paths::link(module)?,
             Level::Quick => FastPaths::default(),
         };
-        let block = self.globals(&globals)?;
+        let offsets = self.globals(&globals)?;
         for (number, &function) in all.iter().enumerate() {
             if self.request.functions[number] == FunctionBinding::Compiled
                 && !interpreted.contains_key(&number)
                 && here[number]
             {
-                self.body(function, &callees, &fast_paths, &block)?;
+                self.body(function, &callees, &fast_paths, &offsets)?;
                 self.definition(number, function)?;
             }
         }
         for extra in self.extra {
             if interpreted.contains_key(&extra.function) {
-                llvm!(core::LLVMDeleteFunction(extra.value));
+                // SAFETY: nothing calls an entry, and its handle is not used again.
+                unsafe { extra.value.delete() };
                 continue;
             }
-            self.body(extra.value, &callees, &fast_paths, &block)?;
+            self.body(extra.value, &callees, &fast_paths, &offsets)?;
             in_no_place(extra.value);
             self.out.wide |= target_attributes::knew_wide(extra.value);
             target_attributes::set(extra.value);
             self.out.entries.push((extra.index, extra.name.clone()));
         }
-        for &variable in block.keys() {
-            if has_uses(variable) {
+        for &variable in offsets.keys() {
+            if !variable.is_unused() {
                 return Err("a thread_local variable is used in an unknown way".into());
             }
-            llvm!(core::LLVMDeleteGlobal(variable));
+            // SAFETY: it is unused, and its handle is not used again.
+            unsafe { variable.delete() };
         }
         self.out.inline |= fast_paths.sweep();
         self.finish(&callees);
@@ -218,7 +180,7 @@ impl Work<'_> {
     /// Makes OSR entries continue with exceptions that landed in their frames.
     fn landings(
         &mut self,
-        globals: &[LLVMValueRef],
+        globals: &[Variable<'m>],
         interpreted: &mut HashMap<usize, &'static str>,
     ) {
         if self.extra.is_empty() {
@@ -226,7 +188,7 @@ impl Work<'_> {
         }
         let variables = globals.iter().enumerate().map(|(n, &g)| (g, n)).collect();
         for extra in self.extra {
-            let done = osr_landing::take_over(self.parsed.module, extra.value, &variables);
+            let done = osr_landing::take_over(self.module, extra.value, &variables);
             if let Err(why) = done {
                 interpreted.insert(extra.function, why);
                 self.out.skipped.push((extra.function, why.to_owned()));
@@ -235,22 +197,30 @@ impl Work<'_> {
     }
 
     /// Declares a function for a symbol.
-    fn declare(&self, symbol: Symbol, ty: LLVMTypeRef) -> Result<LLVMValueRef, String> {
-        let new = llvm!(core::LLVMAddFunction(self.parsed.module, c"".as_ptr(), ty));
+    fn declare(&self, symbol: Symbol, of: Type<'m>) -> Result<Function<'m>, String> {
+        let new = self.module.add_function("", of);
         rename(new, symbol)?;
         Ok(new)
     }
 
+    /// Returns the function of a symbol, and declares it if there is none.
+    fn declare_once(&self, symbol: Symbol, of: Type<'m>) -> Result<Function<'m>, String> {
+        match self.module.function(&symbol.to_string()) {
+            Some(known) => Ok(known),
+            None => self.declare(symbol, of),
+        }
+    }
+
     /// Deletes symbols that are no longer used.
-    fn finish(&mut self, callees: &HashMap<LLVMValueRef, LLVMValueRef>) {
+    fn finish(&mut self, callees: &HashMap<Function<'m>, Function<'m>>) {
         for &symbol in callees.keys() {
-            if !has_uses(symbol) {
-                llvm!(core::LLVMDeleteFunction(symbol));
+            if symbol.is_unused() {
+                // SAFETY: it is unused, and its handle is not used again.
+                unsafe { symbol.delete() };
             }
         }
         if self.request.dump {
-            let text = llvm!(core::LLVMPrintModuleToString(self.parsed.module));
-            eprintln!("{}", take_message(text));
+            eprintln!("{}", self.module.text());
         }
     }
 }

@@ -6,73 +6,58 @@
 //!
 //! The bodies that use the symbols are left to [`super::body`].
 
-use super::Work;
-use super::{has_uses, rename};
+use super::{Work, rename};
+use crate::handles::{Function, Linkage, Variable, Visibility};
 use crate::native::symbol::Symbol;
 use crate::native::target_attributes;
 use crate::native::{FunctionBinding, VariableBinding};
-use crate::raw::llvm;
-use crate::reader::list;
 use crate::shim::replace_function;
 use hashbrown::HashMap;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMLinkage, LLVMVisibility};
-use std::ptr::null_mut;
 
-impl Work<'_> {
+impl<'m> Work<'m> {
     /// Replaces every use of an alias by its aliasee.
     pub(super) fn aliases(&mut self) {
-        let module = self.parsed.module;
-        let all: Vec<_> = list(llvm!(core::LLVMGetFirstGlobalAlias(module)), |v| {
-            llvm!(core::LLVMGetNextGlobalAlias(v))
-        })
-        .collect();
-        if all.is_empty() {
-            return;
-        }
-        // LLVM's C interface cannot erase an alias, so it is redirected to a harmless variable.
-        let byte = llvm!(core::LLVMInt8TypeInContext(self.parsed.context));
-        let rest = llvm!(core::LLVMAddGlobal(module, byte, c"ompvm.rest".as_ptr()));
-        let zero = llvm!(core::LLVMConstInt(byte, 0, 0));
-        llvm!(core::LLVMSetInitializer(rest, zero));
-        llvm!(core::LLVMSetLinkage(rest, LLVMLinkage::LLVMInternalLinkage));
-        for alias in all {
-            let target = llvm!(core::LLVMAliasGetAliasee(alias));
-            if has_uses(alias) {
-                llvm!(core::LLVMReplaceAllUsesWith(alias, target));
+        // LLVM's C interface cannot erase an alias, so it is redirected to a harmless variable of
+        // its address space.
+        let mut rests: HashMap<u32, Variable> = HashMap::new();
+        for alias in self.module.aliases() {
+            let target = alias.aliasee();
+            if !alias.is_unused() {
+                alias.replace_by(target);
             }
-            llvm!(core::LLVMAliasSetAliasee(alias, rest));
-            llvm!(core::LLVMSetLinkage(
-                alias,
-                LLVMLinkage::LLVMInternalLinkage
-            ));
+            let space = alias.of().address_space().unwrap_or(0);
+            let rest = rests.entry(space).or_insert_with(|| self.rest(space));
+            alias.set_aliasee(*rest);
+            alias.set_linkage(Linkage::LLVMInternalLinkage);
         }
     }
 
+    /// Defines a variable that aliases may name.
+    fn rest(&self, space: u32) -> Variable<'m> {
+        let byte = self.context.int(8);
+        let rest = self.module.add_variable("ompvm.rest", byte, space);
+        rest.set_initializer(byte.zero());
+        rest.set_linkage(Linkage::LLVMInternalLinkage);
+        rest
+    }
+
     pub(super) fn ifuncs(&mut self) -> Result<(), String> {
-        let module = self.parsed.module;
-        let all: Vec<_> = list(llvm!(core::LLVMGetFirstGlobalIFunc(module)), |v| {
-            llvm!(core::LLVMGetNextGlobalIFunc(v))
-        })
-        .collect();
-        for (i, ifunc) in all.into_iter().enumerate() {
-            let ty = llvm!(core::LLVMGlobalGetValueType(ifunc));
-            let new = self.declare(Symbol::IFunc(i), ty)?;
-            llvm!(core::LLVMReplaceAllUsesWith(ifunc, new));
-            llvm!(core::LLVMEraseGlobalIFunc(ifunc));
+        for (number, ifunc) in self.module.ifuncs().enumerate() {
+            let new = self.declare(Symbol::IFunc(number), ifunc.signature())?;
+            // SAFETY: the handle is not used again.
+            unsafe { ifunc.replace_and_delete(new) };
         }
         Ok(())
     }
 
     /// Gives every function's address a symbol of its own, and maps the symbol to the target of
-    /// direct calls.
+    /// direct calls. Functions that are neither compiled here nor called by their own name are
+    /// deleted; callers do not use their handles afterwards.
     pub(super) fn addresses(
         &mut self,
-        all: &[LLVMValueRef],
+        all: &[Function<'m>],
         interpreted: &HashMap<usize, &'static str>,
-    ) -> Result<HashMap<LLVMValueRef, LLVMValueRef>, String> {
-        let pointer = llvm!(core::LLVMPointerTypeInContext(self.parsed.context, 0));
-        let null = llvm!(core::LLVMConstNull(pointer));
+    ) -> Result<HashMap<Function<'m>, Function<'m>>, String> {
         let mut callees = HashMap::new();
         for (n, &f) in all.iter().enumerate() {
             let (address, compiled) = match self.request.functions[n] {
@@ -80,109 +65,92 @@ impl Work<'_> {
                 FunctionBinding::Compiled => (Symbol::Stub(n), !interpreted.contains_key(&n)),
                 FunctionBinding::External => (Symbol::External(n), false),
                 FunctionBinding::Null => {
-                    if has_uses(f) {
-                        llvm!(core::LLVMReplaceAllUsesWith(f, null));
+                    if !f.is_unused() {
+                        f.replace_by(f.of().zero());
                     }
-                    llvm!(core::LLVMDeleteFunction(f));
+                    // SAFETY: all uses are replaced, and the handle is not used again.
+                    unsafe { f.delete() };
                     continue;
                 }
             };
-            let body = llvm!(core::LLVMIsDeclaration(f)) == 0;
+            let body = !f.is_declaration();
             // Functions that other units compile are called through their stubs.
             let (compiled, elsewhere) = (compiled && body, compiled && !body);
-            if !has_uses(f) && !body {
+            if f.is_unused() && !body {
                 continue;
             }
-            let ty = llvm!(core::LLVMGlobalGetValueType(f));
-            let symbol = self.declare(address, ty)?;
+            let symbol = self.declare(address, f.signature())?;
             replace_function(f, symbol);
             if compiled {
                 callees.insert(symbol, f);
             } else if body || elsewhere {
-                llvm!(core::LLVMDeleteFunction(f));
+                // SAFETY: all uses are replaced, those in block addresses of its own body go with
+                // it, and the handle is not used again.
+                unsafe { f.delete() };
             } else {
                 // The name tells the code generator what a library function does.
-                llvm!(core::LLVMSetLinkage(f, LLVMLinkage::LLVMExternalLinkage));
+                f.set_linkage(Linkage::LLVMExternalLinkage);
                 callees.insert(symbol, f);
             }
         }
         Ok(callees)
     }
 
-    /// Turns variables into declarations. Returns the offsets of the thread-local ones.
+    /// Turns variables into declarations. Returns the offsets of the thread-local ones; handles of
+    /// others are not used afterwards.
     pub(super) fn globals(
         &mut self,
-        globals: &[LLVMValueRef],
-    ) -> Result<HashMap<LLVMValueRef, usize>, String> {
-        let module = self.parsed.module;
-        let pointer = llvm!(core::LLVMPointerTypeInContext(self.parsed.context, 0));
-        let null = llvm!(core::LLVMConstNull(pointer));
+        globals: &[Variable<'m>],
+    ) -> Result<HashMap<Variable<'m>, usize>, String> {
         let mut offsets = HashMap::new();
         for (n, &g) in globals.iter().enumerate() {
-            let defined = llvm!(core::LLVMIsDeclaration(g)) == 0;
-            let near = match self.request.variables[n] {
+            match self.request.variables[n] {
                 VariableBinding::ThreadLocal(offset) => {
                     offsets.insert(g, offset);
-                    continue;
                 }
-                VariableBinding::Foreign => continue,
+                VariableBinding::Foreign => {}
                 VariableBinding::Null => {
-                    if has_uses(g) {
-                        llvm!(core::LLVMReplaceAllUsesWith(g, null));
+                    if !g.is_unused() {
+                        g.replace_by(g.of().zero());
                     }
-                    if !defined {
-                        llvm!(core::LLVMDeleteGlobal(g));
+                    if g.is_declaration() {
+                        // SAFETY: all uses are replaced, and the handle is not used again.
+                        unsafe { g.delete() };
                     }
-                    continue;
                 }
-                VariableBinding::Near => true,
-                VariableBinding::Far => false,
-            };
-            if near {
-                rename(g, Symbol::Variable(n))?;
-                llvm!(comdat::LLVMSetComdat(g, null_mut()));
-                llvm!(core::LLVMSetSection(g, c"".as_ptr()));
-                let constant = llvm!(core::LLVMIsGlobalConstant(g)) != 0;
-                if defined && constant {
-                    llvm!(core::LLVMSetLinkage(
-                        g,
-                        LLVMLinkage::LLVMAvailableExternallyLinkage
-                    ));
-                } else {
-                    llvm!(core::LLVMSetInitializer(g, null_mut()));
-                    llvm!(core::LLVMSetLinkage(g, LLVMLinkage::LLVMExternalLinkage));
-                }
-                llvm!(core::LLVMSetVisibility(
-                    g,
-                    LLVMVisibility::LLVMHiddenVisibility
-                ));
-                continue;
+                VariableBinding::Near => declare_near(g, n)?,
+                VariableBinding::Far => self.declare_far(g, n)?,
             }
-            // A new declaration, because the old one may promise to be near.
-            let ty = llvm!(core::LLVMGlobalGetValueType(g));
-            let new = llvm!(core::LLVMAddGlobal(module, ty, c"".as_ptr()));
-            rename(new, Symbol::Variable(n))?;
-            let align = llvm!(core::LLVMGetAlignment(g));
-            llvm!(core::LLVMSetAlignment(new, align));
-            let constant = llvm!(core::LLVMIsGlobalConstant(g));
-            llvm!(core::LLVMSetGlobalConstant(new, constant));
-            llvm!(core::LLVMReplaceAllUsesWith(g, new));
-            llvm!(core::LLVMDeleteGlobal(g));
         }
         Ok(offsets)
+    }
+
+    /// Replaces a variable by a new declaration, because the old one may promise to be near. The
+    /// handle of the old one is not used afterwards.
+    fn declare_far(&self, old: Variable<'m>, number: usize) -> Result<(), String> {
+        let new = self
+            .module
+            .add_variable("", old.contents(), old.address_space());
+        rename(new, Symbol::Variable(number))?;
+        let alignment = old.alignment();
+        if alignment > 0 {
+            new.set_alignment(alignment);
+        }
+        new.set_read_only(old.is_read_only());
+        old.replace_by(new);
+        // SAFETY: all uses are replaced, and callers do not use the handle again.
+        unsafe { old.delete() };
+        Ok(())
     }
 
     /// Makes a compiled function external under its own symbol, for this processor.
     pub(super) fn definition(
         &mut self,
         number: usize,
-        function: LLVMValueRef,
+        function: Function<'m>,
     ) -> Result<(), String> {
         let name = rename(function, Symbol::Function(number))?;
-        llvm!(core::LLVMSetLinkage(
-            function,
-            LLVMLinkage::LLVMExternalLinkage
-        ));
+        function.set_linkage(Linkage::LLVMExternalLinkage);
         in_no_place(function);
         self.out.wide |= target_attributes::knew_wide(function);
         target_attributes::set(function);
@@ -191,12 +159,23 @@ impl Work<'_> {
     }
 }
 
+/// Makes a variable a declaration; constants keep their value for folding.
+fn declare_near(variable: Variable<'_>, number: usize) -> Result<(), String> {
+    let defined = !variable.is_declaration();
+    rename(variable, Symbol::Variable(number))?;
+    variable.clear_section();
+    if defined && variable.is_read_only() {
+        variable.set_linkage(Linkage::LLVMAvailableExternallyLinkage);
+    } else {
+        variable.clear_initializer();
+        variable.set_linkage(Linkage::LLVMExternalLinkage);
+    }
+    variable.set_visibility(Visibility::LLVMHiddenVisibility);
+    Ok(())
+}
+
 /// Resets visibility, comdat and section that the guest's compiler chose.
-pub(super) fn in_no_place(function: LLVMValueRef) {
-    llvm!(core::LLVMSetVisibility(
-        function,
-        LLVMVisibility::LLVMDefaultVisibility
-    ));
-    llvm!(comdat::LLVMSetComdat(function, null_mut()));
-    llvm!(core::LLVMSetSection(function, c"".as_ptr()));
+pub(super) fn in_no_place(function: Function<'_>) {
+    function.set_visibility(Visibility::LLVMDefaultVisibility);
+    function.clear_section();
 }
