@@ -45,7 +45,7 @@ pub struct DeviceState {
 
 /// The selection, and the settings of the devices.
 static SELECTION: Mutex<(DeviceSelection, &Settings)> =
-    Mutex::new((DeviceSelection::Hardware, &settings::DEFAULT));
+    Mutex::new((DeviceSelection::Hardware, settings::DEFAULT));
 static DEVICES: OnceLock<Vec<DeviceState>> = OnceLock::new();
 
 /// Selects the devices, with the `settings` of their memory, driver and dumps, and registers the

@@ -28,7 +28,7 @@ pub fn address(name: &str) -> Option<usize> {
         return (!found.is_null()).then_some(found as usize);
     }
     let at = TABLE.binary_search_by(|f| f.0.cmp(name)).ok()?;
-    Some(TABLE[at].1.0 as usize)
+    Some(TABLE[at].1 as usize)
 }
 
 /// Names of functions that libgcc_s has under another name.
@@ -38,15 +38,9 @@ const ALIASES: [(&str, &std::ffi::CStr); 3] = [
     ("__gnu_h2f_ieee", c"__extendhfsf2"),
 ];
 
-/// An address that threads may share.
-#[derive(Clone, Copy)]
-struct FunctionAddress(*const ());
-// SAFETY: the address of a function, which is immutable.
-unsafe impl Sync for FunctionAddress {}
-
 macro_rules! functions {
     ($($name:ident)*) => {
-        static TABLE: &[(&str, FunctionAddress)] = &[$((stringify!($name), FunctionAddress($name as *const ()))),*];
+        const TABLE: &[(&str, *const ())] = &[$((stringify!($name), $name as *const ())),*];
     };
 }
 

@@ -157,6 +157,7 @@ unsafe fn state() -> u64 {
 
 /// Returns the address of `__cpu_features2`.
 pub fn second_words() -> usize {
+    /// The variable that programs read, at one address in the process, as natively.
     static WORDS: OnceLock<[u32; 4]> = OnceLock::new();
     (&raw const WORDS.get_or_init(words)[1]) as usize
 }

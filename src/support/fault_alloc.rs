@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct FaultAlloc;
 
 thread_local! {
+    /// True while this thread describes a fault.
     static DESCRIBING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -38,8 +39,20 @@ struct Area {
     bytes: AtomicUsize,
 }
 
-static DESCRIPTIONS: Area = Area::new();
-static RESERVE: Area = Area::new();
+/// Memory beside the system's allocator, and the end of a process that has none left.
+struct FaultMemory {
+    descriptions: Area,
+    reserve: Area,
+    /// Called when all memory is exhausted.
+    when_refused: OnceLock<extern "C" fn()>,
+}
+
+/// The memory of this process, which has one global allocator.
+static MEMORY: FaultMemory = FaultMemory {
+    descriptions: Area::new(),
+    reserve: Area::new(),
+    when_refused: OnceLock::new(),
+};
 
 impl Area {
     const fn new() -> Area {
@@ -109,9 +122,9 @@ impl Drop for Describing {
 /// Returns a block for a description; from the reserve if the system refuses the area.
 fn take(layout: Layout) -> *mut u8 {
     let bytes = limits::reserve(AREA, 16, LEAST);
-    let area = match DESCRIPTIONS.open(bytes) {
-        true => &DESCRIPTIONS,
-        false => &RESERVE,
+    let area = match MEMORY.descriptions.open(bytes) {
+        true => &MEMORY.descriptions,
+        false => &MEMORY.reserve,
     };
     area.take(layout)
 }
@@ -120,23 +133,21 @@ fn take(layout: Layout) -> *mut u8 {
 /// maps the larger area for descriptions instead.
 pub fn map_reserve() {
     match limits::address_space() {
-        Some(_) => DESCRIPTIONS.open(limits::reserve(AREA, 16, LEAST)),
-        None => RESERVE.open(LEAST),
+        Some(_) => MEMORY.descriptions.open(limits::reserve(AREA, 16, LEAST)),
+        None => MEMORY.reserve.open(LEAST),
     };
 }
 
 /// Returns a block of the reserve.
 fn take_reserve(layout: Layout) -> *mut u8 {
-    let block = RESERVE.take(layout);
+    let block = MEMORY.reserve.take(layout);
     if block.is_null() { take(layout) } else { block }
 }
-
-static WHEN_REFUSED: OnceLock<extern "C" fn()> = OnceLock::new();
 
 /// Registers a function to call when all memory is exhausted, before the process ends. It need not
 /// return.
 pub fn on_out_of_memory(call: extern "C" fn()) {
-    let _ = WHEN_REFUSED.set(call);
+    let _ = MEMORY.when_refused.set(call);
 }
 
 /// Returns the system's block, or else one of the reserve.
@@ -156,7 +167,7 @@ fn reserve_or_die(layout: Layout) -> *mut u8 {
     if !block.is_null() {
         return block;
     }
-    if let Some(call) = WHEN_REFUSED.get() {
+    if let Some(call) = MEMORY.when_refused.get() {
         call();
     }
     die_out_of_memory(layout.size())
@@ -186,7 +197,7 @@ fn die_out_of_memory(bytes: usize) -> ! {
 }
 
 fn is_owned(p: *mut u8) -> bool {
-    DESCRIPTIONS.has(p) || RESERVE.has(p)
+    MEMORY.descriptions.has(p) || MEMORY.reserve.has(p)
 }
 
 // SAFETY: blocks of the areas are disjoint, aligned, zero when new and never reused; all others are

@@ -75,17 +75,16 @@ macro_rules! hook {
 mod tests {
     use super::*;
 
-    static LENGTH: Hook<for<'a> fn(&'a str) -> usize> = hook!(for<'a> fn(&'a str) -> usize);
-
     #[test]
     fn a_hook_gives_the_function_that_was_set_last() {
-        assert!(LENGTH.get().is_none());
-        LENGTH.set(str::len);
-        assert_eq!(LENGTH.get().map(|f| f("four")), Some(4));
-        LENGTH.set(|text| text.len() * 2);
-        assert_eq!(LENGTH.get().map(|f| f("four")), Some(8));
-        assert_eq!(format!("{LENGTH:?}"), "Hook { set: true }");
-        LENGTH.clear();
-        assert!(LENGTH.get().is_none());
+        let length: Hook<for<'a> fn(&'a str) -> usize> = hook!(for<'a> fn(&'a str) -> usize);
+        assert!(length.get().is_none());
+        length.set(str::len);
+        assert_eq!(length.get().map(|f| f("four")), Some(4));
+        length.set(|text| text.len() * 2);
+        assert_eq!(length.get().map(|f| f("four")), Some(8));
+        assert_eq!(format!("{length:?}"), "Hook { set: true }");
+        length.clear();
+        assert!(length.get().is_none());
     }
 }

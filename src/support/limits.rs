@@ -13,11 +13,25 @@ const PAGE: usize = 4096;
 /// The least limit that counts as none.
 const UNLIMITED: usize = 16 << 30;
 
+/// The limits of a process, and what was done about them.
+struct Limits {
+    /// The limit on address space at the first use; `None` if it is ample.
+    address_space: OnceLock<Option<usize>>,
+    /// Done once all threads share a heap.
+    heap_shared: Once,
+}
+
+/// The limits of this process: resource limits and the C library's allocator belong to the process.
+static LIMITS: Limits = Limits {
+    address_space: OnceLock::new(),
+    heap_shared: Once::new(),
+};
+
 /// Returns the smaller one of the limits on address space and on data at the first call; `None` if
 /// it is ample.
 pub fn address_space() -> Option<usize> {
-    static LIMIT: OnceLock<Option<usize>> = OnceLock::new();
-    *LIMIT.get_or_init(|| Some(current_limit()).filter(|&limit| limit < UNLIMITED))
+    let limit = &LIMITS.address_space;
+    *limit.get_or_init(|| Some(current_limit()).filter(|&limit| limit < UNLIMITED))
 }
 
 /// Returns the smaller one of the current limits.
@@ -78,10 +92,10 @@ pub fn refusal(what: &str, error: &std::io::Error) -> String {
 /// limit itself.
 pub fn share_malloc_heap() {
     const FEW: usize = 4 << 30;
-    static ONCE: Once = Once::new();
-    if cfg!(target_env = "gnu") && !ONCE.is_completed() && current_limit() < FEW {
+    let once = &LIMITS.heap_shared;
+    if cfg!(target_env = "gnu") && !once.is_completed() && current_limit() < FEW {
         // SAFETY: sets a parameter of the allocator.
-        ONCE.call_once(|| unsafe {
+        once.call_once(|| unsafe {
             libc::mallopt(libc::M_ARENA_MAX, 1);
         });
     }

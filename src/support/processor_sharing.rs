@@ -49,21 +49,33 @@ pub struct Entry {
     reading: AtomicBool,
 }
 
-static ENTRIES: [CachePadded<Entry>; MOST] = [const {
-    CachePadded::new(Entry {
-        cpu: AtomicPtr::new(null_mut()),
-        activity: AtomicU8::new(Activity::Asleep as u8),
-        reading: AtomicBool::new(false),
-    })
-}; MOST];
+/// The registered threads of a process.
+struct Threads {
+    entries: [CachePadded<Entry>; MOST],
+    /// Number of entries that were ever taken; these come first.
+    claimed: AtomicUsize,
+    /// Distance from the thread pointer to the kernel's area of a thread, if there is one.
+    kernel_area: OnceLock<Option<isize>>,
+}
 
-/// Number of entries that were ever taken; these come first.
-static CLAIMED: AtomicUsize = AtomicUsize::new(0);
+/// The threads of this process: all that share its processors, of whatever program.
+static THREADS: Threads = Threads {
+    entries: [const {
+        CachePadded::new(Entry {
+            cpu: AtomicPtr::new(null_mut()),
+            activity: AtomicU8::new(Activity::Asleep as u8),
+            reading: AtomicBool::new(false),
+        })
+    }; MOST],
+    claimed: AtomicUsize::new(0),
+    kernel_area: OnceLock::new(),
+};
 
 /// The calling thread's entry until it ends.
 struct OwnEntry(Cell<Option<&'static Entry>>);
 
 thread_local! {
+    /// The entry of this thread.
     static OWN_ENTRY: OwnEntry = const { OwnEntry(Cell::new(None)) };
 }
 
@@ -91,9 +103,9 @@ fn claim(cpu: &'static AtomicU32) -> Option<&'static Entry> {
                 .compare_exchange(null, cpu, success, failure)
                 .is_ok()
     };
-    let index = ENTRIES.iter().position(|entry| free(entry))?;
-    CLAIMED.fetch_max(index + 1, Ordering::SeqCst);
-    Some(&ENTRIES[index])
+    let index = THREADS.entries.iter().position(|entry| free(entry))?;
+    THREADS.claimed.fetch_max(index + 1, Ordering::SeqCst);
+    Some(&THREADS.entries[index])
 }
 
 impl Drop for OwnEntry {
@@ -173,8 +185,8 @@ fn inspect(own: &Entry) -> Option<(usize, Mask)> {
 }
 
 fn claimed() -> impl Iterator<Item = &'static Entry> {
-    let count = CLAIMED.load(Ordering::SeqCst);
-    ENTRIES[..count].iter().map(|entry| &**entry)
+    let count = THREADS.claimed.load(Ordering::SeqCst);
+    THREADS.entries[..count].iter().map(|entry| &**entry)
 }
 
 /// A set of processors, one bit each, in the kernel's format; larger numbers are left out. The
@@ -231,8 +243,7 @@ fn move_to(cpu: usize, allowed: &Mask) -> bool {
 fn own_cpu() -> Option<&'static AtomicU32> {
     /// `struct rseq`: `cpu_id` comes after `cpu_id_start` (linux/rseq.h).
     const CPU_ID: isize = 4;
-    static OFFSET: OnceLock<Option<isize>> = OnceLock::new();
-    let offset = (*OFFSET.get_or_init(|| {
+    let offset = (*THREADS.kernel_area.get_or_init(|| {
         // SAFETY: names of constants of glibc; null if it does not define them.
         unsafe {
             let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());
@@ -352,9 +363,9 @@ mod tests {
 
     #[test]
     fn an_ended_thread_is_not_found() {
-        static CPU: AtomicU32 = AtomicU32::new(0);
-        let found = || claimed().any(|p| std::ptr::eq(p.cpu.load(Ordering::SeqCst), &CPU));
-        let own = OwnEntry(Cell::new(claim(&CPU)));
+        let cpu: &AtomicU32 = Box::leak(Box::default());
+        let found = || claimed().any(|p| std::ptr::eq(p.cpu.load(Ordering::SeqCst), cpu));
+        let own = OwnEntry(Cell::new(claim(cpu)));
         assert!(found());
         drop(own);
         assert!(!found());

@@ -129,14 +129,14 @@ mod tests {
 
     #[test]
     fn items_are_found_until_they_are_taken_out() {
-        static LIST: Registry<u32> = Registry::new();
-        let get = |n| LIST.find(|&i| (i == n).then_some(i));
-        let one = LIST.add(1);
-        let two = LIST.add(2);
+        let list: &Registry<u32> = Box::leak(Box::new(Registry::new()));
+        let get = |n| list.find(|&i| (i == n).then_some(i));
+        let one = list.add(1);
+        let two = list.add(2);
         assert_eq!((get(1), get(2), get(3)), (Some(1), Some(2), None));
         drop(one);
         assert_eq!((get(1), get(2)), (None, Some(2)));
-        let three = LIST.add(3);
+        let three = list.add(3);
         assert_eq!((get(2), get(3)), (Some(2), Some(3)));
         drop((two, three));
         assert_eq!((get(2), get(3)), (None, None));

@@ -9,10 +9,27 @@ use std::fs;
 use std::io::Read;
 use std::sync::OnceLock;
 
+/// The processors of a process, each field found at its first use.
+struct Processors {
+    allowed: OnceLock<Vec<usize>>,
+    usable: OnceLock<usize>,
+    program: OnceLock<Vec<usize>>,
+    program_usable: OnceLock<usize>,
+    quota: OnceLock<Option<f64>>,
+}
+
+/// The processors of this process, which has one affinity mask at its start and one control group.
+static PROCESSORS: Processors = Processors {
+    allowed: OnceLock::new(),
+    usable: OnceLock::new(),
+    program: OnceLock::new(),
+    program_usable: OnceLock::new(),
+    quota: OnceLock::new(),
+};
+
 /// Returns the processors of the affinity mask at the first use, in ascending order.
 pub fn allowed_cpus() -> &'static [usize] {
-    static CPUS: OnceLock<Vec<usize>> = OnceLock::new();
-    CPUS.get_or_init(|| {
+    PROCESSORS.allowed.get_or_init(|| {
         let mut cpus = current_cpus();
         if cpus.is_empty() {
             let n = std::thread::available_parallelism().map_or(1, |n| n.get());
@@ -25,16 +42,15 @@ pub fn allowed_cpus() -> &'static [usize] {
 /// Returns the number of processors useful to this process: the affinity mask, limited by the CPU
 /// quota.
 pub fn usable_cpus() -> usize {
-    static COUNT: OnceLock<usize> = OnceLock::new();
-    *COUNT.get_or_init(|| within_quota(allowed_cpus().len()))
+    let count = || within_quota(allowed_cpus().len());
+    *PROCESSORS.usable.get_or_init(count)
 }
 
 /// Returns the processors of the program's threads: the affinity mask of the thread that first
 /// enters the OpenMP runtime, at that time. The program may have narrowed the mask since
 /// [`allowed_cpus`] read it, and compiler threads need not follow.
 pub fn program_cpus() -> &'static [usize] {
-    static CPUS: OnceLock<Vec<usize>> = OnceLock::new();
-    CPUS.get_or_init(|| match current_cpus() {
+    PROCESSORS.program.get_or_init(|| match current_cpus() {
         cpus if cpus.is_empty() => allowed_cpus().to_vec(),
         cpus => cpus,
     })
@@ -43,13 +59,12 @@ pub fn program_cpus() -> &'static [usize] {
 /// Returns the number of processors useful to the program: [`program_cpus`], limited by the CPU
 /// quota.
 pub fn program_usable() -> usize {
-    static COUNT: OnceLock<usize> = OnceLock::new();
-    *COUNT.get_or_init(|| within_quota(program_cpus().len()))
+    let count = || within_quota(program_cpus().len());
+    *PROCESSORS.program_usable.get_or_init(count)
 }
 
 fn within_quota(cpus: usize) -> usize {
-    static QUOTA: OnceLock<Option<f64>> = OnceLock::new();
-    match QUOTA.get_or_init(quota) {
+    match PROCESSORS.quota.get_or_init(quota) {
         Some(q) => cpus.min((q.ceil() as usize).max(1)),
         None => cpus,
     }

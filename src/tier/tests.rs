@@ -172,7 +172,7 @@ fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
 fn use_of_quick_code_is_observed() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
-    let compiler = Compiler::new(guest.image(), None, false, &settings::DEFAULT);
+    let compiler = Compiler::new(guest.image(), None, false, settings::DEFAULT);
     enter(&guest, &compiler, Level::Quick, 0);
     let probe = || osr::probe_loop(code, outer);
     // Before the first query no use is known, so it counts as used.
@@ -211,7 +211,7 @@ fn use_of_quick_code_is_observed() {
 fn quick_code_of_a_loop_leaves_for_better_code() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
-    let compiler = Compiler::new(guest.image(), None, false, &settings::DEFAULT);
+    let compiler = Compiler::new(guest.image(), None, false, settings::DEFAULT);
     let enter = |level, after| enter(&guest, &compiler, level, after);
     // The loop is entered at the second iteration; while it is counted, each pass of the head
     // counts.

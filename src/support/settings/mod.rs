@@ -232,7 +232,7 @@ impl Settings {
     pub fn read(lookup: &dyn Fn(&str) -> Option<OsString>) -> (Settings, Vec<String>) {
         let mut settings = Settings::DEFAULT;
         let mut warnings = Vec::new();
-        for variable in &VARIABLES {
+        for variable in VARIABLES {
             if let Some(value) = lookup(variable.name)
                 && variable.apply(&mut settings, &value).is_none()
             {
@@ -250,15 +250,15 @@ impl Default for Settings {
 }
 
 /// The settings without any variable.
-pub static DEFAULT: Settings = Settings::DEFAULT;
+pub const DEFAULT: &Settings = &Settings::DEFAULT;
 
 impl Default for &Settings {
     fn default() -> Self {
-        &DEFAULT
+        DEFAULT
     }
 }
 
-/// The process's settings, once the edge has installed them.
+/// The process's settings, once the edge has installed them: the process has one environment.
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
 /// Returns the process's settings, and at the first call reads them from the environment and prints
@@ -277,5 +277,5 @@ pub fn from_environment() -> &'static Settings {
 /// and one branch, since each call of a guest from Rust asks.
 #[inline]
 pub fn current() -> &'static Settings {
-    SETTINGS.get().unwrap_or(&DEFAULT)
+    SETTINGS.get().unwrap_or(DEFAULT)
 }

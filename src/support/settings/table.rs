@@ -50,7 +50,7 @@ pub(super) enum Parser {
 
 /// Every variable that ompvm reads for itself. Where several set one field, the first that is set
 /// wins.
-pub static VARIABLES: [Variable; 26] = [
+pub const VARIABLES: &[Variable] = &[
     Variable {
         name: "OMPVM_CACHE_DIR",
         section: Section::Use,

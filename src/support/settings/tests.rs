@@ -29,7 +29,7 @@ fn without_variables_the_defaults_apply() {
 fn names_are_unique_and_rows_complete() {
     let names: HashSet<_> = VARIABLES.iter().map(|v| v.name).collect();
     assert_eq!(names.len(), VARIABLES.len());
-    for v in &VARIABLES {
+    for v in VARIABLES {
         for text in [v.values, v.default, v.meaning] {
             assert!(!text.is_empty() && !text.contains('|'), "{}", v.name);
             assert!(!text.ends_with('.'), "{}", v.name);
@@ -47,7 +47,7 @@ fn the_defaults_in_the_table_are_those_of_the_code() {
         let row = VARIABLES.iter().find(|v| v.name == name).unwrap();
         assert_eq!(size(&row.default.replace('`', "")), Some(default));
     }
-    for row in &VARIABLES {
+    for row in VARIABLES {
         if matches!(row.parser, Parser::Switch(_)) {
             let settings = understood(row.name, &row.default.replace('`', ""));
             assert_eq!(settings, Settings::DEFAULT, "{}", row.name);
@@ -57,7 +57,7 @@ fn the_defaults_in_the_table_are_those_of_the_code() {
 
 #[test]
 fn an_empty_value_counts_as_not_set() {
-    for row in &VARIABLES {
+    for row in VARIABLES {
         let set = matches!(row.parser, Parser::Flag(_) | Parser::AnyText(_));
         let settings = understood(row.name, "");
         assert_eq!(settings != Settings::DEFAULT, set, "{}", row.name);
