@@ -18,10 +18,9 @@
 //! Knows no landing pads; the interpreter does.
 
 use super::abi;
+use super::hooks::HOOKS;
 use super::thread::ThreadState;
 use ompvm_support::error::TrapKind;
-use ompvm_support::hook;
-use ompvm_support::hook::Hook;
 use std::ffi::c_void;
 use std::ptr;
 
@@ -355,11 +354,9 @@ pub unsafe fn resume_unwind(exception: *mut c_void) -> ! {
 /// The hook of the search phase.
 pub type SearchHook = fn(&Activation, exception: *mut c_void) -> Search;
 
-static SEARCH_HOOK: Hook<SearchHook> = hook!(SearchHook);
-
 /// Registers the hook of the search phase; without one, activations handle nothing.
 pub fn set_search_hook(hook: SearchHook) {
-    SEARCH_HOOK.set(hook);
+    HOOKS.search.set(hook);
 }
 
 const SEARCH_PHASE: i32 = 1;
@@ -428,7 +425,7 @@ unsafe fn answer_unwinder(
     // SAFETY: context and frame are valid by contract; the activation's address lies in the frame.
     unsafe {
         if actions & SEARCH_PHASE != 0 {
-            let Some(hook) = SEARCH_HOOK.get() else {
+            let Some(hook) = HOOKS.search.get() else {
                 return CONTINUE_UNWIND;
             };
             let act = *((frame - abi::ACTIVATION_SLOT) as *const *const Activation);

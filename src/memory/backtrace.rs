@@ -13,13 +13,12 @@
 
 use super::abi;
 use super::activation::Activation;
+use super::hooks::HOOKS;
 use super::thread::ThreadState;
 use super::walk::{self, Registers};
-use ompvm_support::hook;
-use ompvm_support::hook::Hook;
 use std::ffi::c_void;
 use std::mem;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Calls `each` for the interpreter's frames of one activation from the inside out, beginning with
 /// the innermost frame (slot 0) and its bytecode position, until `each` returns false. Returns
@@ -53,21 +52,16 @@ pub type ForkHook = fn(team: *const c_void, number: u32) -> Option<Fork>;
 /// the frame pointer by the number of arguments.
 pub type EntryHook = (usize, fn(u32) -> usize);
 
-static FRAMES_HOOK: Hook<FramesHook> = hook!(FramesHook);
-static FORK_HOOK: Hook<ForkHook> = hook!(ForkHook);
-static FORK_ENTRY: AtomicUsize = AtomicUsize::new(0);
-static FORK_DISTANCE: Hook<fn(u32) -> usize> = hook!(fn(u32) -> usize);
-
 /// Registers the hook that knows the interpreter's frames.
 pub fn set_frames_hook(hook: FramesHook) {
-    FRAMES_HOOK.set(hook);
+    HOOKS.frames.set(hook);
 }
 
 /// Registers the hook that knows teams.
 pub fn set_fork_hook(hook: ForkHook, entry: EntryHook) {
-    FORK_DISTANCE.set(entry.1);
-    FORK_ENTRY.store(entry.0, Ordering::Release);
-    FORK_HOOK.set(hook);
+    HOOKS.fork_distance.set(entry.1);
+    HOOKS.fork_entry.store(entry.0, Ordering::Release);
+    HOOKS.fork.set(hook);
 }
 
 /// A step of a backtrace.
@@ -123,7 +117,7 @@ impl Walk<'_> {
 
     /// Walks native frames up to that of an activation, which it returns; `None` at the end.
     fn walk_native(&mut self, from: Registers, skip: bool) -> Option<Registers> {
-        let entry = FORK_ENTRY.load(Ordering::Acquire);
+        let entry = HOOKS.fork_entry.load(Ordering::Acquire);
         let mut found = None;
         let mut first = skip;
         walk::walk(from, |frame, start| {
@@ -151,7 +145,7 @@ impl Walk<'_> {
         let field = |offset: usize| walk::read(activation + offset);
         let frame = field(mem::offset_of!(Activation, frame)).unwrap_or(0);
         let noted = field(mem::offset_of!(Activation, ip)).unwrap_or(0);
-        let Some(hook) = FRAMES_HOOK.get().filter(|_| frame != 0) else {
+        let Some(hook) = HOOKS.frames.get().filter(|_| frame != 0) else {
             return;
         };
         let ip = if ip.is_null() {
@@ -195,7 +189,7 @@ impl Walk<'_> {
 
     /// Shows the frames of the threads that forked the team, and of the enclosing teams.
     fn show_forks(&mut self) {
-        let (Some(hook), Some(distance)) = (FORK_HOOK.get(), FORK_DISTANCE.get()) else {
+        let (Some(hook), Some(distance)) = (HOOKS.fork.get(), HOOKS.fork_distance.get()) else {
             return;
         };
         let mut asked = (std::ptr::null(), 0);
@@ -216,7 +210,7 @@ impl Walk<'_> {
                 return;
             };
             let frame = fork.arguments + distance(fork.count);
-            let entry = FORK_ENTRY.load(Ordering::Acquire);
+            let entry = HOOKS.fork_entry.load(Ordering::Acquire);
             if returns.wrapping_sub(entry) > 256 {
                 return;
             }

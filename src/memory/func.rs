@@ -120,9 +120,27 @@ const STUB: usize = 32;
 const DATUM: usize = 24;
 const PAGE: usize = 4096;
 
-static BASE: AtomicUsize = AtomicUsize::new(0);
-/// Bytes of the reserved range; 0 before the reservation.
-static BYTES: AtomicUsize = AtomicUsize::new(0);
+/// The area of address space for stubs.
+struct StubArea {
+    base: AtomicUsize,
+    /// Bytes of the reserved range; 0 before the reservation.
+    bytes: AtomicUsize,
+    pages: Mutex<Pages>,
+    /// The result of the reservation: the base, or the system's message.
+    reserved: OnceLock<Result<usize, String>>,
+}
+
+/// The area of this process. One range serves all programs, so that one comparison tells if an
+/// address is a stub.
+static STUBS: StubArea = StubArea {
+    base: AtomicUsize::new(0),
+    bytes: AtomicUsize::new(0),
+    pages: Mutex::new(Pages {
+        free: Vec::new(),
+        next: 1,
+    }),
+    reserved: OnceLock::new(),
+};
 
 /// Free page ranges of the area (first page, pages), and the first page that was never used.
 struct Pages {
@@ -130,16 +148,11 @@ struct Pages {
     next: usize,
 }
 
-static PAGES: Mutex<Pages> = Mutex::new(Pages {
-    free: Vec::new(),
-    next: 1,
-});
-
 /// Returns the guest function whose stub begins at `addr`, if any.
 #[inline]
 pub fn from_address(addr: usize) -> Option<&'static FuncRef> {
-    let bytes = BYTES.load(Ordering::Acquire);
-    let offset = addr.wrapping_sub(BASE.load(Ordering::Relaxed));
+    let bytes = STUBS.bytes.load(Ordering::Acquire);
+    let offset = addr.wrapping_sub(STUBS.base.load(Ordering::Relaxed));
     if offset >= bytes || !offset.is_multiple_of(STUB) || offset < PAGE {
         return None;
     }
@@ -155,7 +168,7 @@ pub fn from_address(addr: usize) -> Option<&'static FuncRef> {
 
 /// Returns the guest function whose stub contains an address, if any.
 pub fn containing(addr: usize) -> Option<&'static FuncRef> {
-    let base = BASE.load(Ordering::Relaxed);
+    let base = STUBS.base.load(Ordering::Relaxed);
     from_address(addr - addr.wrapping_sub(base) % STUB)
 }
 
@@ -179,17 +192,17 @@ impl Stubs {
     pub fn new(len: usize) -> Result<Stubs, String> {
         let area = area()?;
         let pages = (len * STUB).div_ceil(PAGE).max(1);
-        let mut state = PAGES.lock();
+        let mut state = STUBS.pages.lock();
         let found = state.free.iter().position(|&(_, n)| n == pages);
         let first = match found {
             Some(i) => state.free.swap_remove(i).0,
             None => {
                 let first = state.next;
-                if (first + pages) * PAGE > BYTES.load(Ordering::Relaxed) {
+                if (first + pages) * PAGE > STUBS.bytes.load(Ordering::Relaxed) {
                     return Err(format!(
                         "the program has more functions than the {} MiB reserved for their addresses \
                          hold; raise the limit on address space (`ulimit -v`)",
-                        BYTES.load(Ordering::Relaxed) >> 20
+                        STUBS.bytes.load(Ordering::Relaxed) >> 20
                     ));
                 }
                 state.next += pages;
@@ -220,7 +233,7 @@ impl Stubs {
     pub fn write(&self, items: &[StubKind]) -> Result<(), String> {
         assert!(items.len() <= self.len);
         self.protect(libc::PROT_READ | libc::PROT_WRITE)?;
-        let area = BASE.load(Ordering::Relaxed);
+        let area = STUBS.base.load(Ordering::Relaxed);
         for (i, item) in items.iter().enumerate() {
             let at = self.address(i);
             let mut code = [0xccu8; STUB];
@@ -287,8 +300,8 @@ impl Drop for Stubs {
         // mapping makes them read as zeros.
         let done = unsafe { map(self.base as *mut c_void, bytes, libc::MAP_FIXED) };
         if done.is_ok() {
-            let first = (self.base - BASE.load(Ordering::Relaxed)) / PAGE;
-            PAGES.lock().free.push((first, bytes / PAGE));
+            let first = (self.base - STUBS.base.load(Ordering::Relaxed)) / PAGE;
+            STUBS.pages.lock().free.push((first, bytes / PAGE));
         }
     }
 }
@@ -343,8 +356,8 @@ unsafe fn map(at: *mut c_void, bytes: usize, flags: i32) -> Result<usize, String
 }
 
 fn area() -> Result<usize, String> {
-    static AREA_BASE: OnceLock<Result<usize, String>> = OnceLock::new();
-    AREA_BASE
+    STUBS
+        .reserved
         .get_or_init(|| {
             let bytes = limits::reserve(AREA, 16, LEAST_AREA);
             // SAFETY: fresh mappings; `MAP_FIXED_NOREPLACE` fails if the range is in use.
@@ -364,9 +377,9 @@ fn area() -> Result<usize, String> {
                 *(base as *mut usize) = abi::entry_address();
                 libc::mprotect(p, PAGE, libc::PROT_READ);
             }
-            BASE.store(base, Ordering::Release);
+            STUBS.base.store(base, Ordering::Release);
             // Release: a reader that sees the size sees the base.
-            BYTES.store(bytes, Ordering::Release);
+            STUBS.bytes.store(bytes, Ordering::Release);
             Ok(base)
         })
         .clone()

@@ -19,8 +19,8 @@
 //!
 //! Does not record blocks of `mmap`, of OpenMP's allocators and of native libraries.
 
+use super::thread::LOCALS;
 use ompvm_support::settings;
-use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -54,12 +54,18 @@ struct Table([Line; LINES]);
 /// makes the stores of its start and size visible, and both stay unchanged while the block lives.
 const ORDER: Ordering = Ordering::Relaxed;
 
-static TABLE: Table = Table::new();
-
-thread_local! {
-    /// True if allocations of this thread are recorded.
-    static RECORDING: Cell<bool> = const { Cell::new(false) };
+/// The C library's heap, as far as this module manages it.
+struct Heap {
+    blocks: Table,
+    /// True once glibc was made to retain free memory.
+    retains: AtomicBool,
 }
+
+/// The heap of this process, which has one C library for all programs.
+static HEAP: Heap = Heap {
+    blocks: Table::new(),
+    retains: AtomicBool::new(false),
+};
 
 impl Table {
     const fn new() -> Self {
@@ -123,7 +129,7 @@ impl Table {
 #[inline]
 pub fn record_allocations() {
     if settings::current().speculate {
-        RECORDING.set(true);
+        LOCALS.with(|l| l.records_allocations.set(true));
     }
 }
 
@@ -134,8 +140,7 @@ pub fn record_allocations() {
 /// time, unless it freed a large block before. Natively one is freed: a block of the native
 /// runtime.
 pub fn retain_free_memory() {
-    static DONE: AtomicBool = AtomicBool::new(false);
-    if !DONE.swap(true, ORDER) && uses_glibc_allocator() {
+    if !HEAP.retains.swap(true, ORDER) && uses_glibc_allocator() {
         // SAFETY: frees a block that was just allocated; `black_box` keeps the compiler from
         // removing the pair.
         unsafe { libc::free(std::hint::black_box(libc::malloc(RETAINED))) };
@@ -152,7 +157,7 @@ pub unsafe extern "C" fn distinct(list: *const usize, starts: u32, places: u32) 
     // SAFETY: the list has these lengths by contract.
     unsafe {
         let rest = list.add(starts as usize).cast::<[usize; 2]>();
-        TABLE.distinct(
+        HEAP.blocks.distinct(
             std::slice::from_raw_parts(list, starts as usize),
             std::slice::from_raw_parts(rest, places as usize),
         )
@@ -161,10 +166,11 @@ pub unsafe extern "C" fn distinct(list: *const usize, starts: u32, places: u32) 
 
 #[inline]
 fn record_block(block: *mut c_void, size: usize) -> *mut c_void {
-    if size >= LARGE && !block.is_null() && RECORDING.get() {
+    if size >= LARGE && !block.is_null() && LOCALS.with(|l| l.records_allocations.get()) {
         // The whole usable size counts: the guest can ask for it, too.
         // SAFETY: a live block of glibc's allocator.
-        TABLE.record(block as usize, unsafe { libc::malloc_usable_size(block) });
+        HEAP.blocks
+            .record(block as usize, unsafe { libc::malloc_usable_size(block) });
     }
     block
 }
@@ -172,7 +178,7 @@ fn record_block(block: *mut c_void, size: usize) -> *mut c_void {
 #[inline]
 fn forget_block(block: *mut c_void) {
     if !block.is_null() {
-        TABLE.forget(block as usize);
+        HEAP.blocks.forget(block as usize);
     }
 }
 

@@ -22,6 +22,7 @@ pub mod backtrace;
 pub mod code_addresses;
 pub mod func;
 pub mod heap;
+mod hooks;
 mod huge;
 pub mod image;
 pub mod internal_thread;

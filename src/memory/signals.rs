@@ -11,13 +11,12 @@
 
 use super::activation::{self, Activation, RawTrap};
 use super::backtrace::{self, Step};
+use super::hooks::HOOKS;
 use super::stack;
 use super::thread::{self, ThreadState};
 use super::walk::{self, Registers};
 use ompvm_support::error::{FpException, Trap, TrapKind};
 use ompvm_support::fault_alloc;
-use ompvm_support::hook;
-use ompvm_support::hook::Hook;
 use std::ffi::c_void;
 use std::fmt::{self, Write};
 use std::mem;
@@ -52,20 +51,16 @@ pub type RestoreHook = fn(address: usize, write: bool) -> bool;
 /// signal handler.
 pub type CompilerHook = fn(signal: i32);
 
-static COMPILER_HOOK: Hook<CompilerHook> = hook!(CompilerHook);
-
 /// Registers the hook that contains faults of the compiler; returns the address of the handler that
 /// calls it.
 pub fn set_compiler_hook(hook: CompilerHook) -> usize {
-    COMPILER_HOOK.set(hook);
+    HOOKS.compiler.set(hook);
     on_signal as *const () as usize
 }
 
-static RESTORE_HOOK: Hook<RestoreHook> = hook!(RestoreHook);
-
 /// Registers the hook that restores memory.
 pub fn set_restore_hook(hook: RestoreHook) {
-    RESTORE_HOOK.set(hook);
+    HOOKS.restore.set(hook);
 }
 
 /// Returns true if a fault accessed memory with revoked access that is accessible again.
@@ -87,7 +82,7 @@ unsafe fn restore_access(
     if signal != libc::SIGSEGV || code != REFUSED {
         return false;
     }
-    let Some(hook) = RESTORE_HOOK.get() else {
+    let Some(hook) = HOOKS.restore.get() else {
         return false;
     };
     // SAFETY: the address of this thread's `errno`.
@@ -103,17 +98,10 @@ unsafe fn restore_access(
 /// is not in a device's code either.
 pub type DeviceHook = fn(signal: i32, address: usize);
 
-static DEVICE_HOOK: Hook<DeviceHook> = hook!(DeviceHook);
-static UNCAUGHT_HOOK: Hook<UncaughtHook> = hook!(UncaughtHook);
-static TYPE_HOOK: Hook<TypeHook> = hook!(TypeHook);
-static POSITION_HOOK: Hook<PositionHook> = hook!(PositionHook);
-static LOCATE_HOOK: Hook<LocateHook> = hook!(LocateHook);
-static THREAD_HOOK: Hook<ThreadHook> = hook!(ThreadHook);
-
 /// Registers the hooks that find and name bytecode positions.
 pub fn set_hooks(position: PositionHook, locate: LocateHook) {
-    POSITION_HOOK.set(position);
-    LOCATE_HOOK.set(locate);
+    HOOKS.position.set(position);
+    HOOKS.locate.set(locate);
 }
 
 /// Returns true if a native position is compiled guest code.
@@ -122,24 +110,21 @@ pub type CompiledHook = fn(position: usize) -> bool;
 /// Writes the source location, as [`LocateHook`], of a native position in compiled guest code.
 pub type NativeLocateHook = fn(position: usize, place: &mut dyn Write, function: &mut dyn Write);
 
-static COMPILED_HOOK: Hook<CompiledHook> = hook!(CompiledHook);
-static NATIVE_LOCATE_HOOK: Hook<NativeLocateHook> = hook!(NativeLocateHook);
-
 /// Registers the hooks that know compiled code.
 pub fn set_native_hook(compiled: CompiledHook, locate: NativeLocateHook) {
-    NATIVE_LOCATE_HOOK.set(locate);
-    COMPILED_HOOK.set(compiled);
+    HOOKS.native_locate.set(locate);
+    HOOKS.compiled.set(compiled);
 }
 
 fn is_compiled(position: usize) -> bool {
-    COMPILED_HOOK.get().is_some_and(|hook| hook(position))
+    HOOKS.compiled.get().is_some_and(|hook| hook(position))
 }
 
 /// Returns the innermost frame of compiled code; 0 if there is none inside the native frame of an
 /// interpreter run.
 fn compiled_frame(from: Registers) -> usize {
     let mut found = 0usize;
-    if COMPILED_HOOK.get().is_some() {
+    if HOOKS.compiled.get().is_some() {
         walk::walk(from, |frame, _| {
             let position = frame.position();
             if is_compiled(position) {
@@ -153,18 +138,18 @@ fn compiled_frame(from: Registers) -> usize {
 
 /// Registers the hooks that tell uncaught exceptions from other aborts.
 pub fn set_uncaught_hooks(hook: UncaughtHook, named: TypeHook) {
-    TYPE_HOOK.set(named);
-    UNCAUGHT_HOOK.set(hook);
+    HOOKS.exception_type.set(named);
+    HOOKS.uncaught.set(hook);
 }
 
 /// Registers the hook that knows OpenMP thread numbers.
 pub fn set_thread_hook(hook: ThreadHook) {
-    THREAD_HOOK.set(hook);
+    HOOKS.thread.set(hook);
 }
 
 /// Registers the hook for devices that execute their code on threads of this process.
 pub fn set_device_hook(hook: DeviceHook) {
-    DEVICE_HOOK.set(hook);
+    HOOKS.device.set(hook);
 }
 
 const FATAL_SIGNALS: [i32; 5] = [
@@ -175,10 +160,22 @@ const FATAL_SIGNALS: [i32; 5] = [
     libc::SIGABRT,
 ];
 
+/// The handlers of the process, and the message of its end.
+struct Handlers {
+    installed: Once,
+    /// True once a thread reports the fault that ends the process.
+    reported: AtomicBool,
+}
+
+/// The handlers of this process, which has one action per signal and dies once.
+static HANDLERS: Handlers = Handlers {
+    installed: Once::new(),
+    reported: AtomicBool::new(false),
+};
+
 /// Installs the handlers, once per process.
 pub fn install() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    HANDLERS.installed.call_once(|| {
         walk::init();
         for signal in FATAL_SIGNALS {
             // SAFETY: a zeroed sigaction is valid; the handler has the SA_SIGINFO signature.
@@ -297,30 +294,30 @@ fn write_backtrace(raw: RawTrap, from: Registers) {
 fn locate(ip: *const u64, place: &mut LineBuffer, function: &mut LineBuffer) {
     if is_compiled(ip as usize) {
         // `set_native_hook` sets it before the hook that `is_compiled` calls.
-        if let Some(hook) = NATIVE_LOCATE_HOOK.get() {
+        if let Some(hook) = HOOKS.native_locate.get() {
             hook(ip as usize, place, function);
         }
         return;
     }
-    if let Some(hook) = LOCATE_HOOK.get().filter(|_| !ip.is_null()) {
+    if let Some(hook) = HOOKS.locate.get().filter(|_| !ip.is_null()) {
         hook(ip, place, function);
     }
 }
 
 /// Returns the exception behind an abort, and the position that threw it.
 fn uncaught(ip: *const u64) -> Option<(usize, *const u64)> {
-    UNCAUGHT_HOOK.get()?(ip)
+    HOOKS.uncaught.get()?(ip)
 }
 
 /// Writes the type of the uncaught exception.
 fn write_type(raw: RawTrap, text: &mut LineBuffer) {
-    if let Some(hook) = TYPE_HOOK.get().filter(|_| raw.exception != 0) {
+    if let Some(hook) = HOOKS.exception_type.get().filter(|_| raw.exception != 0) {
         hook(raw.exception, text);
     }
 }
 
 fn thread_number() -> Option<u32> {
-    THREAD_HOOK.get()?()
+    HOOKS.thread.get()?()
 }
 
 /// Describes the fault as a value. Allocates, so it must not run in a signal handler.
@@ -367,8 +364,7 @@ impl RawTrap {
 /// Writes the message. Only the first of several faulting threads does; the others wait for the
 /// process to end.
 fn report(raw: RawTrap, from: Registers) {
-    static REPORTED: AtomicBool = AtomicBool::new(false);
-    if REPORTED.swap(true, Ordering::AcqRel) {
+    if HANDLERS.reported.swap(true, Ordering::AcqRel) {
         loop {
             // SAFETY: has no preconditions.
             unsafe { libc::pause() };
@@ -476,7 +472,7 @@ pub fn raise_trap(kind: TrapKind, ip: *const u64) -> ! {
 const SI_KERNEL: i32 = 0x80;
 
 extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    if let Some(hook) = COMPILER_HOOK.get() {
+    if let Some(hook) = HOOKS.compiler.get() {
         hook(signal);
     }
     let state = thread::current_or_null();
@@ -499,7 +495,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
         };
         let interpreting = !state.is_null() && !(*state).activation.is_null();
         if !interpreting && compiled == 0 {
-            if let Some(hook) = DEVICE_HOOK.get().filter(|_| (*info).si_code > 0) {
+            if let Some(hook) = HOOKS.device.get().filter(|_| (*info).si_code > 0) {
                 hook(signal, address);
             }
             die(signal);
@@ -510,7 +506,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
         let mut ip = ptr::null();
         if compiled != 0 {
             ip = compiled as *const u64;
-        } else if let Some(hook) = POSITION_HOOK.get().filter(|_| !sent) {
+        } else if let Some(hook) = HOOKS.position.get().filter(|_| !sent) {
             ip = hook(&*state, pc, &registers);
         }
         if ip.is_null() {

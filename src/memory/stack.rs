@@ -10,6 +10,7 @@ use super::abi;
 use ompvm_support::limits;
 use std::ffi::c_void;
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const PAGE: usize = 4096;
@@ -27,14 +28,29 @@ const SCALE_FIRST: usize = 8;
 const FIRST_MOST: u64 = 112 << 20;
 /// The largest total size of the first thread's stack and its overflow stack.
 const FIRST_MOST_EVER: u64 = 16 << 30;
-/// The limit of the first thread's native stack before [`grow_first`] raised it; 0 if it was not
-/// raised.
-static FIRST_LIMIT: AtomicU64 = AtomicU64::new(0);
+
+/// The system's sizes of stacks, each found at its first use.
+pub(super) struct StackSizes {
+    /// The limit of the first thread's native stack before [`grow_first`] raised it; 0 if it was not
+    /// raised.
+    first_limit: AtomicU64,
+    /// Default size of threads' stacks, in bytes, before [`grow_threads`]; 0 if it was not raised.
+    default: AtomicUsize,
+    /// The number of workers for whose stacks the system has mappings.
+    pub(super) most_workers: OnceLock<usize>,
+}
+
+/// The sizes of this process: its limits and the C library's default belong to no program.
+pub(super) static SIZES: StackSizes = StackSizes {
+    first_limit: AtomicU64::new(0),
+    default: AtomicUsize::new(0),
+    most_workers: OnceLock::new(),
+};
 
 /// Raises the soft limit of the first thread's native stack by [`SCALE_FIRST`], as far as the hard
 /// limit and the address space allow. The process's children inherit it.
 pub fn grow_first() {
-    if FIRST_LIMIT.load(Ordering::Relaxed) != 0 {
+    if SIZES.first_limit.load(Ordering::Relaxed) != 0 {
         return;
     }
     let Some(mut limit) = stack_limit() else {
@@ -43,7 +59,7 @@ pub fn grow_first() {
     let raised = limit.rlim_cur.saturating_mul(SCALE_FIRST as u64);
     let raised = raised.min(FIRST_MOST).min(limit.rlim_max);
     if raised > limit.rlim_cur {
-        FIRST_LIMIT.store(limit.rlim_cur, Ordering::Relaxed);
+        SIZES.first_limit.store(limit.rlim_cur, Ordering::Relaxed);
         limit.rlim_cur = raised;
         // SAFETY: reads the local; a failure changes nothing.
         unsafe { libc::setrlimit(libc::RLIMIT_STACK, &limit) };
@@ -64,7 +80,7 @@ fn stack_limit() -> Option<libc::rlimit> {
 /// Returns the bytes by which the first thread's stack falls short of the guest's needs, if its
 /// limit could not be raised far enough; else 0.
 pub fn first_lacks() -> usize {
-    let before = FIRST_LIMIT.load(Ordering::Relaxed);
+    let before = SIZES.first_limit.load(Ordering::Relaxed);
     let Some(limit) = stack_limit() else { return 0 };
     let native = if before == 0 { limit.rlim_cur } else { before };
     let wanted = native
@@ -78,8 +94,6 @@ unsafe extern "C" {
     fn pthread_setattr_default_np(attributes: *const libc::pthread_attr_t) -> i32;
 }
 
-/// Default size of threads' stacks, in bytes, before [`grow_threads`].
-static DEFAULT: AtomicUsize = AtomicUsize::new(0);
 /// The least bytes of a stack that is not enlarged: the system may refuse a multiple of several
 /// gigabytes.
 const LARGE: usize = 256 << 20;
@@ -95,12 +109,13 @@ pub fn grow_threads() {
     unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
         let mut size = 0;
-        if DEFAULT.load(Ordering::Relaxed) != 0 || pthread_getattr_default_np(&mut attributes) != 0
+        if SIZES.default.load(Ordering::Relaxed) != 0
+            || pthread_getattr_default_np(&mut attributes) != 0
         {
             return;
         }
         libc::pthread_attr_getstacksize(&attributes, &mut size);
-        DEFAULT.store(size, Ordering::Relaxed);
+        SIZES.default.store(size, Ordering::Relaxed);
         if size < LARGE {
             libc::pthread_attr_setstacksize(&mut attributes, scaled(size));
             pthread_setattr_default_np(&attributes);

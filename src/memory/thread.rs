@@ -10,6 +10,8 @@
 use super::activation::Activation;
 use super::image::Image;
 use super::stack::{self, Stack};
+use super::throws::{Globals, Thrown};
+use super::trampoline::HeldPool;
 use super::worker::{self, SIGNAL_STACK};
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -65,11 +67,41 @@ struct TlsBlock {
     layout: std::alloc::Layout,
 }
 
-thread_local! {
-    static CURRENT: Cell<*mut ThreadState> = const { Cell::new(ptr::null_mut()) };
+/// This crate's variables of a thread that exist before and after its [`ThreadState`]. Without a
+/// destructor, so that each access is one load at a fixed distance from the thread pointer, and
+/// destructors of other variables may run guest code.
+pub(super) struct ThreadLocals {
+    current: Cell<*mut ThreadState>,
     /// Blocks of the first images that have compiled code; null before the first use.
-    static FAST: [Cell<*mut u8>; FAST_CELLS] = const { [const { Cell::new(ptr::null_mut()) }; FAST_CELLS] };
+    fast: [Cell<*mut u8>; FAST_CELLS],
+    /// True if allocations of this thread are recorded ([`super::heap`]).
+    pub(super) records_allocations: Cell<bool>,
+    /// The last exception that compiled code threw.
+    pub(super) last_thrown: Cell<Option<Thrown>>,
+    /// The record of the process's own C++ library; null before the first use.
+    pub(super) cpp_record: Cell<*mut Globals>,
+    /// The reserved stack for signals of a worker; null on other threads.
+    pub(super) worker_signals: Cell<*mut c_void>,
+    /// The lock on the trampolines while this thread forks.
+    pub(super) held_trampolines: Cell<Option<HeldPool>>,
 }
+
+thread_local! {
+    /// The variables of the calling thread.
+    pub(super) static LOCALS: ThreadLocals = const {
+        ThreadLocals {
+            current: Cell::new(ptr::null_mut()),
+            fast: [const { Cell::new(ptr::null_mut()) }; FAST_CELLS],
+            records_allocations: Cell::new(false),
+            last_thrown: Cell::new(None),
+            cpp_record: Cell::new(ptr::null_mut()),
+            worker_signals: Cell::new(ptr::null_mut()),
+            held_trampolines: Cell::new(None),
+        }
+    };
+}
+
+const _: () = assert!(!std::mem::needs_drop::<ThreadLocals>());
 
 /// Number of images whose thread_locals compiled code reaches with one load. Cells are never
 /// released.
@@ -77,8 +109,7 @@ const FAST_CELLS: usize = 16;
 
 /// Claims a cell for an image; `None` if all are taken.
 pub(super) fn take_fast_cell() -> Option<usize> {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let n = NEXT.fetch_add(1, Ordering::Relaxed);
+    let n = THREADS.next_fast_cell.fetch_add(1, Ordering::Relaxed);
     (n < FAST_CELLS).then_some(n)
 }
 
@@ -90,7 +121,7 @@ pub fn fast_cell_offset(index: usize) -> Option<isize> {
     let base: isize;
     // SAFETY: the first word of the x86-64 thread control block is its own address.
     unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) base, options(nostack, readonly)) };
-    let offset = FAST.with(|cells| ptr::from_ref(&cells[index]) as isize - base);
+    let offset = LOCALS.with(|l| ptr::from_ref(&l.fast[index]) as isize - base);
     (-(1 << 20)..0).contains(&offset).then_some(offset)
 }
 
@@ -104,7 +135,7 @@ pub unsafe extern "C" fn fast_block(image: *const Image) -> *mut u8 {
     unsafe {
         let block = tls_block(current(), &*image);
         if let Some(index) = (*image).fast_tls() {
-            FAST.with(|cells| cells[index].set(block));
+            LOCALS.with(|l| l.fast[index].set(block));
         }
         block
     }
@@ -118,10 +149,25 @@ struct ThreadEntry {
     next: *const ThreadEntry,
 }
 
-static THREADS: AtomicPtr<ThreadEntry> = AtomicPtr::new(ptr::null_mut());
+/// The threads of a process that have run guest code.
+struct Threads {
+    /// The entries; later ones come first.
+    entries: AtomicPtr<ThreadEntry>,
+    /// The next cell for an image's thread_locals; see [`take_fast_cell`].
+    next_fast_cell: AtomicUsize,
+    /// The key whose destructor frees a thread's state.
+    key: OnceLock<libc::pthread_key_t>,
+}
+
+/// The threads of this process. A thread may run code of several programs, by one state.
+static THREADS: Threads = Threads {
+    entries: AtomicPtr::new(ptr::null_mut()),
+    next_fast_cell: AtomicUsize::new(0),
+    key: OnceLock::new(),
+};
 
 fn threads() -> impl Iterator<Item = &'static ThreadEntry> {
-    let mut at = THREADS.load(Ordering::Acquire).cast_const();
+    let mut at = THREADS.entries.load(Ordering::Acquire).cast_const();
     std::iter::from_fn(move || {
         // SAFETY: entries are never freed.
         let entry = unsafe { at.as_ref() }?;
@@ -145,11 +191,12 @@ fn register_thread(state: *mut ThreadState) {
         readers: AtomicUsize::new(0),
         next: ptr::null(),
     }));
-    let mut head = THREADS.load(Ordering::Acquire);
+    let list = &THREADS.entries;
+    let mut head = list.load(Ordering::Acquire);
     loop {
         // SAFETY: the entry is not published yet, so this thread has it alone.
         unsafe { (*entry).next = head };
-        match THREADS.compare_exchange_weak(head, entry, Ordering::AcqRel, Ordering::Acquire) {
+        match list.compare_exchange_weak(head, entry, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => return,
             Err(now) => head = now,
         }
@@ -232,21 +279,21 @@ pub fn frame_at(sp: usize, word: &dyn Fn(usize) -> Option<usize>) -> Option<usiz
 /// Returns this thread's state, made at the first call.
 #[inline]
 pub fn current() -> *mut ThreadState {
-    let p = CURRENT.get();
+    let p = LOCALS.with(|l| l.current.get());
     if p.is_null() { make() } else { p }
 }
 
 /// Returns this thread's state, or null if no guest code has run on it.
 #[inline]
 pub fn current_or_null() -> *mut ThreadState {
-    CURRENT.get()
+    LOCALS.with(|l| l.current.get())
 }
 
 /// Returns the same as [`current_or_null`], for code that may have moved to another thread since
 /// its last look. Not inlined, since compilers cache the address of a thread's variable.
 #[inline(never)]
 pub fn current_again() -> *mut ThreadState {
-    CURRENT.get()
+    LOCALS.with(|l| l.current.get())
 }
 
 /// Returns this thread's copy of `image`'s thread_locals, made at the first use.
@@ -306,7 +353,7 @@ unsafe fn tls_slow(state: *mut ThreadState, image: &Image) -> *mut u8 {
 
 /// Frees this thread's block of an image that is being dropped.
 pub(super) fn forget_image(serial: u64) {
-    let p = CURRENT.get();
+    let p = LOCALS.with(|l| l.current.get());
     if p.is_null() {
         return;
     }
@@ -326,8 +373,7 @@ pub(super) fn forget_image(serial: u64) {
 }
 
 fn key() -> libc::pthread_key_t {
-    static KEY: OnceLock<libc::pthread_key_t> = OnceLock::new();
-    *KEY.get_or_init(|| {
+    *THREADS.key.get_or_init(|| {
         let mut key = 0;
         // SAFETY: fills the local; the destructor has the right type.
         let rc = unsafe { libc::pthread_key_create(&mut key, Some(at_thread_exit)) };
@@ -369,10 +415,10 @@ fn make() -> *mut ThreadState {
         alternate: (0, 0),
     });
     let p = Box::into_raw(state);
-    CURRENT.set(p);
+    LOCALS.with(|l| l.current.set(p));
     // SAFETY: the key exists; the state was just made; the alternate stack is a fresh mapping.
     unsafe {
-        // Set after `CURRENT`: the query allocates, and the guest may provide the allocator.
+        // Set after `current`: the query allocates, and the guest may provide the allocator.
         (*p).stack = stack::own();
         (*p).find_stack_shortage();
         libc::pthread_setspecific(key(), p.cast());
@@ -416,7 +462,7 @@ pub(super) unsafe fn use_signal_stack(state: *mut ThreadState) {
 extern "C" fn at_thread_exit(state: *mut c_void) {
     // SAFETY: `make` stored the pointer on this thread; pthread runs at least four rounds of
     // destructors while values are set again (POSIX, PTHREAD_DESTRUCTOR_ITERATIONS), so the state
-    // lives until the third. Then no reference is left: this thread clears `CURRENT`, and readers
+    // lives until the third. Then no reference is left: this thread clears `current`, and readers
     // of its registry entry were waited for. Its blocks were allocated with their layouts, and no
     // signal handler runs here, so the signal stack is not in use when it is unmapped.
     unsafe {
@@ -426,8 +472,10 @@ extern "C" fn at_thread_exit(state: *mut c_void) {
             libc::pthread_setspecific(key(), state.cast());
             return;
         }
-        CURRENT.set(ptr::null_mut());
-        FAST.with(|cells| cells.iter().for_each(|c| c.set(ptr::null_mut())));
+        LOCALS.with(|l| {
+            l.current.set(ptr::null_mut());
+            l.fast.iter().for_each(|c| c.set(ptr::null_mut()));
+        });
         if !unregister_thread(state) {
             return;
         }

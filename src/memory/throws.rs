@@ -16,8 +16,8 @@
 
 use super::abi;
 use super::func::{StubKind, Stubs};
+use super::thread::LOCALS;
 use super::walk::{self, Registers};
-use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -69,10 +69,6 @@ pub struct Thrown {
     pub position: usize,
 }
 
-thread_local! {
-    static LAST_THROWN: Cell<Option<Thrown>> = const { Cell::new(None) };
-}
-
 unsafe extern "C" {
     fn __cxa_throw();
     fn __cxa_rethrow();
@@ -83,7 +79,7 @@ unsafe extern "C" {
 /// A C++ library's per-thread record (2.2.2 of the ABI).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-struct Globals {
+pub(super) struct Globals {
     /// The innermost caught exception.
     caught: usize,
     /// Number of uncaught exceptions in flight.
@@ -109,20 +105,6 @@ pub(super) struct Shim {
     slot: &'static Slot,
 }
 
-/// The shims of the process's own C++ library: of `__cxa_throw` and `__cxa_rethrow`.
-pub(super) static OWN: [Shim; 2] = [
-    Shim {
-        code: abi::raw_throw,
-        target: __cxa_throw,
-        slot: &SLOTS[0],
-    },
-    Shim {
-        code: abi::raw_rethrow,
-        target: __cxa_rethrow,
-        slot: &SLOTS[0],
-    },
-];
-
 /// A C++ library in the table of those that are searched for a thread's exceptions.
 #[derive(Debug)]
 struct Slot {
@@ -136,13 +118,41 @@ struct Slot {
 
 /// The most libraries of a process at a time.
 const LIBRARIES: usize = 16;
-static SLOTS: [Slot; LIBRARIES] = {
-    let mut slots = [const { Slot::new(false) }; LIBRARIES];
-    slots[0] = Slot::new(true);
-    slots
+
+/// The C++ libraries of a process.
+#[repr(C)]
+pub(super) struct CppLibraries {
+    /// The shims of the process's own library: of `__cxa_throw` and `__cxa_rethrow`. Machine code
+    /// relies on their place at the start.
+    own: [Shim; 2],
+    /// The table; the process's own library comes first.
+    slots: [Slot; LIBRARIES],
+    /// Held while a library is added.
+    adding: Mutex<()>,
+}
+
+/// The C++ libraries of this process, in which programs that were linked with one library share
+/// its record of exceptions.
+pub(super) static CPP_LIBRARIES: CppLibraries = CppLibraries {
+    own: [
+        Shim {
+            code: abi::raw_throw,
+            target: __cxa_throw,
+            slot: &CPP_LIBRARIES.slots[0],
+        },
+        Shim {
+            code: abi::raw_rethrow,
+            target: __cxa_rethrow,
+            slot: &CPP_LIBRARIES.slots[0],
+        },
+    ],
+    slots: {
+        let mut slots = [const { Slot::new(false) }; LIBRARIES];
+        slots[0] = Slot::new(true);
+        slots
+    },
+    adding: Mutex::new(()),
 };
-/// Held while a library is added.
-static ADD: Mutex<()> = Mutex::new(());
 
 impl Slot {
     const fn new(used: bool) -> Slot {
@@ -189,7 +199,8 @@ impl Slot {
 }
 
 fn slots() -> impl Iterator<Item = &'static Slot> {
-    SLOTS.iter().filter(|s| s.used.load(Ordering::Acquire))
+    let slots = CPP_LIBRARIES.slots.iter();
+    slots.filter(|s| s.used.load(Ordering::Acquire))
 }
 
 /// Looks up the functions of the process's own library, since [`uncaught`] must not. Searches the
@@ -198,7 +209,7 @@ fn slots() -> impl Iterator<Item = &'static Slot> {
 pub fn init() {
     let names = [c"_ZSt9terminatev", c"__cxa_throw", c"__cxa_rethrow"];
     let places = [libc::RTLD_NEXT, libc::RTLD_DEFAULT];
-    for (i, end) in SLOTS[0].ends.iter().enumerate() {
+    for (i, end) in CPP_LIBRARIES.slots[0].ends.iter().enumerate() {
         // SAFETY: the name is a C string.
         let address = unsafe { libc::dlsym(places[i / 3], names[i % 3].as_ptr()) };
         end.store(address as usize, Ordering::Release);
@@ -247,8 +258,12 @@ impl Library {
     /// The system has no memory for machine code, or the process holds too many libraries.
     pub fn new(functions: Functions) -> Result<Library, String> {
         let slot = {
-            let _add = ADD.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut free = SLOTS.iter().filter(|s| !s.used.load(Ordering::Acquire));
+            let _add = CPP_LIBRARIES
+                .adding
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let slots = CPP_LIBRARIES.slots.iter();
+            let mut free = slots.filter(|s| !s.used.load(Ordering::Acquire));
             let slot = free.next().ok_or_else(|| {
                 format!("the process already runs {LIBRARIES} programs with their own C++ library; drop one first")
             })?;
@@ -330,16 +345,13 @@ pub fn exception_snapshot(library: Option<&Library>) -> ExceptionSnapshot {
 /// life. Cached, since each call from Rust comes here.
 #[inline]
 fn own_record() -> *mut Globals {
-    thread_local! {
-        static RECORD: Cell<*mut Globals> = const { Cell::new(std::ptr::null_mut()) };
-    }
-    let known = RECORD.get();
+    let known = LOCALS.with(|l| l.cpp_record.get());
     if !known.is_null() {
         return known;
     }
     // SAFETY: the library makes the record at the first use.
     let record = unsafe { __cxa_get_globals() };
-    RECORD.set(record);
+    LOCALS.with(|l| l.cpp_record.set(record));
     record
 }
 
@@ -359,22 +371,25 @@ impl ExceptionSnapshot {
 }
 
 pub(super) extern "C" fn thrown(object: usize, after: usize) {
-    LAST_THROWN.set(Some(Thrown {
+    let thrown = Thrown {
         exception: object - UNWIND,
         position: after - 1,
-    }));
+    };
+    LOCALS.with(|l| l.last_thrown.set(Some(thrown)));
 }
 
 pub(super) extern "C" fn rethrown(after: usize, shim: &Shim) {
-    LAST_THROWN.set(shim.slot.caught().map(|exception| Thrown {
+    let thrown = shim.slot.caught().map(|exception| Thrown {
         exception,
         position: after - 1,
-    }));
+    });
+    LOCALS.with(|l| l.last_thrown.set(thrown));
 }
 
 /// Returns the last exception that compiled code threw on this thread, if it is this one.
 pub fn last_thrown(exception: usize) -> Option<Thrown> {
-    LAST_THROWN.get().filter(|t| t.exception == exception)
+    let last = LOCALS.with(|l| l.last_thrown.get());
+    last.filter(|t| t.exception == exception)
 }
 
 /// Returns the uncaught exception that ends the program, if there is one. Called inside an abort.

@@ -12,7 +12,7 @@
 //!
 //! Slots are never freed, since nothing marks the end of a trampoline's life.
 
-use std::cell::Cell;
+use super::thread::LOCALS;
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -63,7 +63,7 @@ impl Buffer {
 }
 
 /// The slots of all trampolines.
-struct Pool {
+pub(super) struct Pool {
     /// Each slot by the address of its buffer.
     slots: Option<HashMap<usize, usize>>,
     /// The first unused slot's code, and the end of the pages that it lies in.
@@ -75,13 +75,24 @@ struct Pool {
     pages: usize,
 }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool {
-    slots: None,
-    next: 0,
-    end: 0,
-    distance: 0,
-    pages: 1,
-});
+/// The trampolines of a process.
+struct Trampolines {
+    pool: Mutex<Pool>,
+    /// Done once the pool's lock is held over forks.
+    fork_handlers: Once,
+}
+
+/// The trampolines of this process: code that calls one only knows its buffer, not the program.
+static TRAMPOLINES: Trampolines = Trampolines {
+    pool: Mutex::new(Pool {
+        slots: None,
+        next: 0,
+        end: 0,
+        distance: 0,
+        pages: 1,
+    }),
+    fork_handlers: Once::new(),
+};
 
 /// Makes a trampoline in `buffer`: a call of the address that [`adjust`] returns for it reaches
 /// `target` with `chain` in the register of the static chain.
@@ -127,7 +138,8 @@ pub unsafe extern "C" fn adjust(buffer: *const c_void) -> usize {
 }
 
 fn lock() -> MutexGuard<'static, Pool> {
-    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+    let pool = &TRAMPOLINES.pool;
+    pool.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the slot of a buffer, made at the first use. Ends the process if the system refuses
@@ -214,24 +226,23 @@ impl Pool {
     }
 }
 
-thread_local! {
-    /// The pool's lock while this thread forks. Has no destructor, so that a destructor of the
-    /// thread may fork.
-    static HELD: Cell<Option<ManuallyDrop<MutexGuard<'static, Pool>>>> = const { Cell::new(None) };
-}
+/// The pool's lock while a thread forks. Has no destructor, so that a destructor of the thread may
+/// fork.
+pub(super) type HeldPool = ManuallyDrop<MutexGuard<'static, Pool>>;
 
 extern "C" fn before_fork() {
-    HELD.set(Some(ManuallyDrop::new(lock())));
+    let held = Some(ManuallyDrop::new(lock()));
+    LOCALS.with(|l| l.held_trampolines.set(held));
 }
 
 extern "C" fn after_fork() {
-    drop(HELD.take().map(ManuallyDrop::into_inner));
+    let held = LOCALS.with(|l| l.held_trampolines.take());
+    drop(held.map(ManuallyDrop::into_inner));
 }
 
 /// Keeps the pool's lock consistent in children of `fork`.
 fn hold_over_fork() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    TRAMPOLINES.fork_handlers.call_once(|| {
         // SAFETY: the handlers are functions of this library that do not unwind.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
     });

@@ -155,7 +155,21 @@ struct Generated {
     frames: &'static [u8],
 }
 
-static GENERATED: Registry<Generated> = Registry::new();
+/// The knowledge of a process about its code.
+struct CodeTables {
+    generated: Registry<Generated>,
+    /// `_dl_find_object`, if the C library has it.
+    find_object: Hook<FindObject>,
+    /// The range of the binary that contains ompvm.
+    own: OnceBox<std::ops::Range<usize>>,
+}
+
+/// The code of this process: one address space, in which the C library has one list of files.
+static CODE: CodeTables = CodeTables {
+    generated: Registry::new(),
+    find_object: hook!(FindObject),
+    own: OnceBox::new(),
+};
 
 /// The registration of generated code with this module and the C library's unwinder, undone when
 /// dropped.
@@ -181,7 +195,7 @@ pub unsafe fn register(code: (usize, usize), table: (usize, usize)) -> UnwindReg
     unsafe { __register_frame(table.0 as *const c_void) };
     UnwindRegistration {
         table: table.0,
-        _registration: GENERATED.add(Generated {
+        _registration: CODE.generated.add(Generated {
             start: code.0,
             len: code.1,
             frames,
@@ -234,22 +248,21 @@ struct DlFindObject {
 
 type FindObject = unsafe extern "C" fn(usize, *mut DlFindObject) -> i32;
 
-static FIND_OBJECT: Hook<FindObject> = hook!(FindObject);
-
 /// Resolves `_dl_find_object`, since [`walk`] must not call `dlsym`.
 pub fn init() {
     // SAFETY: the name is a C string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) };
     if !found.is_null() {
         // SAFETY: glibc's function of this name has this type (dlfcn.h).
-        FIND_OBJECT.set(unsafe { std::mem::transmute::<*mut libc::c_void, FindObject>(found) });
+        CODE.find_object
+            .set(unsafe { std::mem::transmute::<*mut libc::c_void, FindObject>(found) });
     }
 }
 
 /// Returns the `.eh_frame_hdr` of the file that is loaded at an address, and the end of the mapping
 /// that contains it.
 fn eh_frame_of(address: usize) -> Option<(usize, usize)> {
-    let Some(find) = FIND_OBJECT.get() else {
+    let Some(find) = CODE.find_object.get() else {
         return eh_frame_by_iteration(address);
     };
     // SAFETY: the function fills the record that it gets. Zeroes are valid.
@@ -298,8 +311,9 @@ pub fn object(address: usize) -> std::ops::Range<usize> {
 /// Returns true if an address lies in the binary that contains this code. Does not use the linker's
 /// `etext`: functions may be moved behind it after linking. The first call allocates.
 pub fn is_own_code(address: usize) -> bool {
-    static OURS: OnceBox<std::ops::Range<usize>> = OnceBox::new();
-    let ours = OURS.get_or_init(|| Box::new(object(is_own_code as *const () as usize)));
+    let ours = CODE
+        .own
+        .get_or_init(|| Box::new(object(is_own_code as *const () as usize)));
     ours.contains(&address)
 }
 
@@ -358,7 +372,7 @@ impl<R: Reader> EvaluationStorage<R> for StackStorage {
 /// Returns the entry that describes a position, with its table.
 fn entry(position: usize) -> Option<(Frames, BaseAddresses, FrameDescriptionEntry<Bytes>)> {
     let address = position as u64;
-    let generated = GENERATED.find(|g| {
+    let generated = CODE.generated.find(|g| {
         if position.wrapping_sub(g.start) >= g.len {
             return None;
         }

@@ -12,14 +12,14 @@
 //! Areas are not unmapped: a worker ends with its process. `kmpc::thread` defines the work of a
 //! worker.
 
+use super::stack;
+use super::thread::LOCALS;
 use ompvm_support::limits;
-use std::cell::Cell;
 use std::ffi::{CString, c_void};
 use std::io;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, null_mut};
-use std::sync::OnceLock;
 
 const PAGE: usize = 4096;
 /// Bytes of the stack for signals.
@@ -31,19 +31,14 @@ const OTHER_MAPPINGS: usize = 8 << 10;
 /// Bytes of address space that are left for everything else, if address space is limited.
 const OTHER_SPACE: usize = 32 << 20;
 
-thread_local! {
-    static SIGNALS: Cell<*mut c_void> = const { Cell::new(null_mut()) };
-}
-
 /// Returns the lowest byte of the calling thread's reserved stack for signals; null if it has none.
 pub(super) fn signal_stack() -> *mut c_void {
-    SIGNALS.get()
+    LOCALS.with(|l| l.worker_signals.get())
 }
 
 /// Fails if one more worker would leave the process too few mappings or too little address space.
 fn afford(others: usize) -> Result<(), &'static str> {
-    static MOST: OnceLock<usize> = OnceLock::new();
-    let most = *MOST.get_or_init(|| {
+    let most = *stack::SIZES.most_workers.get_or_init(|| {
         let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
         let all: usize = text.trim().parse().unwrap_or(65_530);
         all.saturating_sub(OTHER_MAPPINGS.min(all / 2)) / MAPPINGS
@@ -77,7 +72,7 @@ pub fn spawn<F: FnOnce() + Send + 'static>(
     extern "C" fn go<F: FnOnce()>(start: *mut c_void) -> *mut c_void {
         // SAFETY: `spawn` made the box for this thread alone.
         let start = *unsafe { Box::from_raw(start.cast::<Start<F>>()) };
-        SIGNALS.set(start.signals);
+        LOCALS.with(|l| l.worker_signals.set(start.signals));
         // SAFETY: the name is a C string; the system refuses a name that is too long.
         unsafe { libc::pthread_setname_np(libc::pthread_self(), start.name.as_ptr()) };
         // A panic was reported when it happened.

@@ -8,10 +8,9 @@
 
 use crate::activation::{self, Activation};
 use crate::func::{FuncRef, HOST_TAG, HostEntry};
+use crate::hooks::HOOKS;
 use crate::jump;
 use crate::thread::{HEADER, ThreadState};
-use ompvm_support::hook;
-use ompvm_support::hook::Hook;
 use std::arch::global_asm;
 use std::ffi::c_void;
 
@@ -45,11 +44,9 @@ pub struct NativeFrame {
 /// [`super::CallPlan::read_args`]), runs it, writes its result to the frame.
 pub type EntryHook = extern "C-unwind" fn(&FuncRef, &mut NativeFrame);
 
-static ENTRY_HOOK: Hook<EntryHook> = hook!(EntryHook);
-
 /// Registers the hook that runs guest functions called from native code.
 pub fn set_entry_hook(hook: EntryHook) {
-    ENTRY_HOOK.set(hook);
+    HOOKS.entry.set(hook);
 }
 
 extern "C-unwind" fn dispatch(datum: usize, frame: &mut NativeFrame) {
@@ -60,7 +57,7 @@ extern "C-unwind" fn dispatch(datum: usize, frame: &mut NativeFrame) {
     }
     // SAFETY: the stub's owner keeps the function alive.
     let func = unsafe { &*(datum as *const FuncRef) };
-    let Some(hook) = ENTRY_HOOK.get() else {
+    let Some(hook) = HOOKS.entry.get() else {
         ompvm_support::bug!("a guest function was called before the interpreter was there");
     };
     hook(func, frame);

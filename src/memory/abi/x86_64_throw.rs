@@ -92,7 +92,7 @@ global_asm!(
     ".cfi_endproc",
     ".size ompvm_boundary_rethrow_with, . - ompvm_boundary_rethrow_with",
     ".size ompvm_boundary_rethrow, . - ompvm_boundary_rethrow",
-    own = sym throws::OWN,
+    own = sym throws::CPP_LIBRARIES,
     shim = const size_of::<throws::Shim>(),
     throw = sym throws::thrown,
     rethrow = sym throws::rethrown,

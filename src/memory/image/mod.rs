@@ -195,6 +195,7 @@ impl Image {
                 plan: OnceBox::new(),
             })
             .collect();
+        /// The next serial number: threads cache blocks of images of the whole process by it.
         static SERIAL: AtomicU64 = AtomicU64::new(1);
         let mut image = Arc::new(Image {
             funcs,
