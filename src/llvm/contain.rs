@@ -14,18 +14,18 @@
 //! corrupted memory that others use.
 
 use super::guard;
+use super::process::{LLVM, LOCALS, OWNED};
 use super::raw::take_message;
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use ompvm_support::clock::thread_time;
 use ompvm_support::{fault_alloc, limits};
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::{null, null_mut};
-use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
 /// Sizes of a coroutine's stack including its guard, in bytes: LLVM recurses deeply. Only touched
@@ -61,7 +61,7 @@ unsafe extern "C" {
 }
 
 /// A stack for coroutines.
-struct CoroutineStack {
+pub(crate) struct CoroutineStack {
     start: usize,
     size: usize,
 }
@@ -110,7 +110,7 @@ unsafe impl Stack for CoroutineStack {
 }
 
 /// State of one run.
-struct Contained {
+pub(crate) struct Contained {
     /// The yielder that leaves the coroutine; null before it begins.
     yielder: Cell<*const Yielder<(), ()>>,
     /// The reason for leaving; 0 while the coroutine runs.
@@ -121,18 +121,14 @@ struct Contained {
     passes: Cell<*const c_void>,
 }
 
-thread_local! {
-    /// The run on this thread, while LLVM may be left.
-    static CURRENT: Cell<*const Contained> = const { Cell::new(null()) };
-    /// The stack of this thread's last run.
-    static SPARE: RefCell<Option<CoroutineStack>> = const { RefCell::new(None) };
-    /// The signal stack for faults after a stack overflow.
-    static HANDLERS: OnceCell<guard::SignalStack> = const { OnceCell::new() };
+/// Sets the run on this thread that may be left.
+fn set_current(contained: *const Contained) {
+    LOCALS.with(|l| l.contained.set(contained));
 }
 
 /// Leaves this thread's coroutine for good. Async-signal-safe.
 fn leave(current: &Contained, cause: c_int) -> ! {
-    CURRENT.set(null());
+    set_current(null());
     current.cause.set(cause);
     // SAFETY: the function only reads a variable of this thread.
     current.passes.set(unsafe { ompvm_running_passes() });
@@ -146,7 +142,7 @@ fn leave(current: &Contained, cause: c_int) -> ! {
 /// Returns the run that may be left here.
 fn current() -> Option<&'static Contained> {
     // SAFETY: `run` set the pointer to a value that outlives it: `run` resets the pointer first.
-    unsafe { CURRENT.get().as_ref() }
+    unsafe { LOCALS.with(|l| l.contained.get()).as_ref() }
 }
 
 /// Leaves LLVM after a fatal error; returns if nothing is contained.
@@ -196,13 +192,10 @@ fn libc_code() -> (usize, usize) {
             1
         }
     }
-    static CODE: OnceLock<(usize, usize)> = OnceLock::new();
-    *CODE.get_or_init(|| {
-        let mut found = (0, 0);
-        // SAFETY: the callback has the expected type and writes to a local that outlives the call.
-        unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut found).cast()) };
-        found
-    })
+    let mut found = (0, 0);
+    // SAFETY: the callback has the expected type and writes to a local that outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut found).cast()) };
+    found
 }
 
 /// Handles the timer's signal: leaves LLVM unless the thread is inside the C library, in which case
@@ -223,16 +216,13 @@ extern "C" fn on_time(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
         }
         return;
     }
-    let (start, end) = *CODE_KNOWN.get().unwrap_or(&(0, usize::MAX));
+    let (start, end) = *LLVM.libc_code.get().unwrap_or(&(0, usize::MAX));
     if let Some(current) = current()
         && !(start..end).contains(&pc)
     {
         leave(current, signal);
     }
 }
-
-/// The result of [`libc_code`], for the signal handler.
-static CODE_KNOWN: OnceLock<(usize, usize)> = OnceLock::new();
 
 /// A timer of this thread's processor time, with its signal unblocked.
 struct Timer {
@@ -242,9 +232,8 @@ struct Timer {
 
 impl Timer {
     fn start(limit: Duration) -> Option<Timer> {
-        static ONCE: Once = Once::new();
-        ONCE.call_once(|| {
-            let _ = CODE_KNOWN.set(libc_code());
+        LLVM.timer_handler.call_once(|| {
+            let _ = LLVM.libc_code.set(libc_code());
             // SAFETY: all-zero is a valid `sigaction`, which is filled in before use; the handler
             // has the type that SA_SIGINFO requires.
             unsafe {
@@ -328,17 +317,17 @@ fn run_with_handlers<T>(
     handlers: fn() -> Option<guard::HandlerGuard>,
     work: impl FnOnce() -> T,
 ) -> Result<T, Failure> {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    LLVM.memory_handlers.call_once(|| {
         guard::install_fatal_handler();
         fault_alloc::on_out_of_memory(ompvm_out_of_memory);
         // SAFETY: the function only registers a callback, and has no preconditions.
         unsafe { ompvm_handle_bad_alloc() };
     });
-    HANDLERS.with(|h| {
-        h.get_or_init(guard::SignalStack::new);
+    let area = OWNED.with(|owned| {
+        owned.signal_stack.get_or_init(guard::SignalStack::new);
+        owned.spare_stack.take()
     });
-    let area = SPARE.take().or_else(CoroutineStack::new);
+    let area = area.or_else(CoroutineStack::new);
     let Some(area) = area else {
         return Err(Failure {
             why: "no memory for LLVM's stack".into(),
@@ -356,16 +345,16 @@ fn run_with_handlers<T>(
     // SAFETY: the function only reads a variable of this thread.
     let before = unsafe { ompvm_running_passes() };
     let mut result: Option<std::thread::Result<T>> = None;
-    let outer = CURRENT.get();
+    let outer = LOCALS.with(|l| l.contained.get());
     // SAFETY: the values that the coroutine borrows live in this function and outlive the
     // coroutine, which either finishes or is abandoned below.
     let mut coroutine: Coroutine<(), (), (), CoroutineStack> = unsafe {
         let (contained, result) = (&raw const contained, &raw mut result);
         Coroutine::with_stack_unchecked(area, move |yielder, ()| {
             (*contained).yielder.set(yielder);
-            CURRENT.set(contained);
+            set_current(contained);
             let value = catch_unwind(AssertUnwindSafe(work));
-            CURRENT.set(null());
+            set_current(null());
             *result = Some(value);
         })
     };
@@ -374,10 +363,11 @@ fn run_with_handlers<T>(
         let _timer = Timer::start(limit);
         coroutine.resume(())
     };
-    CURRENT.set(outer);
+    set_current(outer);
     match done {
         CoroutineResult::Return(()) => {
-            SPARE.set(Some(coroutine.into_stack()));
+            let stack = coroutine.into_stack();
+            OWNED.with(|owned| owned.spare_stack.replace(Some(stack)));
             match result {
                 Some(Ok(value)) => return Ok(value),
                 Some(Err(panic)) => resume_unwind(panic),
@@ -405,10 +395,7 @@ fn run_with_handlers<T>(
 
 /// Describes the passes that were running when LLVM was left, and removes them from LLVM's list.
 fn describe(from: *const c_void, to: *const c_void) -> String {
-    thread_local! {
-        static DESCRIBING: Cell<bool> = const { Cell::new(false) };
-    }
-    if DESCRIBING.replace(true) {
+    if LOCALS.with(|l| l.describing.replace(true)) {
         return String::new();
     }
     // Contained, too, because a crash may have corrupted the entries.
@@ -416,7 +403,7 @@ fn describe(from: *const c_void, to: *const c_void) -> String {
     let text = run(Duration::from_secs(1), || unsafe {
         take_message(ompvm_describe_passes(from, to))
     });
-    DESCRIBING.set(false);
+    LOCALS.with(|l| l.describing.set(false));
     // SAFETY: `to` was the head of this thread's list before the abandoned coroutine began, and is
     // live.
     unsafe { ompvm_restore_passes(to) };

@@ -9,13 +9,12 @@
 //! Destructors of objects constructed late are not registered: nobody needs them, and they would
 //! run before exit handlers that the guest registered earlier and that may still need LLVM.
 
-use std::cell::Cell;
+use super::process::{LLVM, LOCALS};
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::Once;
 
 type Constructor = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char);
 
-/// Makes the section exist, without contents.
+/// Makes the section exist, without contents: the executable has one.
 #[used]
 #[unsafe(link_section = "llvm_constructors")]
 static NOTHING: Option<Constructor> = None;
@@ -27,27 +26,21 @@ unsafe extern "C" {
     static STOP: [Option<Constructor>; 0];
 }
 
-thread_local! {
-    static CONSTRUCTING: Cell<bool> = const { Cell::new(false) };
-}
-
-static ONCE: Once = Once::new();
-
 /// Returns true if this process has used LLVM.
 pub(super) fn started() -> bool {
-    ONCE.is_completed()
+    LLVM.constructors.is_completed()
 }
 
 /// Runs LLVM's constructors once. Must be called before anything else of LLVM.
 pub(super) fn start() {
-    ONCE.call_once(|| {
+    LLVM.constructors.call_once(|| {
         std::hint::black_box(&NOTHING);
         let start = (&raw const START).cast::<Option<Constructor>>();
         let stop = (&raw const STOP).cast::<Option<Constructor>>();
         // SAFETY: the linker's symbols bound a section of pointers to constructors and nulls; each
         // constructor is called once, as the C library would call it.
         unsafe {
-            CONSTRUCTING.set(true);
+            LOCALS.with(|l| l.constructing.set(true));
             let mut at = start;
             while at < stop {
                 if let Some(constructor) = at.read() {
@@ -55,7 +48,7 @@ pub(super) fn start() {
                 }
                 at = at.add(1);
             }
-            CONSTRUCTING.set(false);
+            LOCALS.with(|l| l.constructing.set(false));
         }
     });
 }
@@ -76,7 +69,7 @@ pub unsafe extern "C" fn __wrap___cxa_atexit(
     // Destructors with a library handle are LLVM's, also when an object is constructed on first
     // use: a compilation that is under way at exit needs the object until the end. The guest's have
     // no handle.
-    if CONSTRUCTING.get() || !library.is_null() {
+    if LOCALS.with(|l| l.constructing.get()) || !library.is_null() {
         return 0;
     }
     // SAFETY: the C library's function has this type, and the arguments are passed on under the

@@ -11,15 +11,16 @@
 //! so during a read (each would take the other for its predecessor).
 
 use super::contain;
+use super::process::{LLVM, LOCALS};
 use super::raw::{copy_cstr, llvm};
 use ompvm_support::{internal_work, limits};
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::os::unix::thread::JoinHandleExt;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Size of the thread's stack, in bytes: LLVM recurses on deeply nested types and expressions.
@@ -52,7 +53,7 @@ const TICK: Duration = Duration::from_millis(20);
 /// State shared by worker and caller. `outcome` is 0 while the worker runs, then one of the
 /// constants above or a signal number; `stop` is the outcome that the caller asks for when it
 /// interrupts the worker.
-struct Shared {
+pub(crate) struct Shared {
     done: UnsafeCell<libc::sem_t>,
     outcome: AtomicI32,
     stop: AtomicI32,
@@ -133,9 +134,10 @@ impl ResourceLimits {
     }
 }
 
-thread_local! {
-    /// The state that a worker thread reports to.
-    static CURRENT: Cell<*const Shared> = const { Cell::new(null()) };
+/// Returns the state that this thread reports to, if it is a worker; null otherwise.
+/// Async-signal-safe.
+fn current() -> *const Shared {
+    LOCALS.with(|l| l.worker.get())
 }
 
 /// Blocks all signals on this thread, so that others receive the program's. Async-signal-safe.
@@ -161,7 +163,7 @@ fn sleep_forever() -> ! {
 extern "C" fn on_fatal(reason: *const c_char) {
     let reason = copy_cstr(reason);
     contain::on_fatal(&reason);
-    let current = CURRENT.get();
+    let current = current();
     if current.is_null() {
         eprintln!("ompvm: LLVM gave up: {reason}");
         // SAFETY: `_exit` has no preconditions; LLVM is about to end the process as well.
@@ -175,27 +177,46 @@ extern "C" fn on_fatal(reason: *const c_char) {
 }
 
 /// The handlers to restore, while `users` is not zero.
-struct Handlers {
+struct Replaced {
     users: usize,
     old: [Option<libc::sigaction>; SIGNALS.len()],
 }
 
-static HANDLERS: Mutex<Handlers> = Mutex::new(Handlers {
-    users: 0,
-    old: [None; SIGNALS.len()],
-});
+/// The handlers in front of the program's.
+pub(crate) struct SignalHandlers {
+    replaced: Mutex<Replaced>,
+    /// Copies of the old handlers that `on_signal` may read without the lock.
+    old: UnsafeCell<[MaybeUninit<libc::sigaction>; SIGNALS.len()]>,
+    /// Address of the fault handler that calls [`contain::on_fault`] first; 0 if there is none.
+    fault_handler: AtomicUsize,
+}
 
-/// Copies of the old handlers that `on_signal` may read without the lock.
-struct OldActions(UnsafeCell<[MaybeUninit<libc::sigaction>; SIGNALS.len()]>);
-// SAFETY: written under the lock of `HANDLERS` before the handler that reads it is installed.
-unsafe impl Sync for OldActions {}
-static OLD: OldActions = OldActions(UnsafeCell::new(
-    [const { MaybeUninit::uninit() }; SIGNALS.len()],
-));
+// SAFETY: `old` is written under the lock of `replaced` before the handler that reads it is
+// installed; the other fields are `Sync` by themselves.
+unsafe impl Sync for SignalHandlers {}
+
+impl SignalHandlers {
+    /// Returns the handlers of a process that has installed none.
+    pub(crate) const fn new() -> SignalHandlers {
+        SignalHandlers {
+            replaced: Mutex::new(Replaced {
+                users: 0,
+                old: [None; SIGNALS.len()],
+            }),
+            old: UnsafeCell::new([const { MaybeUninit::uninit() }; SIGNALS.len()]),
+            fault_handler: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// Returns the handlers of this process.
+fn handlers() -> &'static SignalHandlers {
+    &LLVM.signal_handlers
+}
 
 extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     contain::on_fault(signal);
-    let current = CURRENT.get();
+    let current = current();
     if !current.is_null() {
         // SAFETY: `run` set the pointer on this very thread to a value that it keeps alive, and all
         // calls here are async-signal-safe.
@@ -208,13 +229,13 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     let Some(index) = SIGNALS.iter().position(|&s| s == signal) else {
         return;
     };
-    // SAFETY: this handler is installed only after its entry of `OLD` was written; the old handler
+    // SAFETY: this handler is installed only after its entry of `old` was written; the old handler
     // is called with the arguments it was registered for.
     unsafe {
-        let old = (*OLD.0.get())[index].assume_init_ref();
+        let old = (*handlers().old.get())[index].assume_init_ref();
         match old.sa_sigaction {
             libc::SIG_IGN => {}
-            ours if ours == FAULT_HANDLER.load(Ordering::Acquire) => {
+            ours if ours == handlers().fault_handler.load(Ordering::Acquire) => {
                 let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
                     std::mem::transmute(ours);
                 handler(signal, info, context);
@@ -237,8 +258,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
 
 /// Installs the handler for LLVM's fatal errors.
 pub(super) fn install_fatal_handler() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    LLVM.fatal_handler.call_once(|| {
         llvm!(error_handling::LLVMInstallFatalErrorHandler(Some(on_fatal)));
     });
 }
@@ -261,7 +281,7 @@ pub(super) fn install_in_front() -> Option<HandlerGuard> {
     let expected = |signal: &c_int| {
         // `on_signal` does not count: it is removed when another thread is done.
         let now = handler(*signal);
-        now != 0 && now == FAULT_HANDLER.load(Ordering::Acquire)
+        now != 0 && now == handlers().fault_handler.load(Ordering::Acquire)
     };
     (!FAULTS.iter().all(expected)).then(HandlerGuard::start)
 }
@@ -269,22 +289,20 @@ pub(super) fn install_in_front() -> Option<HandlerGuard> {
 /// Signals that crashes of LLVM raise and for which ompvm has a handler while the program runs.
 const FAULTS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGABRT];
 
-/// Address of the fault handler that calls [`contain::on_fault`] first.
-static FAULT_HANDLER: AtomicUsize = AtomicUsize::new(0);
-
 /// Registers the fault handler that calls [`contain::on_fault`] first.
 pub fn register_fault_handler(handler: usize) {
-    FAULT_HANDLER.store(handler, Ordering::Release);
+    handlers().fault_handler.store(handler, Ordering::Release);
 }
 
 impl HandlerGuard {
     fn start() -> Self {
         install_fatal_handler();
-        let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
-        handlers.users += 1;
+        let replaced = &handlers().replaced;
+        let mut replaced = replaced.lock().unwrap_or_else(PoisonError::into_inner);
+        replaced.users += 1;
         for (index, &signal) in SIGNALS.iter().enumerate() {
             if let Some(old) = install(index, signal) {
-                handlers.old[index] = Some(old);
+                replaced.old[index] = Some(old);
             }
         }
         HandlerGuard
@@ -292,7 +310,7 @@ impl HandlerGuard {
 }
 
 fn install(index: usize, signal: c_int) -> Option<libc::sigaction> {
-    // SAFETY: `sigaction` is plain data that is filled in before use; `OLD` is written under the
+    // SAFETY: `sigaction` is plain data that is filled in before use; `old` is written under the
     // lock, before the handler that reads it can run.
     unsafe {
         let mut old: libc::sigaction = MaybeUninit::zeroed().assume_init();
@@ -303,7 +321,7 @@ fn install(index: usize, signal: c_int) -> Option<libc::sigaction> {
         if old.sa_sigaction == on_signal as *const () as usize {
             return None;
         }
-        (*OLD.0.get())[index].write(old);
+        (*handlers().old.get())[index].write(old);
         let mut new: libc::sigaction = MaybeUninit::zeroed().assume_init();
         new.sa_sigaction = on_signal as *const () as usize;
         new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
@@ -315,13 +333,14 @@ fn install(index: usize, signal: c_int) -> Option<libc::sigaction> {
 
 impl Drop for HandlerGuard {
     fn drop(&mut self) {
-        let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
-        handlers.users -= 1;
-        if handlers.users > 0 {
+        let replaced = &handlers().replaced;
+        let mut replaced = replaced.lock().unwrap_or_else(PoisonError::into_inner);
+        replaced.users -= 1;
+        if replaced.users > 0 {
             return;
         }
         for (index, &signal) in SIGNALS.iter().enumerate() {
-            let Some(old) = handlers.old[index].take() else {
+            let Some(old) = replaced.old[index].take() else {
                 continue;
             };
             // SAFETY: `sigaction` is plain data; the old action is restored only if `on_signal` is
@@ -338,7 +357,7 @@ impl Drop for HandlerGuard {
 }
 
 /// A stack for signal handlers of this thread. Dropping it restores the earlier one.
-pub(super) struct SignalStack {
+pub(crate) struct SignalStack {
     memory: *mut c_void,
     old: libc::stack_t,
 }
@@ -380,7 +399,7 @@ struct ReportFinish(Arc<Shared>);
 
 impl Drop for ReportFinish {
     fn drop(&mut self) {
-        CURRENT.set(null());
+        LOCALS.with(|l| l.worker.set(null()));
         self.0.post(FINISHED);
     }
 }
@@ -426,7 +445,7 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
         .stack_size(limits::reserve(STACK, 64, 8 << 20))
         .spawn(move || {
             let _stack = SignalStack::new();
-            CURRENT.set(Arc::as_ptr(&of_worker));
+            LOCALS.with(|l| l.worker.set(Arc::as_ptr(&of_worker)));
             let finish = ReportFinish(of_worker);
             internal_work::enter_for_thread_life();
             let (value, later) = work().unzip();

@@ -9,7 +9,7 @@
 //! There is no allocator of ompvm's own, because the C++ library allocates for LLVM, and LLVM for
 //! it.
 
-use std::cell::Cell;
+use super::process::LOCALS;
 use std::ffi::c_void;
 use std::hint::black_box;
 
@@ -21,15 +21,12 @@ const BLOCK: usize = 120 << 10;
 /// Size of a block that holds LLVM's subtarget tables (490 KiB).
 const TABLES: usize = 560 << 10;
 
-thread_local! {
-    static DONE: Cell<bool> = const { Cell::new(false) };
-}
-
 /// Extends the calling thread's heap on the first call.
 pub(super) fn extend() {
     // SAFETY: both calls have no preconditions.
     let first = unsafe { libc::getpid() == libc::gettid() };
-    if DONE.replace(true) || first || !cfg!(target_env = "gnu") {
+    let again = LOCALS.with(|l| l.heap_extended.replace(true));
+    if again || first || !cfg!(target_env = "gnu") {
         return;
     }
     let mut blocks = [std::ptr::null_mut::<c_void>(); ROOM / BLOCK];

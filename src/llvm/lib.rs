@@ -35,6 +35,7 @@ pub mod orc;
 mod parallel_read;
 mod parse;
 pub mod passes;
+mod process;
 mod raw;
 mod reader;
 mod shim;
@@ -173,9 +174,8 @@ pub fn version() -> (u32, u32, u32) {
 
 /// Registers LLVM's code generator for this architecture once.
 fn initialize_target() {
-    static TARGET: std::sync::Once = std::sync::Once::new();
     deferred_init::start();
-    TARGET.call_once(|| {
+    process::LLVM.host_target.call_once(|| {
         llvm!(target::LLVMInitializeX86TargetInfo());
         llvm!(target::LLVMInitializeX86Target());
         llvm!(target::LLVMInitializeX86TargetMC());
@@ -187,9 +187,8 @@ fn initialize_target() {
 
 /// Registers LLVM's code generator for NVIDIA GPUs once.
 fn initialize_nvptx() {
-    static TARGET: std::sync::Once = std::sync::Once::new();
     deferred_init::start();
-    TARGET.call_once(|| {
+    process::LLVM.nvptx_target.call_once(|| {
         llvm!(target::LLVMInitializeNVPTXTargetInfo());
         llvm!(target::LLVMInitializeNVPTXTarget());
         llvm!(target::LLVMInitializeNVPTXTargetMC());

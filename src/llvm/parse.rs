@@ -18,7 +18,6 @@ use ompvm_support::error::Error;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::Once;
 
 /// A module together with the context that owns it.
 pub(super) struct Parsed {
@@ -52,10 +51,9 @@ extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
 
 /// Sets LLVM's process-wide options once, and extends this thread's heap.
 fn configure() {
-    static ONCE: Once = Once::new();
     super::deferred_init::start();
     super::heap_growth::extend();
-    ONCE.call_once(|| {
+    super::process::LLVM.reader_options.call_once(|| {
         let mut args = vec![
             c"ompvm".as_ptr(),
             c"-disable-auto-upgrade-debug-info".as_ptr(),

@@ -5,14 +5,14 @@
 //! their own ([`CacheEntry::put_bytes`]): profiles, kernels, archive members.
 
 use super::key::Key;
-use super::{Cache, DAMAGED, MODULES, OBJECTS, STORED, count, evict, file, note, partial};
+use super::{Cache, USAGE, count, evict, file, note, partial};
 use crate::native::{CompileRequest, Level, Object};
 use ompvm_ir::serialized;
 use ompvm_ir::{GlobalRef, Module};
 use serde_bytes::{ByteBuf, Bytes};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 /// Name of the module's file.
@@ -55,7 +55,7 @@ impl CacheEntry {
     pub fn module(&self) -> Option<Module> {
         let module = serialized::load(self.get(MODULE)?);
         match module {
-            Some(_) => count(&MODULES),
+            Some(_) => count(&USAGE.modules),
             None => self.drop_damaged(&self.folder.join(MODULE)),
         }
         self.mark_used();
@@ -106,7 +106,7 @@ impl CacheEntry {
         if stored.request_hash != request_hash {
             return None;
         }
-        count(&OBJECTS);
+        count(&USAGE.objects);
         let names = |list: Vec<(u32, String)>| -> Vec<(usize, String)> {
             list.into_iter().map(|(n, s)| (n as usize, s)).collect()
         };
@@ -217,7 +217,7 @@ impl CacheEntry {
     }
 
     fn drop_damaged(&self, path: &Path) {
-        count(&DAMAGED);
+        count(&USAGE.damaged);
         // If it cannot be removed, it is found damaged again.
         let _ = fs::remove_file(path);
     }
@@ -238,8 +238,7 @@ impl CacheEntry {
     }
 
     fn write_file(&self, name: &str, file: &[u8]) -> bool {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let number = USAGE.next_file.fetch_add(1, Ordering::Relaxed);
         let me = std::process::id();
         let path = self.folder.join(format!("{UNFINISHED}{me}-{number}"));
         let done = self
@@ -248,7 +247,7 @@ impl CacheEntry {
             .and_then(|()| partial::write(&path, &self.folder.join(name), file));
         match done {
             Ok(true) => {
-                count(&STORED);
+                count(&USAGE.stored);
                 true
             }
             // The process has ended in the meantime.

@@ -138,15 +138,34 @@ pub struct CacheCounts {
     pub note: Option<String>,
 }
 
-static MODULES: AtomicU64 = AtomicU64::new(0);
-static OBJECTS: AtomicU64 = AtomicU64::new(0);
-static COMPILED: AtomicU64 = AtomicU64::new(0);
-static STORED: AtomicU64 = AtomicU64::new(0);
-static DAMAGED: AtomicU64 = AtomicU64::new(0);
-static NOTE: Mutex<Option<String>> = Mutex::new(None);
+/// The use that a process makes of its caches; [`CacheCounts`] documents the counters.
+struct Usage {
+    modules: AtomicU64,
+    objects: AtomicU64,
+    compiled: AtomicU64,
+    stored: AtomicU64,
+    damaged: AtomicU64,
+    note: Mutex<Option<String>>,
+    /// Number of the next unfinished file: names are unique in the process.
+    next_file: AtomicU64,
+    unfinished: partial::UnfinishedFiles,
+}
+
+/// The use of this process, which ends once for all its programs: `--stats` then shows the sums,
+/// and unfinished files are removed.
+static USAGE: Usage = Usage {
+    modules: AtomicU64::new(0),
+    objects: AtomicU64::new(0),
+    compiled: AtomicU64::new(0),
+    stored: AtomicU64::new(0),
+    damaged: AtomicU64::new(0),
+    note: Mutex::new(None),
+    next_file: AtomicU64::new(0),
+    unfinished: partial::UnfinishedFiles::new(),
+};
 
 fn note(text: impl Into<String>) {
-    *NOTE.lock() = Some(text.into());
+    *USAGE.note.lock() = Some(text.into());
 }
 
 fn count(counter: &AtomicU64) {
@@ -155,19 +174,19 @@ fn count(counter: &AtomicU64) {
 
 /// Counts an object that was not found and had to be compiled.
 pub fn compiled() {
-    count(&COMPILED);
+    count(&USAGE.compiled);
 }
 
 /// Returns the statistics so far.
 pub fn counts() -> CacheCounts {
     let get = |c: &AtomicU64| c.load(Ordering::Relaxed);
     CacheCounts {
-        modules: get(&MODULES),
-        objects: get(&OBJECTS),
-        compiled: get(&COMPILED),
-        stored: get(&STORED),
-        damaged: get(&DAMAGED),
+        modules: get(&USAGE.modules),
+        objects: get(&USAGE.objects),
+        compiled: get(&USAGE.compiled),
+        stored: get(&USAGE.stored),
+        damaged: get(&USAGE.damaged),
         llvm: super::deferred_init::started(),
-        note: NOTE.lock().clone(),
+        note: USAGE.note.lock().clone(),
     }
 }

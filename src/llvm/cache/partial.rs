@@ -8,6 +8,7 @@
 //! A process that is killed leaves such files; they are removed when the cache is trimmed. A child
 //! of `fork` takes no part: the lock may be held or awaited by threads that only the parent has.
 
+use super::USAGE;
 use ompvm_support::file_limit::NoSizeSignal;
 use parking_lot::Mutex;
 use std::fs::{self, File};
@@ -16,14 +17,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// The registered files.
-static FILES: Mutex<Files> = Mutex::new(Files {
-    open: Vec::new(),
-    ended: false,
-});
+/// The files that a process is writing.
+pub(super) struct UnfinishedFiles {
+    files: Mutex<Files>,
+    /// The first process that wrote, stored before the lock is taken; 0 if none.
+    writer: AtomicU32,
+}
 
-/// The first process that wrote, stored before the lock is taken; 0 if none.
-static WRITER: AtomicU32 = AtomicU32::new(0);
+impl UnfinishedFiles {
+    /// Returns the files of a process that has written none.
+    pub(super) const fn new() -> UnfinishedFiles {
+        UnfinishedFiles {
+            files: Mutex::new(Files {
+                open: Vec::new(),
+                ended: false,
+            }),
+            writer: AtomicU32::new(0),
+        }
+    }
+}
 
 /// Bound on the wait at process end for a thread that is opening a file.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
@@ -40,9 +52,10 @@ struct Files {
 /// Returns the system's error for the file.
 pub fn write(unfinished: &Path, place: &Path, bytes: &[u8]) -> io::Result<bool> {
     // Fails if a process is already stored, which is as good.
-    let _ = WRITER.compare_exchange(0, std::process::id(), Ordering::AcqRel, Ordering::Relaxed);
+    let UnfinishedFiles { files, writer } = &USAGE.unfinished;
+    let _ = writer.compare_exchange(0, std::process::id(), Ordering::AcqRel, Ordering::Relaxed);
     let mut file = {
-        let mut files = FILES.lock();
+        let mut files = files.lock();
         if files.ended {
             return Ok(false);
         }
@@ -56,7 +69,7 @@ pub fn write(unfinished: &Path, place: &Path, bytes: &[u8]) -> io::Result<bool> 
         file.write_all(bytes)
     };
     let done = done.and_then(|()| fs::rename(unfinished, place));
-    let mut files = FILES.lock();
+    let mut files = files.lock();
     files.open.retain(|path| path != unfinished);
     match done {
         Err(_) if files.ended => Ok(false),
@@ -70,7 +83,7 @@ pub fn abandon() {
     if is_inherited() {
         return;
     }
-    let Some(mut files) = FILES.try_lock_for(LOCK_TIMEOUT) else {
+    let Some(mut files) = USAGE.unfinished.files.try_lock_for(LOCK_TIMEOUT) else {
         return;
     };
     files.ended = true;
@@ -82,13 +95,13 @@ pub fn abandon() {
 
 /// Returns true if the list belongs to a process that this one was forked from.
 fn is_inherited() -> bool {
-    let writer = WRITER.load(Ordering::Acquire);
+    let writer = USAGE.unfinished.writer.load(Ordering::Acquire);
     writer != 0 && writer != std::process::id()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FILES, LOCK_TIMEOUT, abandon, write};
+    use super::{LOCK_TIMEOUT, USAGE, abandon, write};
     use std::time::Instant;
 
     #[test]
@@ -97,7 +110,7 @@ mod tests {
         let place = dir.path().join("entry");
         assert!(write(&dir.path().join("unfinished"), &place, b"bytes").unwrap());
         assert_eq!(std::fs::read(&place).unwrap(), b"bytes");
-        let held = FILES.lock();
+        let held = USAGE.unfinished.files.lock();
         // SAFETY: the child only tries a lock, reads the clock and ends.
         let child = unsafe { libc::fork() };
         if child == 0 {

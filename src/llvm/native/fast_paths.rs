@@ -7,17 +7,16 @@
 
 use super::target_attributes;
 use crate::handles::{Function, Linkage, Module};
+use crate::process::LLVM;
 use hashbrown::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 const BITCODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/entries.bc"));
 const PREFIX: &str = "short_";
 
-static DISABLED: AtomicBool = AtomicBool::new(false);
-
 /// Disables the fast paths for all further units: a tool is to see every call of the runtime.
 pub fn disable() {
-    DISABLED.store(true, Ordering::Relaxed);
+    LLVM.no_fast_paths.store(true, Ordering::Relaxed);
 }
 
 /// Fast paths that calls may use instead of the runtime's entries.
@@ -36,7 +35,7 @@ pub(super) struct FastPaths<'m> {
 /// Returns a sentence if LLVM refuses the embedded bitcode.
 pub(super) fn link(module: Module<'_>) -> Result<FastPaths<'_>, String> {
     let mut entries = FastPaths::default();
-    if BITCODE.is_empty() || DISABLED.load(Ordering::Relaxed) || !uses_runtime(module) {
+    if BITCODE.is_empty() || LLVM.no_fast_paths.load(Ordering::Relaxed) || !uses_runtime(module) {
         return Ok(entries);
     }
     if !module.link_bitcode(BITCODE) {

@@ -22,16 +22,15 @@
 use super::{CompileError, Level};
 use crate::deferred_init;
 use crate::heap_growth;
+use crate::process::{LLVM, OWNED};
 use crate::raw::{llvm, take_buffer, take_message};
 use crate::shim;
 use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::*;
-use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::ptr::null_mut;
 use std::rc::Rc;
-use std::sync::OnceLock;
 
 /// LLVM's process-wide options for generated code.
 ///
@@ -152,7 +151,7 @@ pub(crate) fn optimize(
 /// LLVM's code generator for this processor, owned by the calling thread.
 pub(crate) struct HostMachine(Rc<Generator>);
 
-struct Generator(LLVMTargetMachineRef);
+pub(crate) struct Generator(LLVMTargetMachineRef);
 
 impl Drop for Generator {
     fn drop(&mut self) {
@@ -160,16 +159,10 @@ impl Drop for Generator {
     }
 }
 
-thread_local! {
-    /// The thread's code generators, for position-dependent and position-independent code. Creating
-    /// one and its tables takes longer than compiling a small unit.
-    static GENERATORS: RefCell<[Option<Rc<Generator>>; 2]> = const { RefCell::new([None, None]) };
-}
-
 /// Drops the calling thread's code generators after LLVM gave up in one of them.
 pub(super) fn forget_machines() {
     // Their state is unknown, so they are neither used nor destroyed.
-    std::mem::forget(GENERATORS.take());
+    std::mem::forget(OWNED.with(|owned| owned.generators.take()));
 }
 
 impl HostMachine {
@@ -184,14 +177,15 @@ impl HostMachine {
         let host = host()?;
         llvm!(core::LLVMSetTarget(module, host.triple.as_ptr()));
         let index = usize::from(position_independent);
-        let generator = match GENERATORS.with_borrow(|g| g[index].clone()) {
+        let generator = match OWNED.with(|owned| owned.generators.borrow()[index].clone()) {
             Some(generator) => generator,
             None => {
                 heap_growth::populate();
                 let name = &host.name;
                 let fresh = generator(host, name, &host.features, position_independent)?;
                 let fresh = Rc::new(fresh);
-                GENERATORS.with_borrow_mut(|g| g[index] = Some(fresh.clone()));
+                let kept = Some(fresh.clone());
+                OWNED.with(|owned| owned.generators.borrow_mut()[index] = kept);
                 fresh
             }
         };
@@ -268,7 +262,7 @@ impl HostMachine {
 }
 
 /// LLVM's description of this system and processor.
-struct Host {
+pub(crate) struct Host {
     triple: CString,
     name: CString,
     features: CString,
@@ -314,7 +308,6 @@ pub fn host_features_with(own: &str) -> Option<String> {
 
 /// Queries the host once: under virtualization every CPUID query traps to the hypervisor.
 fn host() -> Result<&'static Host, String> {
-    static HOST: OnceLock<Result<Host, String>> = OnceLock::new();
     let ask = || {
         deferred_init::start();
         let triple = take_message(llvm!(target_machine::LLVMGetDefaultTargetTriple()));
@@ -340,7 +333,7 @@ fn host() -> Result<&'static Host, String> {
             lacking,
         })
     };
-    HOST.get_or_init(ask).as_ref().map_err(String::clone)
+    LLVM.host.get_or_init(ask).as_ref().map_err(String::clone)
 }
 
 fn generator(
