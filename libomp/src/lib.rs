@@ -29,7 +29,7 @@ macro_rules! jump {
             concat!(".symver ompvm.", $name, ", ", $name, "@@VERSION"),
             ".popsection",
             target = sym $path,
-            state = sym ompt::TOOL_STATE,
+            state = sym ompt::TOOL,
             gate = sym ompt::gate::enter,
         );
     };

@@ -4,11 +4,12 @@
 //! [`lock`](super::lock) the locks, and [`alloc`](super::alloc) the allocators.
 
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::Ordering;
 
 use crate::affinity::DISPLAY;
 use crate::alloc::spaces::is_host;
 use crate::icv::{self, RunSchedule, SCHEDULE_MONOTONIC, TRAPEZOIDAL, settings};
+use crate::runtime::RUNTIME;
 use crate::team::{Shape, Team};
 use crate::thread::{Thread, current, known_threads};
 use crate::{env, hooks, ompt};
@@ -246,13 +247,13 @@ pub unsafe extern "C-unwind" fn get_team_num() -> i32 {
 /// Implements `omp_set_num_teams`.
 pub unsafe extern "C-unwind" fn set_num_teams(teams: i32) {
     if teams > 0 {
-        icv::NUM_TEAMS.store(teams, Ordering::Relaxed);
+        RUNTIME.icv.num_teams.store(teams, Ordering::Relaxed);
     }
 }
 
 /// Implements `omp_get_max_teams`.
 pub unsafe extern "C-unwind" fn get_max_teams() -> i32 {
-    let set = icv::NUM_TEAMS.load(Ordering::Relaxed);
+    let set = RUNTIME.icv.num_teams.load(Ordering::Relaxed);
     if set > 0 {
         set
     } else {
@@ -348,9 +349,6 @@ pub unsafe extern "C-unwind" fn ignore_usize(_value: usize) {}
 /// Implements `kmp_set_warnings_on` and other routines without arguments; does nothing.
 pub unsafe extern "C-unwind" fn ignore() {}
 
-/// Value of `OMP_TARGET_OFFLOAD` that `kmp_set_defaults` set; -1 if none.
-static TARGET_OFFLOAD: AtomicI32 = AtomicI32::new(-1);
-
 /// Implements `kmp_set_defaults`: takes `OMP_TARGET_OFFLOAD=value`. Other variables would come too
 /// late to have an effect.
 pub unsafe extern "C-unwind" fn set_defaults(text: *const std::ffi::c_char) {
@@ -361,7 +359,10 @@ pub unsafe extern "C-unwind" fn set_defaults(text: *const std::ffi::c_char) {
     let text = unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy();
     if let Some(value) = text.strip_prefix("OMP_TARGET_OFFLOAD=") {
         let kind = env::target_offload(value).unwrap_or(icv::TargetOffload::Default);
-        TARGET_OFFLOAD.store(kind as i32, Ordering::Relaxed);
+        RUNTIME
+            .icv
+            .target_offload
+            .store(kind as i32, Ordering::Relaxed);
     }
 }
 
@@ -377,7 +378,7 @@ pub unsafe extern "C-unwind" fn get_num_known_threads() -> i32 {
 
 /// Implements `__kmpc_get_target_offload`.
 pub unsafe extern "C-unwind" fn get_target_offload() -> i32 {
-    match TARGET_OFFLOAD.load(Ordering::Relaxed) {
+    match RUNTIME.icv.target_offload.load(Ordering::Relaxed) {
         -1 => settings().target_offload as i32,
         set => set,
     }

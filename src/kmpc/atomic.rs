@@ -13,8 +13,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use crate::abi::x87::{self, Extended, ExtendedComplex, Number as _};
 use crate::ident::Ident;
 use crate::lock;
-
-static LOCK: AtomicU32 = AtomicU32::new(0);
+use crate::runtime::RUNTIME;
 
 /// `float _Complex` and `double _Complex`.
 #[repr(C)]
@@ -76,7 +75,7 @@ cells! {
 
 impl<F: Copy> Cell for Complex<F> {
     unsafe fn replace(cell: *mut Self, f: impl Fn(Self) -> Self) -> (Self, Self) {
-        lock::acquire(&LOCK);
+        lock::acquire(&RUNTIME.atomic_lock);
         // SAFETY: valid (caller's contract); all accesses take the lock.
         let result = unsafe {
             let old = *cell;
@@ -84,7 +83,7 @@ impl<F: Copy> Cell for Complex<F> {
             *cell = new;
             (old, new)
         };
-        lock::release(&LOCK);
+        lock::release(&RUNTIME.atomic_lock);
         result
     }
 }
@@ -421,20 +420,20 @@ pub unsafe extern "C-unwind" fn update_by_locked(
     combine: Combine,
 ) {
     let Some(combine) = combine else { return };
-    lock::acquire(&LOCK);
+    lock::acquire(&RUNTIME.atomic_lock);
     // SAFETY: `cell` and `operand` are objects that `combine` takes (caller's contract).
     unsafe { combine(cell, cell, operand) };
-    lock::release(&LOCK);
+    lock::release(&RUNTIME.atomic_lock);
 }
 
 /// Begins an atomic region that the compiler cannot express otherwise.
 pub unsafe extern "C-unwind" fn start() {
-    lock::acquire(&LOCK);
+    lock::acquire(&RUNTIME.atomic_lock);
 }
 
 /// Ends the atomic region that [`start`] began.
 pub unsafe extern "C-unwind" fn end() {
-    lock::release(&LOCK);
+    lock::release(&RUNTIME.atomic_lock);
 }
 
 /// Defines updates of `long double`s and their complex numbers, under the lock.
@@ -452,7 +451,7 @@ macro_rules! extended {
                 operand: *const $t,
                 out: *mut $t,
             ) {
-                lock::acquire(&LOCK);
+                lock::acquire(&RUNTIME.atomic_lock);
                 // SAFETY: the pointers are valid (the trait's contract); all accesses take the
                 // lock.
                 unsafe {
@@ -466,7 +465,7 @@ macro_rules! extended {
                         x87::Number::copy(out, result);
                     }
                 }
-                lock::release(&LOCK);
+                lock::release(&RUNTIME.atomic_lock);
             }
         })*
     )*};

@@ -10,7 +10,6 @@
 //! [`team`](super::team) holds the synchronization, [`thread`] the workers.
 
 use std::ffi::c_void;
-use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::abi;
@@ -19,6 +18,7 @@ use crate::affinity::{self, DISPLAY};
 use crate::cancel;
 use crate::icv::{self, Icvs, NestedThreads, settings};
 use crate::ident::Ident;
+use crate::runtime::RUNTIME;
 use crate::task::wait::{EpochWork, await_visitors, drain};
 use crate::team::parker::SpinPolicy;
 use crate::team::team_core::{BarrierAlgorithm, choose_barrier_algorithm};
@@ -194,8 +194,7 @@ fn child_icvs(icvs: Icvs, level: u32, nested: NestedThreads) -> Icvs {
 }
 
 fn warn_fewer(wanted: u32, got: u32) {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    RUNTIME.warned_fewer.call_once(|| {
         eprintln!("ompvm: warning: a region gets {got} threads instead of {wanted}");
     });
 }

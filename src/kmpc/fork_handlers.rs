@@ -8,20 +8,20 @@
 //! The locks are std's, whose state is one word: the child unlocks them without looking for
 //! waiters. Locks of one team are not held, since a thread of the child shares none of them.
 
-use std::cell::Cell;
 use std::mem::ManuallyDrop;
-use std::sync::{Once, RwLockWriteGuard};
+use std::sync::RwLockWriteGuard;
 
 use crate::affinity::format;
 use crate::alloc::{self, registered};
 use crate::icv::{self, NestedThreads};
+use crate::runtime::{LOCALS, RUNTIME};
 use crate::task::{depend, memory};
 use crate::{thread, threadprivate};
 use ompvm_support::sync::MutexGuard;
 
 /// Locks held while the process forks.
 #[expect(dead_code, reason = "held, not looked at")]
-struct HeldLocks {
+pub(crate) struct HeldLocks {
     exclusions: MutexGuard<'static, ()>,
     spare: MutexGuard<'static, Vec<&'static memory::Blocks>>,
     variables: MutexGuard<'static, threadprivate::Variables>,
@@ -32,9 +32,13 @@ struct HeldLocks {
     pool: MutexGuard<'static, thread::Pool>,
 }
 
-thread_local! {
-    /// Has no destructor, so that a destructor of another thread-local value may fork.
-    static HELD_LOCKS: Cell<Option<ManuallyDrop<HeldLocks>>> = const { Cell::new(None) };
+/// The held locks in a thread's variables, which have no destructor.
+pub(crate) type HeldForFork = ManuallyDrop<HeldLocks>;
+
+/// Releases the locks that the calling thread holds.
+fn release() {
+    let held = LOCALS.with(|l| l.held_locks.take());
+    drop(held.map(ManuallyDrop::into_inner));
 }
 
 extern "C" fn prepare() {
@@ -48,22 +52,21 @@ extern "C" fn prepare() {
         format: format::lock_format(),
         pool: thread::lock_pool(),
     };
-    HELD_LOCKS.set(Some(ManuallyDrop::new(held)));
+    LOCALS.with(|l| l.held_locks.set(Some(ManuallyDrop::new(held))));
 }
 
 extern "C" fn parent() {
-    drop(HELD_LOCKS.take().map(ManuallyDrop::into_inner));
+    release();
 }
 
 extern "C" fn child() {
-    drop(HELD_LOCKS.take().map(ManuallyDrop::into_inner));
+    release();
     thread::forget_others();
 }
 
 /// Registers the handlers, once.
 pub fn install() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    RUNTIME.fork_handlers.call_once(|| {
         // SAFETY: the handlers are functions of this library that do not unwind.
         unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
     });

@@ -3,6 +3,7 @@
 //! The runtime depends on no tier. A tier that needs something per worker thread (a guest stack, a
 //! name for messages) registers functions here before the first region.
 
+use crate::runtime::RUNTIME;
 use ompvm_support::hook::Hook;
 use ompvm_support::{hook, limits};
 use std::ffi::{CStr, c_void};
@@ -18,9 +19,36 @@ pub struct Hooks {
     pub worker_start: fn(gtid: i32) -> *mut c_void,
 }
 
-static HOOKS: OnceLock<Hooks> = OnceLock::new();
+/// Functions and values that the virtual machine registered.
+pub(crate) struct Registered {
+    workers: OnceLock<Hooks>,
+    /// Called by each thread before it starts a region.
+    region: Hook<fn()>,
+    /// Offered each outermost region.
+    interceptor: Hook<RegionInterceptor>,
+    devices: AtomicPtr<Devices>,
+    /// Factor by which workers' stacks are larger than requested.
+    stack_scale: AtomicUsize,
+}
 
-static REGION_HOOK: Hook<fn()> = hook!(fn());
+impl Registered {
+    /// Returns the state in which nothing is registered.
+    pub(crate) const fn new() -> Registered {
+        Registered {
+            workers: OnceLock::new(),
+            region: hook!(fn()),
+            interceptor: hook!(RegionInterceptor),
+            devices: AtomicPtr::new(null_mut()),
+            stack_scale: AtomicUsize::new(1),
+        }
+    }
+}
+
+/// Returns the hooks of this process.
+#[inline(always)]
+fn registered() -> &'static Registered {
+    &RUNTIME.hooks
+}
 
 /// Queries about the devices besides the host.
 #[derive(Debug)]
@@ -31,16 +59,15 @@ pub struct Devices {
     pub uid: fn(device: i32) -> Option<&'static CStr>,
 }
 
-static DEVICES: AtomicPtr<Devices> = AtomicPtr::new(null_mut());
-
 /// Registers the functions that answer queries about devices.
 pub fn set_devices(devices: &'static Devices) {
-    DEVICES.store(std::ptr::from_ref(devices).cast_mut(), Ordering::Release);
+    let devices = std::ptr::from_ref(devices).cast_mut();
+    registered().devices.store(devices, Ordering::Release);
 }
 
 fn registered_devices() -> Option<&'static Devices> {
     // SAFETY: null, or a static reference that `set_devices` stored.
-    unsafe { DEVICES.load(Ordering::Acquire).as_ref() }
+    unsafe { registered().devices.load(Ordering::Acquire).as_ref() }
 }
 
 /// Returns the number of devices besides the host.
@@ -69,65 +96,64 @@ pub struct RegionStart {
 /// Executes a region elsewhere than on a team of threads. Returns false if it did not.
 pub type RegionInterceptor = unsafe fn(region: &RegionStart) -> bool;
 
-static REGION_INTERCEPTOR: Hook<RegionInterceptor> = hook!(RegionInterceptor);
-
 /// Registers a function that is offered each outermost parallel region before a team is formed for
 /// it.
 pub fn set_region_interceptor(run: RegionInterceptor) {
-    REGION_INTERCEPTOR.set(run);
+    registered().interceptor.set(run);
 }
 
 /// Removes the function of [`set_region_interceptor`].
 pub fn clear_region_interceptor() {
-    REGION_INTERCEPTOR.clear();
+    registered().interceptor.clear();
 }
 
 /// Returns the function of [`set_region_interceptor`].
 #[inline]
 pub(crate) fn region_interceptor() -> Option<RegionInterceptor> {
-    REGION_INTERCEPTOR.get()
+    registered().interceptor.get()
 }
-
-static STACK_SCALE: AtomicUsize = AtomicUsize::new(1);
 
 /// Makes the native stacks of workers created from now on `times` as large as `OMP_STACKSIZE`,
 /// because the executing tier may need more stack than native code.
 pub fn scale_stacks(times: usize) {
-    STACK_SCALE.store(times.max(1), Ordering::Relaxed);
+    registered()
+        .stack_scale
+        .store(times.max(1), Ordering::Relaxed);
 }
 
 /// Returns the size in bytes of a worker's native stack. Large stacks are not scaled: a multiple of
 /// several gigabytes may exceed the memory that the system commits.
 pub(crate) fn worker_stack(asked: usize) -> usize {
     const LARGE: usize = 256 << 20;
-    let scaled = asked.saturating_mul(STACK_SCALE.load(Ordering::Relaxed));
+    let scaled = asked.saturating_mul(registered().stack_scale.load(Ordering::Relaxed));
     limits::reserve(scaled.min(LARGE.max(asked)), 40, asked)
 }
 
 /// Registers a function that each thread calls before it starts a parallel region.
 pub fn set_region_hook(hook: fn()) {
-    REGION_HOOK.set(hook);
+    registered().region.set(hook);
 }
 
 /// Removes the function of [`set_region_hook`].
 pub fn clear_region_hook() {
-    REGION_HOOK.clear();
+    registered().region.clear();
 }
 
 #[inline]
 pub(crate) fn before_region() {
-    if let Some(hook) = REGION_HOOK.get() {
+    if let Some(hook) = registered().region.get() {
         hook();
     }
 }
 
 /// Registers the hooks. Returns false if some are registered already.
 pub fn install(hooks: Hooks) -> bool {
-    HOOKS.set(hooks).is_ok()
+    registered().workers.set(hooks).is_ok()
 }
 
 pub(crate) fn worker_start(gtid: i32) -> *mut c_void {
-    HOOKS
+    registered()
+        .workers
         .get()
         .map_or(null_mut(), |hooks| (hooks.worker_start)(gtid))
 }

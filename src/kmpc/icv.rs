@@ -10,6 +10,7 @@ use crate::affinity::places::{KmpAffinity, PlacesRequest};
 use crate::affinity::{DISPLAY, format};
 use crate::alloc::{DefaultAllocator, traits};
 use crate::env;
+use crate::runtime::RUNTIME;
 use crate::thread::MAX_TEAM;
 use ompvm_support::topology;
 
@@ -27,17 +28,45 @@ pub const SCHEDULE_MONOTONIC: u32 = 0x8000_0000;
 /// [`RunSchedule::kind`] of chunks that shrink linearly, libomp's own.
 pub const TRAPEZOIDAL: u32 = 101;
 
-/// The rest of an `nthreads-var` list, as an index into [`LISTS`]. Small, since every task has a
+/// The rest of an `nthreads-var` list, as an index into the lists of [`DeviceIcvs`]. Small, since every task has a
 /// copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NestedThreads(u16);
 
-/// Lists that were ever used: the threads of the regions one level further in, and the rest.
-static LISTS: RwLock<Vec<(u32, NestedThreads)>> = RwLock::new(Vec::new());
+/// Control variables of the device scope, of which the host has one copy (OpenMP 5.2, section 2.4),
+/// and values derived from them.
+pub(crate) struct DeviceIcvs {
+    settings: OnceLock<Settings>,
+    /// See [`processors`]; 0 before the first call.
+    processors: AtomicU32,
+    /// See [`spin_micros`]; [`UNSET`] before the first call.
+    spin_micros: AtomicU32,
+    /// Value of `omp_set_num_teams`; -1 if not set.
+    pub(crate) num_teams: AtomicI32,
+    /// Value of `OMP_TARGET_OFFLOAD` that `kmp_set_defaults` set; -1 if none.
+    pub(crate) target_offload: AtomicI32,
+    /// Lists that were ever used: the threads of the regions one level further in, and the rest.
+    nested_threads: RwLock<Vec<(u32, NestedThreads)>>,
+}
+
+impl DeviceIcvs {
+    /// Returns the variables before the environment is read.
+    pub(crate) const fn new() -> DeviceIcvs {
+        DeviceIcvs {
+            settings: OnceLock::new(),
+            processors: AtomicU32::new(0),
+            spin_micros: AtomicU32::new(UNSET),
+            num_teams: AtomicI32::new(-1),
+            target_offload: AtomicI32::new(-1),
+            nested_threads: RwLock::new(Vec::new()),
+        }
+    }
+}
 
 /// Locks the lists, for the time in which the process forks.
 pub fn lock_lists() -> RwLockWriteGuard<'static, Vec<(u32, NestedThreads)>> {
-    LISTS.write().unwrap_or_else(PoisonError::into_inner)
+    let lists = &RUNTIME.icv.nested_threads;
+    lists.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl NestedThreads {
@@ -66,7 +95,8 @@ impl NestedThreads {
         if self == Self::END {
             return None;
         }
-        let lists = LISTS.read().unwrap_or_else(PoisonError::into_inner);
+        let lists = &RUNTIME.icv.nested_threads;
+        let lists = lists.read().unwrap_or_else(PoisonError::into_inner);
         lists.get(self.0 as usize - 1).copied()
     }
 }
@@ -304,8 +334,7 @@ impl Settings {
 /// Returns the program's settings; the first call reads the environment and prints warnings about
 /// it.
 pub fn settings() -> &'static Settings {
-    static SETTINGS: OnceLock<Settings> = OnceLock::new();
-    SETTINGS.get_or_init(|| {
+    RUNTIME.icv.settings.get_or_init(|| {
         let mut warnings = Vec::new();
         let settings = of_environment(&mut |warning| warnings.push(warning));
         for warning in warnings.iter().filter(|_| settings.warnings) {
@@ -330,16 +359,13 @@ pub fn warn(text: &str) {
     }
 }
 
-/// See [`processors`]; 0 before the first call.
-static PROCESSORS: AtomicU32 = AtomicU32::new(0);
-
 /// Returns the number of processors useful to the program. The first call decides, from the
 /// affinity mask that the calling thread has then. Only entries that need the number call this,
 /// because compilers move `__kmpc_global_thread_num` to a function's start, before the program may
 /// have narrowed its mask.
 #[inline]
 pub fn processors() -> u32 {
-    match PROCESSORS.load(Ordering::Relaxed) {
+    match RUNTIME.icv.processors.load(Ordering::Relaxed) {
         0 => first_processors(),
         processors => processors,
     }
@@ -348,22 +374,18 @@ pub fn processors() -> u32 {
 #[cold]
 fn first_processors() -> u32 {
     let processors = topology::program_usable() as u32;
-    PROCESSORS.store(processors, Ordering::Relaxed);
+    RUNTIME.icv.processors.store(processors, Ordering::Relaxed);
     processors
 }
 
-/// Value of `omp_set_num_teams`; -1 if not set.
-pub static NUM_TEAMS: AtomicI32 = AtomicI32::new(-1);
-
-/// See [`spin_micros`]; [`UNSET`] before the first call.
-static SPIN_MICROS: AtomicU32 = AtomicU32::new(UNSET);
+/// Value of a spinning time that is not determined yet.
 const UNSET: u32 = u32::MAX - 1;
 
 /// Returns for how many microseconds a thread spins before it sleeps, in a team that fits on the
 /// processors; `u32::MAX` is without limit.
 #[inline]
 pub fn spin_micros() -> u32 {
-    match SPIN_MICROS.load(Ordering::Relaxed) {
+    match RUNTIME.icv.spin_micros.load(Ordering::Relaxed) {
         UNSET => first_spin_micros(),
         micros => micros,
     }
@@ -372,7 +394,7 @@ pub fn spin_micros() -> u32 {
 #[cold]
 fn first_spin_micros() -> u32 {
     let micros = spin_micros_of(settings());
-    SPIN_MICROS.store(micros, Ordering::Relaxed);
+    RUNTIME.icv.spin_micros.store(micros, Ordering::Relaxed);
     micros
 }
 
@@ -397,5 +419,5 @@ pub fn set_blocktime_ms(ms: i32) {
         i32::MAX => u32::MAX,
         ms => (ms.max(0) as u32).saturating_mul(1000).min(UNSET - 1),
     };
-    SPIN_MICROS.store(micros, Ordering::Relaxed);
+    RUNTIME.icv.spin_micros.store(micros, Ordering::Relaxed);
 }

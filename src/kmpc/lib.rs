@@ -45,6 +45,7 @@ pub mod misc;
 pub mod ompt;
 pub mod ordered_tickets;
 pub mod reduce;
+mod runtime;
 pub mod static_loop;
 pub mod table;
 pub mod task;

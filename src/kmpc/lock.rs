@@ -114,6 +114,7 @@ mod queues {
         false
     }
 
+    /// The waiters by thread number: a lock's word names threads of the whole process.
     static WAITERS: [Waiter; MAX_THREADS] = [const { Waiter::new() }; MAX_THREADS];
 
     // A lock's word can name each thread, by a value other than `HELD`.

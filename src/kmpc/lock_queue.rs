@@ -45,7 +45,8 @@ fn offer() {
     std::thread::yield_now();
 }
 
-/// True in a child of `fork` that may inherit queues with threads that do not exist in it.
+/// True in a child of `fork` that may inherit queues with threads that do not exist in it: a
+/// property of the process.
 static INHERITED: AtomicBool = AtomicBool::new(false);
 
 /// The waiter holds the lock, or waits for none.

@@ -1002,6 +1002,40 @@ macro_rules! entry_kind {
     };
 }
 
+/// Entries, with an index by name that the first look-up makes.
+#[derive(Debug)]
+pub struct EntryTable {
+    rows: &'static [Entry],
+    index: OnceLock<HashMap<&'static str, usize>>,
+}
+
+impl EntryTable {
+    #[doc(hidden)]
+    pub const fn new(rows: &'static [Entry]) -> EntryTable {
+        EntryTable {
+            rows,
+            index: OnceLock::new(),
+        }
+    }
+
+    /// Returns the entries, in the order of the table.
+    pub fn iter(&self) -> std::slice::Iter<'static, Entry> {
+        self.rows.iter()
+    }
+
+    /// Returns the entry with the given ABI name.
+    pub fn lookup(&self, name: &str) -> Option<&'static Entry> {
+        Some(&self.rows[self.position(name)?])
+    }
+
+    /// Returns the position of the entry with the given ABI name.
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        let rows = || self.iter().enumerate();
+        let index = || rows().map(|(i, entry)| (entry.name, i)).collect();
+        self.index.get_or_init(index).get(name).copied()
+    }
+}
+
 /// Expands rows to the static `ENTRIES` and its `Entry` values.
 #[doc(hidden)]
 #[macro_export]
@@ -1018,8 +1052,11 @@ macro_rules! runtime_entries {
             $($reason:literal, $u_spec:literal: [$($u_name:literal,)*];)*
         }
     ) => {
-        /// All entries, in the order of the table.
-        pub static ENTRIES: &[$crate::table::Entry] = &[
+        /// All entries of this crate. Rows are compared by address, so they exist once in the
+        /// process.
+        pub static ENTRIES: $crate::table::EntryTable = $crate::table::EntryTable::new(ROWS);
+
+        const ROWS: &[$crate::table::Entry] = &[
             $($crate::table::Entry {
                 name: $name,
                 args: &[$($crate::entry_kind!($arg)),*],
@@ -1061,11 +1098,7 @@ for_each_runtime_entry!(runtime_entries);
 
 /// Returns the entry with the given ABI name.
 pub fn lookup(name: &str) -> Option<&'static Entry> {
-    static INDEX: OnceLock<HashMap<&'static str, &'static Entry>> = OnceLock::new();
-    INDEX
-        .get_or_init(|| ENTRIES.iter().map(|e| (e.name, e)).collect())
-        .get(name)
-        .copied()
+    ENTRIES.lookup(name)
 }
 
 /// Returns the reason for which a name of the runtime's without a row is not supported; `None` for

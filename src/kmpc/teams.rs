@@ -19,11 +19,15 @@ use crate::abi;
 use crate::fork::{enter_alone, leave_serial, run_league};
 use crate::icv::{self, Library, settings};
 use crate::ident::Ident;
+use crate::runtime::RUNTIME;
 use crate::thread::{Thread, by_number, current};
 
 /// Returns the default number of teams of the next league.
 fn default_teams() -> u32 {
-    let set = icv::NUM_TEAMS.load(std::sync::atomic::Ordering::Relaxed);
+    let set = RUNTIME
+        .icv
+        .num_teams
+        .load(std::sync::atomic::Ordering::Relaxed);
     if set > 0 {
         set as u32
     } else {

@@ -15,8 +15,11 @@ use std::ptr::null_mut;
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
+use crossbeam::utils::CachePadded;
+
 use crate::affinity::ThreadBinding;
 use crate::icv::{self, Icvs, NestedThreads, settings};
+use crate::runtime::{LOCALS, RUNTIME};
 use crate::task::memory::Blocks;
 use crate::task::wait::{self, EpochWork};
 use crate::team::parker::{Parker, SpinPolicy};
@@ -96,6 +99,8 @@ pub struct TeamAssignment {
     pub last_region: u32,
 }
 
+/// The threads of this process by their numbers, which are unique in the process: compiled programs
+/// of all images read the table.
 static THREADS: [AtomicPtr<Thread>; MAX_THREADS] =
     [const { AtomicPtr::new(null_mut()) }; MAX_THREADS];
 
@@ -106,33 +111,48 @@ pub struct Pool {
     next_number: i32,
 }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool {
-    idle: Vec::new(),
-    free_numbers: Vec::new(),
-    next_number: 0,
-});
-
-fn pool() -> MutexGuard<'static, Pool> {
-    sync::lock(&POOL)
+/// The workers of a process.
+pub(crate) struct Workforce {
+    pool: CachePadded<Mutex<Pool>>,
+    /// See [`workers`].
+    created: AtomicU32,
+    /// Done once a shortage of threads was told.
+    warned: Once,
 }
 
-/// See [`workers`].
-static WORKERS: AtomicU32 = AtomicU32::new(0);
+impl Workforce {
+    /// Returns the workers of a process that has none yet.
+    pub(crate) const fn new() -> Workforce {
+        Workforce {
+            pool: CachePadded::new(Mutex::new(Pool {
+                idle: Vec::new(),
+                free_numbers: Vec::new(),
+                next_number: 0,
+            })),
+            created: AtomicU32::new(0),
+            warned: Once::new(),
+        }
+    }
+}
+
+fn pool() -> MutexGuard<'static, Pool> {
+    sync::lock(&RUNTIME.workforce.pool)
+}
 
 /// Returns the number of workers created so far.
 pub fn workers() -> u32 {
-    WORKERS.load(Ordering::Relaxed)
+    RUNTIME.workforce.created.load(Ordering::Relaxed)
 }
 
 /// Returns true if there are too many workers to keep nested teams for the next region: four per
 /// processor, and at least 64.
 #[inline]
 pub fn too_many_workers() -> bool {
-    WORKERS.load(Ordering::Relaxed) >= icv::processors().saturating_mul(4).max(64)
+    RUNTIME.workforce.created.load(Ordering::Relaxed) >= icv::processors().saturating_mul(4).max(64)
 }
 
 thread_local! {
-    static CURRENT: Cell<*const Thread> = const { Cell::new(std::ptr::null()) };
+    /// The destructor of a root thread.
     static ROOT_EXIT: RootExit = const { RootExit };
 }
 
@@ -142,11 +162,11 @@ struct RootExit;
 impl Drop for RootExit {
     fn drop(&mut self) {
         // SAFETY: null, or the thread's own record, which lives until it is released here.
-        let thread = unsafe { CURRENT.get().as_ref() };
+        let thread = unsafe { LOCALS.with(|l| l.thread.get()).as_ref() };
         let thread = thread.filter(|t| t.root && t.team().shape().level == 0);
         // The implicit region around everything that the thread did ends with a barrier.
         let complete = thread.is_some_and(wait::complete_root);
-        CURRENT.set(std::ptr::null());
+        LOCALS.with(|l| l.thread.set(std::ptr::null()));
         if let Some(thread) = thread
             && complete
         {
@@ -158,7 +178,7 @@ impl Drop for RootExit {
 /// Returns the calling thread, which its first call registers as a root.
 #[inline(always)]
 pub fn current() -> &'static Thread {
-    let thread = CURRENT.get();
+    let thread = LOCALS.with(|l| l.thread.get());
     if thread.is_null() {
         return register_root();
     }
@@ -174,7 +194,7 @@ pub fn table_address() -> usize {
 /// Returns the calling thread if it is registered.
 pub fn current_if_known() -> Option<&'static Thread> {
     // SAFETY: null, or a record that lives as long as the thread.
-    unsafe { CURRENT.try_with(Cell::get).ok()?.as_ref() }
+    unsafe { LOCALS.with(|l| l.thread.get()).as_ref() }
 }
 
 /// Returns the calling thread, given its number (as the ABI's entries are); falls back to
@@ -286,7 +306,7 @@ fn register_root() -> &'static Thread {
         std::process::abort();
     };
     let thread = Thread::new(gtid, true);
-    CURRENT.set(thread);
+    LOCALS.with(|l| l.thread.set(thread));
     // Registers the destructor, which fails only while thread-local storage is being torn down.
     let _ = ROOT_EXIT.try_with(|_| ());
     processor_sharing::register();
@@ -402,7 +422,7 @@ fn take_worker() -> Option<&'static Thread> {
     );
     match spawned {
         Ok(()) => {
-            WORKERS.fetch_add(1, Ordering::Relaxed);
+            RUNTIME.workforce.created.fetch_add(1, Ordering::Relaxed);
             Some(thread)
         }
         Err(error) => {
@@ -422,8 +442,8 @@ fn take_worker() -> Option<&'static Thread> {
 }
 
 fn warn_no_thread(why: &dyn std::fmt::Display) {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| eprintln!("ompvm: warning: cannot create a thread: {why}"));
+    let warning = || eprintln!("ompvm: warning: cannot create a thread: {why}");
+    RUNTIME.workforce.warned.call_once(warning);
 }
 
 /// Returns the spin policy of a worker without work.
@@ -437,7 +457,7 @@ fn worker_spin_policy() -> SpinPolicy {
 
 /// Main loop of a worker: waits for a team, serves it until dismissed, returns to the pool.
 fn serve(thread: &'static Thread) {
-    CURRENT.set(thread);
+    LOCALS.with(|l| l.thread.set(thread));
     processor_sharing::register();
     thread.hook_data.set(hooks::worker_start(thread.gtid));
     if ompt::on() {
@@ -606,7 +626,7 @@ pub fn forget_others() {
         }
     }
     drop(pool);
-    WORKERS.store(0, Ordering::Relaxed);
+    RUNTIME.workforce.created.store(0, Ordering::Relaxed);
     if let Some(thread) = mine {
         // SAFETY: the list is the calling thread's own; no team's worker exists in the child.
         unsafe { (*thread.spare_teams.get()).clear() };

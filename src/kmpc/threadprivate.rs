@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 
 use crate::ident::Ident;
+use crate::runtime::RUNTIME;
 use crate::thread::{Thread, by_number};
-use ompvm_support::sync::{self, Mutex, MutexGuard};
+use ompvm_support::sync::{self, MutexGuard};
 
 type Ctor = Option<unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void>;
 type CopyCtor = Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void) -> *mut c_void>;
@@ -29,15 +30,13 @@ pub struct Variable {
 /// The registered variables, by address.
 pub type Variables = Option<HashMap<usize, Variable>>;
 
-static VARIABLES: Mutex<Variables> = Mutex::new(None);
-
 /// Locks the table of variables, for the time in which the process forks.
 pub fn lock_variables() -> MutexGuard<'static, Variables> {
-    sync::lock(&VARIABLES)
+    sync::lock(&RUNTIME.threadprivate)
 }
 
 fn with_variable<R>(data: *mut c_void, f: impl FnOnce(&mut Variable) -> R) -> R {
-    let mut variables = sync::lock(&VARIABLES);
+    let mut variables = lock_variables();
     f(variables
         .get_or_insert_default()
         .entry(data.addr())

@@ -6,8 +6,6 @@
 
 use crate::{api as memory, interop, map::items, region};
 use ompvm_kmpc::table::Entry;
-use std::collections::HashMap;
-use std::sync::OnceLock;
 
 ompvm_kmpc::runtime_entries! {
     supported {
@@ -85,11 +83,7 @@ ompvm_kmpc::runtime_entries! {
 
 /// Returns the entry with the given ABI name.
 pub fn lookup(name: &str) -> Option<&'static Entry> {
-    static INDEX: OnceLock<HashMap<&'static str, &'static Entry>> = OnceLock::new();
-    INDEX
-        .get_or_init(|| ENTRIES.iter().map(|e| (e.name, e)).collect())
-        .get(name)
-        .copied()
+    ENTRIES.lookup(name)
 }
 
 #[cfg(test)]

@@ -7,19 +7,17 @@ use std::ffi::CString;
 
 use crate::affinity::layout;
 use crate::icv::settings;
+use crate::runtime::RUNTIME;
 use crate::thread::Thread;
-use ompvm_support::sync::{self, Mutex, MutexGuard};
+use ompvm_support::sync::{self, MutexGuard};
 use ompvm_support::{machine, topology};
 
 /// The default format, which is libomp's.
 pub const DEFAULT: &str = "OMP: pid %P tid %i thread %n bound to OS proc set {%A}";
 
-/// affinity-format-var as set by a routine.
-static FORMAT: Mutex<Option<String>> = Mutex::new(None);
-
-/// Locks [`FORMAT`], also for the time in which the process forks.
+/// Locks affinity-format-var as set by a routine, also for the time in which the process forks.
 pub fn lock_format() -> MutexGuard<'static, Option<String>> {
-    sync::lock(&FORMAT)
+    sync::lock(&RUNTIME.affinity.format)
 }
 
 /// Returns affinity-format-var.

@@ -21,9 +21,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::icv::{self, settings};
+use crate::runtime::RUNTIME;
 use crate::team::Team;
 use crate::thread::Thread;
 use ompvm_support::machine::{Machine, TopologyLevel};
+use ompvm_support::sync::Mutex;
 use ompvm_support::topology;
 use partition::{BY_NUMBER, Binding, PlaceAssignment};
 use places::{AffinityOrder, Place};
@@ -48,10 +50,33 @@ pub struct PlaceLayout {
     reset: bool,
 }
 
+/// Places of a process and their display.
+pub(crate) struct ProcessAffinity {
+    /// See [`layout`].
+    layout: OnceLock<PlaceLayout>,
+    /// See [`expected_team`].
+    expected: OnceLock<ExpectedTeam>,
+    /// The last version of a team's placement.
+    last_version: AtomicU64,
+    /// affinity-format-var as set by a routine.
+    format: Mutex<Option<String>>,
+}
+
+impl ProcessAffinity {
+    /// Returns the state before the first region.
+    pub(crate) const fn new() -> ProcessAffinity {
+        ProcessAffinity {
+            layout: OnceLock::new(),
+            expected: OnceLock::new(),
+            last_version: AtomicU64::new(0),
+            format: Mutex::new(None),
+        }
+    }
+}
+
 /// Returns the places, which the first call determines.
 pub fn layout() -> &'static PlaceLayout {
-    static LAYOUT: OnceLock<PlaceLayout> = OnceLock::new();
-    LAYOUT.get_or_init(|| {
+    RUNTIME.affinity.layout.get_or_init(|| {
         let machine = Machine::read(Path::new("/sys"), topology::program_cpus());
         PlaceLayout::resolve(settings(), machine, &mut |text| icv::warn(&text))
     })
@@ -130,8 +155,7 @@ pub struct ExpectedTeam {
 /// Returns the team that the environment describes, for callers that need it before the program
 /// forms one. Prints no warnings: the program does so when it uses the settings.
 pub fn expected_team() -> &'static ExpectedTeam {
-    static EXPECTED: OnceLock<ExpectedTeam> = OnceLock::new();
-    EXPECTED.get_or_init(|| {
+    RUNTIME.affinity.expected.get_or_init(|| {
         // The program may narrow its mask later, so its number of processors is not settled yet.
         let settings = icv::of_environment(&mut |_| {});
         let machine = || Machine::read(Path::new("/sys"), topology::allowed_cpus());
@@ -285,10 +309,9 @@ pub fn place_team(
     let team_placement = &team.placement;
     let same = team_placement.binding.replace(binding) == binding;
     if !same {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        team_placement
-            .version
-            .set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
+        let last = &RUNTIME.affinity.last_version;
+        let version = last.fetch_add(1, Ordering::Relaxed) + 1;
+        team_placement.version.set(version);
     }
     if placement & DISPLAY != 0 {
         let news = !same || thread.binding.displayed.get() != (size, level);

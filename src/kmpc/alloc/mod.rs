@@ -17,7 +17,10 @@ pub mod traits;
 use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
 
+use crossbeam::utils::CachePadded;
+
 use crate::icv::settings;
+use crate::runtime::RUNTIME;
 use crate::thread::{by_number, current};
 use ompvm_support::sync::{self, Mutex, MutexGuard};
 use traits::{Fallback, Traits};
@@ -37,17 +40,35 @@ pub struct Allocator {
     used: registered::Used,
 }
 
-/// def-allocator-var: a predefined handle, or one more than the last plus the index in [`SET`].
-/// Small, since every task has a copy.
+/// def-allocator-var: a predefined handle, or one more than the last plus the index in the list of
+/// [`lock_defaults`]. Small, since every task has a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefaultAllocator(u16);
 
-/// Handles of the program's allocators that were ever set as default.
-static SET: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+/// The allocators of a process.
+pub(crate) struct Allocators {
+    /// Handles of the program's allocators that were ever set as default.
+    defaults: CachePadded<Mutex<Vec<usize>>>,
+    /// The allocator of `OMP_ALLOCATOR`.
+    initial: OnceLock<DefaultAllocator>,
+    blocks: registered::Blocks,
+}
 
-/// Locks [`SET`], also for the time in which the process forks.
+impl Allocators {
+    /// Returns the state before the first allocation.
+    pub(crate) const fn new() -> Allocators {
+        Allocators {
+            defaults: CachePadded::new(Mutex::new(Vec::new())),
+            initial: OnceLock::new(),
+            blocks: registered::Blocks::new(),
+        }
+    }
+}
+
+/// Locks the allocators that were ever set as default, also for the time in which the process
+/// forks.
 pub fn lock_defaults() -> MutexGuard<'static, Vec<usize>> {
-    sync::lock(&SET)
+    sync::lock(&RUNTIME.allocators.defaults)
 }
 
 impl DefaultAllocator {
@@ -74,11 +95,13 @@ impl DefaultAllocator {
 
     /// Returns the allocator of `OMP_ALLOCATOR`.
     pub fn initial() -> Self {
-        static INITIAL: OnceLock<DefaultAllocator> = OnceLock::new();
-        *INITIAL.get_or_init(|| match &settings().allocator {
-            traits::AllocatorRequest::Predefined(handle) => Self(*handle),
-            traits::AllocatorRequest::Made(traits) => Self::from_handle(make(traits.clone())),
-        })
+        *RUNTIME
+            .allocators
+            .initial
+            .get_or_init(|| match &settings().allocator {
+                traits::AllocatorRequest::Predefined(handle) => Self(*handle),
+                traits::AllocatorRequest::Made(traits) => Self::from_handle(make(traits.clone())),
+            })
     }
 }
 

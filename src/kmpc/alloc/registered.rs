@@ -10,8 +10,11 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use crossbeam::utils::CachePadded;
+
 use super::traits::Partition;
 use super::{Allocator, plain};
+use crate::runtime::RUNTIME;
 use ompvm_support::machine;
 use ompvm_support::sync::{self, Mutex, MutexGuard};
 
@@ -31,17 +34,38 @@ pub struct Block {
     allocator: Arc<Allocator>,
 }
 
-static BLOCKS: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
-
 /// Blocks by address.
 pub type Table = HashMap<usize, Block>;
 
+/// The registered blocks of a process.
+pub(super) struct Blocks {
+    table: CachePadded<LazyLock<Mutex<Table>>>,
+    /// Number of blocks in the table.
+    count: AtomicUsize,
+    /// The NUMA nodes that have memory.
+    nodes: OnceLock<Vec<usize>>,
+}
+
+impl Blocks {
+    /// Returns an empty table.
+    pub(super) const fn new() -> Blocks {
+        Blocks {
+            table: CachePadded::new(LazyLock::new(Mutex::default)),
+            count: AtomicUsize::new(0),
+            nodes: OnceLock::new(),
+        }
+    }
+}
+
+/// Returns the blocks of this process.
+fn registered() -> &'static Blocks {
+    &RUNTIME.allocators.blocks
+}
+
 /// Locks the table, also for the time in which the process forks.
 pub fn lock_blocks() -> MutexGuard<'static, Table> {
-    sync::lock(&BLOCKS)
+    sync::lock(&registered().table)
 }
-/// Number of blocks in the table.
-static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Allocates a block of an allocator that
 /// [`needs_registration`](super::traits::Traits::needs_registration); null if it has no memory.
@@ -82,14 +106,14 @@ pub fn allocate(allocator: &Arc<Allocator>, align: usize, size: usize, zero: boo
             allocator: allocator.clone(),
         },
     );
-    COUNT.store(blocks.len(), Ordering::Relaxed);
+    registered().count.store(blocks.len(), Ordering::Relaxed);
     block
 }
 
 /// Returns the size of a registered block.
 pub fn size_of(block: *mut c_void) -> Option<usize> {
     // Relaxed: a thread with a registered block received it after the count was written.
-    if COUNT.load(Ordering::Relaxed) == 0 {
+    if registered().count.load(Ordering::Relaxed) == 0 {
         return None;
     }
     let blocks = lock_blocks();
@@ -102,14 +126,14 @@ pub fn size_of(block: *mut c_void) -> Option<usize> {
 /// The block is not used any more.
 pub unsafe fn free(block: *mut c_void) -> bool {
     // Relaxed: as in `size_of`.
-    if COUNT.load(Ordering::Relaxed) == 0 {
+    if registered().count.load(Ordering::Relaxed) == 0 {
         return false;
     }
     let mut blocks = lock_blocks();
     let Some(known) = blocks.remove(&block.addr()) else {
         return false;
     };
-    COUNT.store(blocks.len(), Ordering::Relaxed);
+    registered().count.store(blocks.len(), Ordering::Relaxed);
     drop(blocks);
     // SAFETY: the block's own pages or `malloc`'s block, not used any more (caller's contract).
     unsafe {
@@ -167,8 +191,7 @@ fn map(
 
 /// Returns the NUMA nodes that have memory.
 fn nodes() -> &'static [usize] {
-    static NODES: OnceLock<Vec<usize>> = OnceLock::new();
-    NODES.get_or_init(|| {
+    registered().nodes.get_or_init(|| {
         let text = std::fs::read_to_string("/sys/devices/system/node/has_memory");
         let nodes = text
             .ok()

@@ -3,7 +3,9 @@
 //! One table lists number, name and arguments. A callback that is not registered costs one load.
 
 use std::ffi::{c_char, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
+
+use super::TOOL;
 
 /// `ompt_data_t *`.
 pub type Word = *mut u64;
@@ -14,9 +16,7 @@ pub const BEGIN: i32 = 1;
 pub const END: i32 = 2;
 
 /// Upper bound of callback numbers.
-const NUMBERS: usize = 38;
-
-static REGISTERED: [AtomicUsize; NUMBERS] = [const { AtomicUsize::new(0) }; NUMBERS];
+pub(super) const NUMBERS: usize = 38;
 
 /// `ompt_set_result_t`: an error.
 const ERROR: i32 = 0;
@@ -31,7 +31,7 @@ macro_rules! callbacks {
             #[doc = concat!("Calls `ompt_callback_", stringify!($name), "`, if it is registered.")]
             pub fn $name($($arg: $type),*) {
                 // Acquire: the tool's writes before the registration are visible.
-                let f = REGISTERED[$number].load(Ordering::Acquire);
+                let f = TOOL.callbacks[$number].load(Ordering::Acquire);
                 if f != 0 {
                     // SAFETY: the tool registered a function of this callback's type, and the
                     // pointers passed are live during the call.
@@ -111,12 +111,12 @@ pub struct Chunk {
 
 /// Returns true if `ompt_callback_dispatch` is registered.
 pub fn dispatches() -> bool {
-    REGISTERED[DISPATCH].load(Ordering::Acquire) != 0
+    TOOL.callbacks[DISPATCH].load(Ordering::Acquire) != 0
 }
 
 /// Calls `ompt_callback_control_tool`; returns `None` if it is not registered.
 pub fn control_tool(command: u64, modifier: u64, arg: *mut c_void, code: usize) -> Option<i32> {
-    let f = REGISTERED[CONTROL_TOOL].load(Ordering::Acquire);
+    let f = TOOL.callbacks[CONTROL_TOOL].load(Ordering::Acquire);
     if f == 0 {
         return None;
     }
@@ -133,7 +133,7 @@ pub fn control_tool(command: u64, modifier: u64, arg: *mut c_void, code: usize) 
 /// Registers a callback, or removes it if it is 0; returns an `ompt_set_result_t`. Callbacks for
 /// devices are stored and never invoked.
 pub fn set(number: usize, callback: usize) -> i32 {
-    match REGISTERED.get(number) {
+    match TOOL.callbacks.get(number) {
         Some(cell) if number > 0 => {
             cell.store(callback, Ordering::Release);
             if CALLED.contains(&number) || number == CONTROL_TOOL {
@@ -148,14 +148,14 @@ pub fn set(number: usize, callback: usize) -> i32 {
 
 /// Returns the registered callback; 0 if there is none.
 pub fn get(number: usize) -> usize {
-    REGISTERED
+    TOOL.callbacks
         .get(number)
         .map_or(0, |cell| cell.load(Ordering::Acquire))
 }
 
 /// Removes all callbacks.
 pub fn clear() {
-    for cell in &REGISTERED {
+    for cell in &TOOL.callbacks {
         cell.store(0, Ordering::Release);
     }
 }

@@ -2,11 +2,9 @@
 //!
 //! A row has the ABI's name and the function that notifies the tool and calls the runtime's own.
 
-use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::OnceLock;
 
-use super::{loops, mutex, region, sync, tasks};
+use super::{TOOL, loops, mutex, region, sync, tasks};
 use crate::abi;
 use crate::table::Address;
 
@@ -21,7 +19,7 @@ pub struct Traced {
 
 macro_rules! traced {
     ($($name:literal = $path:path;)*) => {
-        static TRACED: &[Traced] = &[$(Traced {
+        const TRACED: &[Traced] = &[$(Traced {
             name: $name,
             address: Address($path as *const c_void),
         }),*];
@@ -141,8 +139,7 @@ traced! {
 
 /// Returns the traced form of an entry.
 pub fn traced(name: &str) -> Option<&'static Traced> {
-    static INDEX: OnceLock<HashMap<&'static str, &'static Traced>> = OnceLock::new();
-    INDEX
+    TOOL.traced
         .get_or_init(|| TRACED.iter().map(|row| (row.name, row)).collect())
         .get(name)
         .copied()

@@ -8,13 +8,11 @@
 //! guest it lies in a shim that calls native functions, and the interpreter maps it to the address
 //! that stands for the code behind the call ([`set_callers`]).
 
-use ompvm_support::hook;
-use ompvm_support::hook::Hook;
 use std::arch::naked_asm;
-use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 
-use super::{entries, on, record, start};
+use super::{TOOL, entries, on, record, start};
+use crate::runtime::LOCALS;
 use crate::{misc, table};
 
 /// Jumps to the entry whose name is in `r11`.
@@ -77,35 +75,28 @@ pub unsafe extern "C-unwind" fn enter() {
 /// Maps a call's return address to the guest address that stands for it, if any.
 pub type Callers = fn(returns: usize) -> Option<usize>;
 
-static CALLERS: Hook<Callers> = hook!(Callers);
-
 /// Registers the mapping of interpreted guests' return addresses.
 pub fn set_callers(callers: Callers) {
-    CALLERS.set(callers);
+    TOOL.callers.set(callers);
 }
 
 /// Returns the address that is reported to a tool for a call that returns to `code`.
 fn caller(code: usize) -> usize {
-    let known = CALLERS.get().and_then(|callers| callers(code));
+    let known = TOOL.callers.get().and_then(|callers| callers(code));
     known.unwrap_or(code)
-}
-
-thread_local! {
-    /// True while the thread is in the tool's own start or end, in which nothing is reported.
-    static SILENT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs code of the tool that starts or ends it.
 pub fn without_callbacks<T>(f: impl FnOnce() -> T) -> T {
-    let before = SILENT.replace(true);
+    let before = LOCALS.with(|l| l.silent.replace(true));
     let result = f();
-    SILENT.set(before);
+    LOCALS.with(|l| l.silent.set(before));
     result
 }
 
 /// Returns true if the thread is in [`without_callbacks`].
 pub fn silent() -> bool {
-    SILENT.get()
+    LOCALS.with(|l| l.silent.get())
 }
 
 /// Returns the frame of the code that calls an entry: its frame pointer, if `register` can be one,

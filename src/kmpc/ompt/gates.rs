@@ -4,13 +4,11 @@
 //! first call of any entry. The shared library has jumps of its own for that.
 
 use std::arch::naked_asm;
-use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::OnceLock;
 
 use super::gate;
 use crate::for_each_runtime_entry;
-use crate::table::Address;
+use crate::table::{Address, ENTRIES};
 
 macro_rules! through {
     ($name:literal) => {{
@@ -24,7 +22,7 @@ macro_rules! through {
                 gate = sym gate::enter,
             )
         }
-        ($name, Address(through as *const c_void))
+        Address(through as *const c_void)
     }};
 }
 
@@ -41,16 +39,13 @@ macro_rules! gates {
             $($reason:literal, $u_spec:literal: [$($u_name:literal,)*];)*
         }
     ) => {
-        static GATES: &[(&str, Address)] = &[$(through!($name),)* $(through!($v_name),)*];
+        /// The gates, in the order of [`ENTRIES`], without those to unsupported entries.
+        const GATES: &[Address] = &[$(through!($name),)* $(through!($v_name),)*];
     };
 }
 for_each_runtime_entry!(gates);
 
 /// Returns the gate to an entry, to be called like the entry.
 pub fn gate(name: &str) -> Option<Address> {
-    static INDEX: OnceLock<HashMap<&'static str, Address>> = OnceLock::new();
-    INDEX
-        .get_or_init(|| GATES.iter().copied().collect())
-        .get(name)
-        .copied()
+    GATES.get(ENTRIES.position(name)?).copied()
 }

@@ -1,16 +1,17 @@
 //! Inquiries of a tool, and the look-up of these functions by name. OpenMP 5.2, section 19.6.
 
-use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
+use super::TOOL;
 use super::callbacks::{self, Word};
 use super::record::{self, Frame, TaskRecord, flag, state};
 use super::start;
 use crate::affinity::api as places;
 use crate::api;
+use crate::runtime::LOCALS;
 
 /// `ompt_interface_fn_t`.
 type Function = *const c_void;
@@ -296,16 +297,12 @@ unsafe extern "C-unwind" fn get_task_memory(
 const WITHIN_THREAD: u32 = 48;
 
 unsafe extern "C-unwind" fn get_unique_id() -> u64 {
-    static THREADS: AtomicU64 = AtomicU64::new(1);
-    thread_local! {
-        static LAST: Cell<u64> = const { Cell::new(0) };
-    }
-    LAST.with(|last| {
-        let before = match last.get() {
-            0 => THREADS.fetch_add(1, Ordering::Relaxed) << WITHIN_THREAD,
+    LOCALS.with(|l| {
+        let before = match l.last_unique_id.get() {
+            0 => TOOL.next_thread.fetch_add(1, Ordering::Relaxed) << WITHIN_THREAD,
             before => before,
         };
-        last.set(before + 1);
+        l.last_unique_id.set(before + 1);
         before + 1
     })
 }

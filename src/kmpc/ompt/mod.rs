@@ -18,13 +18,19 @@ pub mod gates;
 mod inquiry;
 mod loops;
 mod mutex;
-mod record;
+pub(crate) mod record;
 mod region;
 mod start;
 mod sync;
 mod tasks;
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use ompvm_support::hook;
+use ompvm_support::hook::Hook;
+use parking_lot::{Mutex, ReentrantMutex};
 
 pub use record::{close_region, worker_begins, worker_ends};
 pub use region::{fork, fork_teams};
@@ -38,22 +44,57 @@ const UNDECIDED: u32 = 1;
 /// A tool is active.
 const ACTIVE: u32 = 2;
 
-/// State of the search for a tool; every path reads it at most once. Not 0 if the entries of the
-/// shared library have to go through [`gate`].
-pub static TOOL_STATE: AtomicU32 = AtomicU32::new(UNDECIDED);
+/// The tool of a process, and the search for it.
+#[repr(C)]
+pub struct ProcessTool {
+    /// State of the search; every path reads it at most once. Not 0 if the entries of the shared
+    /// library, which read it at the start of this record, have to go through [`gate`].
+    state: AtomicU32,
+    /// The registered callbacks, by number; 0 for none.
+    callbacks: [AtomicUsize; callbacks::NUMBERS],
+    /// Maps the return addresses of an interpreted guest's calls.
+    callers: Hook<gate::Callers>,
+    /// The traced forms of entries, by name.
+    traced: OnceLock<HashMap<&'static str, &'static entries::Traced>>,
+    /// Address of the guest's own `ompt_start_tool`; 0 if it has none.
+    guest_tool: AtomicUsize,
+    /// Address of the tool, between its start and its end.
+    tool: Mutex<usize>,
+    /// Held by the thread that searches.
+    deciding: ReentrantMutex<()>,
+    /// True once the tool ends.
+    finished: AtomicBool,
+    /// Number of workers that the tool knows.
+    workers: AtomicU32,
+    /// The number of the next thread that asks for unique identifiers.
+    next_thread: AtomicU64,
+}
+
+/// The tool of this process: OpenMP has one per process, which sees the threads of all programs.
+pub static TOOL: ProcessTool = ProcessTool {
+    state: AtomicU32::new(UNDECIDED),
+    callbacks: [const { AtomicUsize::new(0) }; callbacks::NUMBERS],
+    callers: hook!(gate::Callers),
+    traced: OnceLock::new(),
+    guest_tool: AtomicUsize::new(0),
+    tool: Mutex::new(0),
+    deciding: ReentrantMutex::new(()),
+    finished: AtomicBool::new(false),
+    workers: AtomicU32::new(0),
+    next_thread: AtomicU64::new(1),
+};
+
+const _: () = assert!(std::mem::offset_of!(ProcessTool, state) == 0);
 
 /// Returns true if a tool is active.
 #[inline(always)]
 pub fn on() -> bool {
     // Relaxed: the tool's setup is published by the lock of the decision, which every thread that
     // goes through a gate has taken or comes after.
-    TOOL_STATE.load(Ordering::Relaxed) == ACTIVE
+    TOOL.state.load(Ordering::Relaxed) == ACTIVE
 }
-
-/// Address of the guest's own `ompt_start_tool`; 0 if it has none.
-static GUEST_TOOL: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers the address of the guest's `ompt_start_tool`, which is called before all others.
 pub fn set_guest_tool(address: usize) {
-    GUEST_TOOL.store(address, Ordering::Release);
+    TOOL.guest_tool.store(address, Ordering::Release);
 }

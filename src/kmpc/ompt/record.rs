@@ -10,7 +10,9 @@ use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::TOOL;
 use super::callbacks::{self, BEGIN, END, Word};
+use crate::runtime::LOCALS;
 use crate::task::Routine;
 use ompvm_support::sync::Mutex;
 
@@ -209,7 +211,7 @@ pub struct ThreadRecord {
 }
 
 thread_local! {
-    static ME: Cell<*const ThreadRecord> = const { Cell::new(std::ptr::null()) };
+    /// The destructor of a thread of the program.
     static AT_END: AtEnd = const { AtEnd };
 }
 
@@ -229,12 +231,9 @@ impl Drop for AtEnd {
     }
 }
 
-/// Number of workers that the tool knows.
-static WORKERS: AtomicU32 = AtomicU32::new(0);
-
 /// Returns the number of workers whose end was not reported.
 pub fn workers() -> u32 {
-    WORKERS.load(Ordering::Acquire)
+    TOOL.workers.load(Ordering::Acquire)
 }
 
 /// `ompt_thread_t`.
@@ -244,7 +243,7 @@ const WORKER: i32 = 2;
 /// Returns the calling thread, if it was reported.
 pub fn current_if_known() -> Option<&'static ThreadRecord> {
     // SAFETY: null, or a record that `make` leaked and that is freed only at the thread's end.
-    unsafe { ME.try_with(Cell::get).ok()?.as_ref() }
+    unsafe { LOCALS.with(|l| l.record.get()).as_ref() }
 }
 
 fn make(initial: bool, state: u32) -> &'static ThreadRecord {
@@ -260,7 +259,7 @@ fn make(initial: bool, state: u32) -> &'static ThreadRecord {
         pending: Cell::new(false),
         yields: Cell::new(false),
     }));
-    ME.set(me);
+    LOCALS.with(|l| l.record.set(me));
     me
 }
 
@@ -308,14 +307,14 @@ pub fn root_ends(me: &'static ThreadRecord) {
     }
     callbacks::thread_end(me.data());
     me.set_task(None);
-    ME.set(std::ptr::null());
+    LOCALS.with(|l| l.record.set(std::ptr::null()));
 }
 
 /// Reports the calling thread as a worker.
 #[cold]
 pub fn worker_begins() {
     let me = make(false, state::OVERHEAD);
-    WORKERS.fetch_add(1, Ordering::AcqRel);
+    TOOL.workers.fetch_add(1, Ordering::AcqRel);
     callbacks::thread_begin(WORKER, me.data());
     me.state.set(state::IDLE);
 }
@@ -326,10 +325,10 @@ pub fn worker_ends() {
     if let Some(me) = current_if_known() {
         close_region();
         callbacks::thread_end(me.data());
-        ME.set(std::ptr::null());
+        LOCALS.with(|l| l.record.set(std::ptr::null()));
         // SAFETY: `make` leaked the record, which is not reachable any more.
         drop(unsafe { Box::from_raw(std::ptr::from_ref(me).cast_mut()) });
-        WORKERS.fetch_sub(1, Ordering::AcqRel);
+        TOOL.workers.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

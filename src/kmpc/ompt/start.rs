@@ -13,12 +13,10 @@ use std::ffi::{CStr, CString, OsString, c_char, c_int, c_void};
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, ReentrantMutex};
-
-use super::{ACTIVE, GUEST_TOOL, NONE, TOOL_STATE, UNDECIDED, callbacks, gate, inquiry, record};
+use super::{ACTIVE, NONE, TOOL, UNDECIDED, callbacks, gate, inquiry, record};
 use crate::{api, thread};
 
 /// `ompt_start_tool_result_t`.
@@ -138,28 +136,25 @@ pub fn wanted(guest: bool) -> bool {
         && (guest || variables.names_libraries() || !in_process().is_null())
 }
 
-/// Address of the tool, between its start and its end.
-static TOOL: Mutex<usize> = Mutex::new(0);
-
 /// Looks for a tool and starts it, once. The calling thread is reported to the tool like every
 /// other, when it first calls an entry.
 #[inline]
 pub fn decide() {
-    if TOOL_STATE.load(Ordering::Relaxed) == UNDECIDED {
+    if TOOL.state.load(Ordering::Relaxed) == UNDECIDED {
         decide_slowly();
     }
 }
 
 #[cold]
 fn decide_slowly() {
-    static DECIDING: ReentrantMutex<()> = ReentrantMutex::new(());
-    let _lock = DECIDING.lock();
-    if TOOL_STATE.load(Ordering::Relaxed) != UNDECIDED || gate::silent() {
+    let _lock = TOOL.deciding.lock();
+    if TOOL.state.load(Ordering::Relaxed) != UNDECIDED || gate::silent() {
         return;
     }
     let started = gate::without_callbacks(start);
     // Release: publishes the tool's setup; other threads acquire it with the lock, or with this.
-    TOOL_STATE.store(if started { ACTIVE } else { NONE }, Ordering::SeqCst);
+    TOOL.state
+        .store(if started { ACTIVE } else { NONE }, Ordering::SeqCst);
     if started {
         extern "C" fn at_exit() {
             finish();
@@ -197,7 +192,7 @@ fn start() -> bool {
         }
     };
     if initialized {
-        *TOOL.lock() = tool.expose_provenance();
+        *TOOL.tool.lock() = tool.expose_provenance();
     } else {
         callbacks::clear();
     }
@@ -223,7 +218,7 @@ const LAST: &str = "----- END LOGGING OF TOOL REGISTRATION -----\n";
 fn search(log: &mut Log, libraries: Option<OsString>) -> Option<*mut Tool> {
     log.say("----- START LOGGING OF TOOL REGISTRATION -----\n");
     log.say("Search for OMP tool in current address space... ");
-    let guest = std::ptr::with_exposed_provenance_mut(GUEST_TOOL.load(Ordering::Acquire));
+    let guest = std::ptr::with_exposed_provenance_mut(TOOL.guest_tool.load(Ordering::Acquire));
     // SAFETY: null, or functions of this name.
     let found = unsafe { ask(guest).or_else(|| ask(in_process())) };
     if found.is_some() {
@@ -309,8 +304,7 @@ fn in_library(log: &mut Log, name: &[u8]) -> Option<*mut Tool> {
 /// Ends the tool once: the workers' ends, the initial thread's, `finalize`. Nothing is reported
 /// afterwards.
 pub fn finish() {
-    static DONE: AtomicBool = AtomicBool::new(false);
-    if !super::on() || DONE.swap(true, Ordering::SeqCst) {
+    if !super::on() || TOOL.finished.swap(true, Ordering::SeqCst) {
         return;
     }
     // At exit the runtime has already released the initial thread and its teams.
@@ -328,8 +322,8 @@ pub fn finish() {
     if let Some(me) = record::current_if_known() {
         record::root_ends(me);
     }
-    TOOL_STATE.store(NONE, Ordering::SeqCst);
-    let tool = std::mem::take(&mut *TOOL.lock());
+    TOOL.state.store(NONE, Ordering::SeqCst);
+    let tool = std::mem::take(&mut *TOOL.tool.lock());
     gate::without_callbacks(|| {
         let tool = std::ptr::with_exposed_provenance_mut::<Tool>(tool);
         // SAFETY: the tool's own structure, which lives as long as the tool.

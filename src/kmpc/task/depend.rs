@@ -19,6 +19,7 @@ use hashbrown::HashMap;
 use super::create::{self, adopt, count, current};
 use super::{Payload, Task, flag, wait};
 use crate::ident::Ident;
+use crate::runtime::RUNTIME;
 use crate::team::Team;
 use crate::thread::{Thread, by_number};
 use omp_abi::depend as kind;
@@ -72,19 +73,17 @@ unsafe impl Sync for Node {}
 // SAFETY: no field is bound to a thread.
 unsafe impl Send for Node {}
 
-/// An exclusion between mutexinoutset tasks. All are changed under [`EXCLUSIONS`].
+/// An exclusion between mutexinoutset tasks. All are changed under the lock of
+/// [`lock_exclusions`].
 #[derive(Default)]
 pub struct Exclusion {
     /// True if a task holds it, and the tasks that found it held.
     state: Mutex<(bool, Vec<usize>)>,
 }
 
-/// Lock under which several exclusions are acquired at once.
-static EXCLUSIONS: Mutex<()> = Mutex::new(());
-
-/// Locks [`EXCLUSIONS`], for the time in which the process forks.
+/// Locks all exclusions, to acquire several at once or for the time in which the process forks.
 pub fn lock_exclusions() -> MutexGuard<'static, ()> {
-    sync::lock(&EXCLUSIONS)
+    sync::lock(&RUNTIME.tasks.exclusions)
 }
 
 impl Node {
@@ -344,7 +343,7 @@ fn acquire_exclusions(node: &Node) -> bool {
     if exclusions.is_empty() {
         return true;
     }
-    let _lock = sync::lock(&EXCLUSIONS);
+    let _lock = lock_exclusions();
     for exclusion in exclusions.iter() {
         let mut state = sync::lock(&exclusion.state);
         if state.0 {
@@ -364,7 +363,7 @@ fn release_exclusions(node: &Node) -> Vec<usize> {
     if exclusions.is_empty() {
         return Vec::new();
     }
-    let _lock = sync::lock(&EXCLUSIONS);
+    let _lock = lock_exclusions();
     let mut waiting = Vec::new();
     for exclusion in exclusions.iter() {
         let mut state = sync::lock(&exclusion.state);

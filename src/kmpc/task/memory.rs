@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use crossbeam::utils::CachePadded;
 
 use super::{HEADER, Payload, Task};
-use ompvm_support::sync::{self, Mutex, MutexGuard};
+use crate::runtime::RUNTIME;
+use ompvm_support::sync::{self, MutexGuard};
 
 /// Sizes of blocks in bytes, header included.
 const SIZES: [usize; 3] = [256, 512, 2048];
@@ -39,20 +40,18 @@ pub struct Blocks {
 }
 
 // SAFETY: only the owner accesses fields other than `returned`; ownership passes under the lock of
-// `SPARE`.
+// the unowned pools.
 unsafe impl Sync for Blocks {}
 
-static SPARE: Mutex<Vec<&'static Blocks>> = Mutex::new(Vec::new());
-
-/// Locks the list of unowned pools, for the time in which the process forks.
+/// Locks the list of unowned pools, also for the time in which the process forks.
 pub fn lock_spare_pools() -> MutexGuard<'static, Vec<&'static Blocks>> {
-    sync::lock(&SPARE)
+    sync::lock(&RUNTIME.tasks.spare_pools)
 }
 
 impl Blocks {
     /// Returns a pool for the calling thread.
     pub fn take() -> &'static Self {
-        let spare = sync::lock(&SPARE).pop();
+        let spare = lock_spare_pools().pop();
         spare.unwrap_or_else(|| {
             Box::leak(Box::new(Self {
                 free: Default::default(),
@@ -66,7 +65,7 @@ impl Blocks {
     /// Releases the pool for another thread.
     pub fn leave(&'static self) {
         self.flush();
-        sync::lock(&SPARE).push(self);
+        lock_spare_pools().push(self);
     }
 
     /// Returns a task with room for `bytes` of payload; only pool, class and payload are set.

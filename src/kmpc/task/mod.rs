@@ -17,12 +17,13 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crossbeam::utils::CachePadded;
 
 use crate::icv::Icvs;
+use crate::runtime::RUNTIME;
 use crate::team::Team;
 use children::Children;
 use deque::Deque;
 use epoch::{Counts, TaskEpoch};
 use memory::Blocks;
-use ompvm_support::sync;
+use ompvm_support::sync::{self, Mutex};
 use wakeups::Wakeups;
 
 pub mod children;
@@ -252,11 +253,32 @@ impl Task {
 
     /// Returns the task's number for tools.
     pub fn number(&self) -> u64 {
-        static LAST: AtomicU64 = AtomicU64::new(0);
         if self.id.get() == 0 {
-            self.id.set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
+            let last = &RUNTIME.tasks.last_number;
+            self.id.set(last.fetch_add(1, Ordering::Relaxed) + 1);
         }
         self.id.get()
+    }
+}
+
+/// Parts of tasks that all teams of a process share.
+pub(crate) struct ProcessTasks {
+    /// The last number that a task got for tools.
+    last_number: AtomicU64,
+    /// Lock under which several exclusions are acquired at once ([`depend`]).
+    exclusions: CachePadded<Mutex<()>>,
+    /// Pools of blocks without an owner ([`memory`]).
+    spare_pools: CachePadded<Mutex<Vec<&'static Blocks>>>,
+}
+
+impl ProcessTasks {
+    /// Returns the state before the first task.
+    pub(crate) const fn new() -> ProcessTasks {
+        ProcessTasks {
+            last_number: AtomicU64::new(0),
+            exclusions: CachePadded::new(Mutex::new(())),
+            spare_pools: CachePadded::new(Mutex::new(Vec::new())),
+        }
     }
 }
 
