@@ -159,7 +159,8 @@ mod tests {
                 "{}",
                 row.name
             );
-            assert!(std::ptr::eq(traced(row.name).unwrap(), row), "{}", row.name);
+            let found = traced(row.name);
+            assert!(found.is_some_and(|t| t.name == row.name), "{}", row.name);
         }
     }
 }
