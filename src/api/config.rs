@@ -4,7 +4,6 @@
 //! without breaking users. `tier::process` applies them.
 
 use ompvm_llvm::cache::Cache;
-use ompvm_offload::nvptx;
 use ompvm_support::error::Error;
 use ompvm_support::settings::{self, Settings};
 use std::ffi::OsString;
@@ -51,10 +50,9 @@ impl Engine {
         self
     }
 
-    /// Stores modules and their compiled code in a cache, and loads them from there. Default: no
-    /// cache. Code for devices is stored in the cache of the engine on which this was called last.
+    /// Stores modules and their compiled code, that for devices included, in a cache, and loads them
+    /// from there. Default: no cache.
     pub fn cache(mut self, cache: Option<Cache>) -> Engine {
-        nvptx::set_cache(cache.clone());
         self.cache = cache;
         self
     }

@@ -1,10 +1,12 @@
 //! Compiles a module's device images for a GPU that need not be present.
 
+use super::config::Offload;
 use super::module::Module;
 use ompvm_ir::Const;
 use ompvm_llvm::Input;
 use ompvm_llvm::kernelize::{Kernelized, Region, kernelize};
 use ompvm_offload::device;
+use ompvm_offload::options::OffloadOptions;
 use ompvm_offload::{image, nvptx};
 use ompvm_support::error::Error;
 
@@ -118,9 +120,13 @@ impl Module {
             arch: format!("sm_{architecture}"),
             name: module.name.clone(),
             teams: 0,
+            options: OffloadOptions {
+                cache: self.cache.clone(),
+                mode: Offload::Off,
+                settings: self.settings,
+            },
         };
-        let compiled = nvptx::compile(&code, architecture, self.settings)
-            .map_err(|e| damaged(e.to_string()))?;
+        let compiled = nvptx::compile(&code, architecture).map_err(|e| damaged(e.to_string()))?;
         let (mut kernels, mut refused) = (Vec::new(), Vec::new());
         for kernel in compiled.lowered.kernels {
             match kernel.refused {

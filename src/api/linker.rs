@@ -8,8 +8,9 @@ use super::module::Module;
 use super::process::Process;
 use hashbrown::HashMap;
 use ompvm_ir as ir;
-use ompvm_llvm::cache::CacheEntry;
+use ompvm_llvm::cache::{Cache, CacheEntry};
 use ompvm_offload as offload;
+use ompvm_offload::options::OffloadOptions;
 use ompvm_support::error::Error;
 use ompvm_support::settings::Settings;
 use ompvm_tier::archive::Archive;
@@ -85,6 +86,7 @@ impl Linker {
         Ok(Program {
             module: module.ir.clone(),
             cache_entry: module.cache_entry.clone(),
+            cache: module.cache.clone(),
             archives: module.archives.clone(),
             libraries: module.libraries.clone(),
             host: self.host.clone(),
@@ -99,6 +101,8 @@ impl Linker {
 pub struct Program {
     module: Arc<ir::Module>,
     cache_entry: Option<Arc<CacheEntry>>,
+    /// Cache of the module's engine.
+    cache: Option<Cache>,
     archives: Vec<Arc<Archive>>,
     libraries: Vec<String>,
     host: HashMap<String, Arc<HostFunction>>,
@@ -124,7 +128,6 @@ impl Program {
         }
         let settings = self.settings;
         offload::devices::select(config.devices.unwrap_or(settings.devices), settings);
-        offload::auto_offload::set_mode(config.offload.unwrap_or(settings.offload));
         let linked = self.symbols(&config)?;
         // With a tool, code is compiled with other runtime entries, and is not worth caching.
         let cache_entry = self
@@ -159,6 +162,11 @@ impl Program {
             cache_entry,
             flush_denormals: config.flush_denormals,
             settings,
+            offload: OffloadOptions {
+                cache: self.cache.clone(),
+                mode: config.offload.unwrap_or(settings.offload),
+                settings,
+            },
             restart: config.restart.map(|(command, file)| Restart {
                 command: command.iter().map(|word| restart::c_string(word)).collect(),
                 file: restart::c_string(file.as_os_str()),
@@ -199,7 +207,8 @@ impl Program {
             cache_entry: self.cache_entry.clone(),
             late: self.late,
             overrides: {
-                let mut overrides = offload::auto_offload::overrides();
+                let mode = config.offload.unwrap_or(self.settings.offload);
+                let mut overrides = offload::auto_offload::overrides(mode);
                 overrides.extend(match config.native {
                     true => process::native_overrides(),
                     false => process::embedded_overrides(),

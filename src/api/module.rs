@@ -6,7 +6,7 @@
 use super::config::Engine;
 use super::inspect::Inspection;
 use ompvm_ir as ir;
-use ompvm_llvm::cache::CacheEntry;
+use ompvm_llvm::cache::{Cache, CacheEntry};
 use ompvm_llvm::native::Bitcode;
 use ompvm_llvm::{Input, ReadOptions};
 use ompvm_support::error::{Error, Unsupported};
@@ -72,6 +72,8 @@ pub struct Module {
     pub(super) ir: Arc<ir::Module>,
     /// The program's entry in the engine's cache.
     pub(super) cache_entry: Option<Arc<CacheEntry>>,
+    /// The engine's cache.
+    pub(super) cache: Option<Cache>,
     pub(super) archives: Vec<Arc<Archive>>,
     /// Paths of the shared libraries among the files.
     pub(super) libraries: Vec<String>,
@@ -164,6 +166,7 @@ impl Module {
         Ok(Module {
             ir: Arc::new(ir),
             cache_entry: cache_entry.map(Arc::new),
+            cache: engine.cache.clone(),
             archives,
             libraries: Vec::new(),
             settings: engine.settings,

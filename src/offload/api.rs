@@ -3,11 +3,9 @@
 //! The host counts as a device: its number is the number of available devices.
 
 use super::device::{Failure, MemoryKind, Queue};
-use super::devices::{self, DeviceState};
+use super::devices::{self, Allocation, DeviceState};
 use super::map::table::{Lifetime, Lookup, MappedRange};
 use super::{program, region};
-use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -43,15 +41,6 @@ fn endpoint_of(address: u64, number: i32) -> Endpoint {
     }
 }
 
-/// A block that the routines allocated.
-struct Block {
-    size: usize,
-    kind: MemoryKind,
-}
-
-/// Blocks that the routines allocated, by device and address: freeing takes only the address.
-static BLOCKS: Mutex<BTreeMap<(i32, u64), Block>> = Mutex::new(BTreeMap::new());
-
 /// Returns the kind of memory to allocate: shared memory if a program requires unified memory.
 fn memory_kind(memory: MemoryKind) -> MemoryKind {
     match program::is_unified() {
@@ -70,8 +59,8 @@ fn allocate(size: usize, number: i32, memory: MemoryKind) -> *mut c_void {
         Endpoint::Device(state) => match state.device.alloc(size as u64, 64, memory_kind(memory)) {
             Ok(address) => {
                 let kind = memory_kind(memory);
-                let block = Block { size, kind };
-                BLOCKS.lock().insert((state.number, address), block);
+                let block = Allocation { size, kind };
+                state.allocations.lock().insert(address, block);
                 address as *mut c_void
             }
             Err(_) => null_mut(),
@@ -104,7 +93,7 @@ pub unsafe extern "C-unwind" fn free(address: *mut c_void, number: i32) {
         // SAFETY: `allocate` allocated host blocks by `malloc`, and the program frees each once.
         Endpoint::Host => unsafe { libc::free(address) },
         Endpoint::Device(state) => {
-            let block = BLOCKS.lock().remove(&(state.number, address as u64));
+            let block = state.allocations.lock().remove(&(address as u64));
             let kind = block.map_or(MemoryKind::Device, |block| block.kind);
             let freed = state.device.free(address as u64, kind);
             if let Err(failure) = freed {
@@ -149,17 +138,17 @@ pub unsafe extern "C-unwind" fn is_accessible(
     match endpoint(number) {
         Endpoint::Host => 1,
         Endpoint::Device(state) => {
-            let blocks = BLOCKS.lock();
-            let shared = blocks
-                .range(..=(state.number, address as u64))
-                .next_back()
-                .is_some_and(|(&(n, start), block)| {
-                    let offset = (address as usize).wrapping_sub(start as usize);
-                    n == state.number
-                        && block.kind != MemoryKind::Device
-                        && offset < block.size
-                        && size <= block.size - offset
-                });
+            let blocks = state.allocations.lock();
+            let shared =
+                blocks
+                    .range(..=address as u64)
+                    .next_back()
+                    .is_some_and(|(&start, block)| {
+                        let offset = (address as usize).wrapping_sub(start as usize);
+                        block.kind != MemoryKind::Device
+                            && offset < block.size
+                            && size <= block.size - offset
+                    });
             let own = || {
                 let last = (address as u64).checked_add(size.max(1) as u64 - 1);
                 let both = last.map(|last| [address as u64, last]);

@@ -13,6 +13,7 @@
 //! The trait sets no policy: its callers decide which device a region runs on, what is mapped, and
 //! what a failure means for the program.
 
+use super::options::OffloadOptions;
 pub use ompvm_kmpc::interop::Foreign;
 use std::fmt::{self, Debug};
 use std::ptr::NonNull;
@@ -207,6 +208,8 @@ pub struct DeviceCode {
     pub name: String,
     /// `nteams-var` of the device; 0 if unbounded.
     pub teams: u32,
+    /// Settings of the program.
+    pub options: OffloadOptions,
 }
 
 /// Size in bytes of a staging buffer for [`Device::fetch_staged`].

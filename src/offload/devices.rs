@@ -4,7 +4,7 @@
 //! pay nothing. A device that fails is disabled for the rest of the run: its mapped data is copied
 //! back, and its regions run on the host.
 
-use super::device::{Device, Failure, Image, Kernel, Queue, Result};
+use super::device::{Device, Failure, Image, Kernel, MemoryKind, Queue, Result};
 use super::map::table::{Lifetime, MappedRange, MappingTable};
 use super::program::{self, Program, requires};
 use super::{cuda, emulated};
@@ -13,6 +13,7 @@ use ompvm_kmpc::hooks;
 use ompvm_kmpc::icv;
 use ompvm_support::settings::{self, DeviceSelection, Settings};
 use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -41,33 +42,52 @@ pub struct DeviceState {
     pub table: Mutex<MappingTable>,
     programs: RwLock<HashMap<u64, std::result::Result<Arc<LoadedProgram>, Failure>>>,
     disabled: AtomicBool,
+    /// Blocks that the memory routines allocated, by address: freeing takes only the address.
+    pub(super) allocations: Mutex<BTreeMap<u64, Allocation>>,
+    /// Address and size of the scratch arena of auto-offload.
+    pub(super) scratch_arena: Mutex<Option<(u64, u64)>>,
+    /// Address and size of the frame buffer of auto-offload; zeros if there is none.
+    pub(super) frame_buffer: Mutex<(u64, usize)>,
 }
 
-/// The selection, and the settings of the devices.
-static SELECTION: Mutex<(DeviceSelection, &Settings)> =
-    Mutex::new((DeviceSelection::Hardware, settings::DEFAULT));
-static DEVICES: OnceLock<Vec<DeviceState>> = OnceLock::new();
+/// A block that the memory routines allocated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allocation {
+    /// Size in bytes.
+    pub(super) size: usize,
+    /// Kind of the memory.
+    pub(super) kind: MemoryKind,
+}
+
+/// The devices of a process.
+struct Devices {
+    /// The selection, and the settings of the devices.
+    selection: Mutex<(DeviceSelection, &'static Settings)>,
+    list: OnceLock<Vec<DeviceState>>,
+}
+
+/// The devices of this process: OpenMP numbers the hardware that the process sees, and drivers keep
+/// one context per process.
+static DEVICES: Devices = Devices {
+    selection: Mutex::new((DeviceSelection::Hardware, settings::DEFAULT)),
+    list: OnceLock::new(),
+};
 
 /// Selects the devices, with the `settings` of their memory, driver and dumps, and registers the
 /// device hooks of the runtime. Has no effect on the devices once they are discovered.
 pub fn select(selection: DeviceSelection, settings: &'static Settings) {
-    *SELECTION.lock() = (selection, settings);
+    *DEVICES.selection.lock() = (selection, settings);
     hooks::set_devices(&hooks::Devices {
         count: || count() as i32,
         uid: |number| get(number).map(|state| state.uid.as_c_str()),
     });
 }
 
-/// Returns the settings of devices: of the program that was started last.
-pub(super) fn installed() -> &'static Settings {
-    SELECTION.lock().1
-}
-
 /// Returns all devices and discovers them at the first call.
 pub fn all() -> &'static [DeviceState] {
-    DEVICES.get_or_init(|| {
+    DEVICES.list.get_or_init(|| {
         let mut list: Vec<Arc<dyn Device>> = Vec::new();
-        let (selection, settings) = *SELECTION.lock();
+        let (selection, settings) = *DEVICES.selection.lock();
         match selection {
             DeviceSelection::None => {}
             DeviceSelection::Hardware => match cuda::devices(settings) {
@@ -115,7 +135,7 @@ pub fn get(number: i32) -> Option<&'static DeviceState> {
 
 /// Unloads a program and removes its variables from the mapping tables.
 pub(super) fn unload(program: &Program) {
-    for state in DEVICES.get().into_iter().flatten() {
+    for state in DEVICES.list.get().into_iter().flatten() {
         state.programs.write().remove(&program.id);
         let mut table = state.table.lock();
         for entry in &program.entries {
@@ -138,6 +158,9 @@ impl DeviceState {
             table: Mutex::default(),
             programs: RwLock::default(),
             disabled: AtomicBool::new(false),
+            allocations: Mutex::default(),
+            scratch_arena: Mutex::default(),
+            frame_buffer: Mutex::default(),
         }
     }
 
@@ -256,6 +279,7 @@ impl DeviceState {
             arch: arch.to_owned(),
             name: program.name.clone(),
             teams: icv::settings().num_teams,
+            options: program.options.clone(),
         };
         let image = self.device.load(&code)?;
         let mut table = self.table.lock();

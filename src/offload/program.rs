@@ -4,6 +4,7 @@
 //! is registered when its data is placed in memory and unregistered when it is dropped.
 
 use super::image::{self, Image};
+use super::options::OffloadOptions;
 use hashbrown::HashMap;
 use ompvm_support::error::Error;
 use parking_lot::RwLock;
@@ -69,16 +70,43 @@ pub struct Program {
     pub entries: Vec<Entry>,
     /// Device features that it requires; see [`requires`].
     pub requires: u64,
+    /// Settings of the program.
+    pub options: OffloadOptions,
     /// Source locations of kernels, read when a message first needs them.
     places: OnceLock<HashMap<String, String>>,
 }
 
-static REQUIREMENTS: AtomicU64 = AtomicU64::new(0);
-static PROGRAMS: RwLock<Vec<Arc<Program>>> = RwLock::new(Vec::new());
 /// Maps an entry's host address to its program and index.
 type EntriesByAddress = HashMap<usize, (Arc<Program>, usize)>;
 
-static ENTRIES: RwLock<Option<EntriesByAddress>> = RwLock::new(None);
+/// The registered programs of a process.
+struct Programs {
+    list: RwLock<Vec<Arc<Program>>>,
+    entries: RwLock<Option<EntriesByAddress>>,
+    /// Device features that the programs in the list require.
+    required: AtomicU64,
+    /// Number of the next program.
+    next: AtomicU64,
+}
+
+/// The programs of this process: the entries of the runtime know only host addresses, which are
+/// unique in the process.
+static PROGRAMS: Programs = Programs {
+    list: RwLock::new(Vec::new()),
+    entries: RwLock::new(None),
+    required: AtomicU64::new(0),
+    next: AtomicU64::new(0),
+};
+
+impl Programs {
+    /// Changes the list, and with it the required features.
+    fn update(&self, change: impl FnOnce(&mut Vec<Arc<Program>>)) {
+        let mut list = self.list.write();
+        change(&mut list);
+        let required = list.iter().fold(0, |all, program| all | program.requires);
+        self.required.store(required, Ordering::Relaxed);
+    }
+}
 
 /// Part of a section in memory.
 #[derive(Clone, Copy, Debug)]
@@ -105,17 +133,18 @@ pub unsafe fn register(
     name: &str,
     entries: &[SectionPiece],
     images: &[Vec<u8>],
+    options: &OffloadOptions,
 ) -> Result<Option<Registration>, Error> {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
     if entries.is_empty() && images.is_empty() {
         return Ok(None);
     }
     let mut program = Program {
-        id: NUMBER.fetch_add(1, Ordering::Relaxed),
+        id: PROGRAMS.next.fetch_add(1, Ordering::Relaxed),
         name: name.to_owned(),
         images: Vec::new(),
         entries: Vec::new(),
         requires: 0,
+        options: options.clone(),
         places: OnceLock::new(),
     };
     for bytes in images {
@@ -154,20 +183,19 @@ pub unsafe fn register(
         }
     }
     let program = Arc::new(program);
-    let mut regions = ENTRIES.write();
+    let mut regions = PROGRAMS.entries.write();
     let regions = regions.get_or_insert_default();
     for (n, entry) in program.entries.iter().enumerate() {
         regions.insert(entry.address, (program.clone(), n));
     }
-    REQUIREMENTS.fetch_or(program.requires, Ordering::Relaxed);
-    PROGRAMS.write().push(program.clone());
+    PROGRAMS.update(|list| list.push(program.clone()));
     Ok(Some(Registration(program)))
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        PROGRAMS.write().retain(|p| p.id != self.0.id);
-        if let Some(regions) = &mut *ENTRIES.write() {
+        PROGRAMS.update(|list| list.retain(|p| p.id != self.0.id));
+        if let Some(regions) = &mut *PROGRAMS.entries.write() {
             regions.retain(|_, (p, _)| p.id != self.0.id);
         }
         super::devices::unload(&self.0);
@@ -176,7 +204,7 @@ impl Drop for Registration {
 
 /// Returns the device features that the programs require.
 pub fn required() -> u64 {
-    REQUIREMENTS.load(Ordering::Relaxed)
+    PROGRAMS.required.load(Ordering::Relaxed)
 }
 
 /// Returns true if a program requires that devices access all host memory.
@@ -204,10 +232,10 @@ pub fn source_location(address: usize) -> Option<String> {
 
 /// Returns all registered programs.
 pub fn all_programs() -> Vec<Arc<Program>> {
-    PROGRAMS.read().clone()
+    PROGRAMS.list.read().clone()
 }
 
 /// Returns the program and the index of the entry with the given host address.
 pub fn find_entry(address: usize) -> Option<(Arc<Program>, usize)> {
-    ENTRIES.read().as_ref()?.get(&address).cloned()
+    PROGRAMS.entries.read().as_ref()?.get(&address).cloned()
 }

@@ -14,7 +14,6 @@ use super::{program, report};
 use ompvm_kmpc::icv::{TargetOffload, settings};
 use ompvm_kmpc::ident::{self, Ident};
 use ompvm_kmpc::{api, task};
-use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::fmt;
 use std::time::Instant;
@@ -198,12 +197,9 @@ fn handle_failure(
 
 /// Reports a damaged image once. Users would not look for it in the offload report.
 fn report_once(what: &str) {
-    static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
-    let mut told = TOLD.lock();
-    if !told.iter().any(|t| t == what) {
-        eprintln!("ompvm: {what}; target regions that need it run on the host");
-        told.push(what.to_owned());
-    }
+    report::tell_once(&format!(
+        "ompvm: {what}; target regions that need it run on the host"
+    ));
 }
 
 /// Records that a construct runs on the host, or ends the program if offloading is mandatory.

@@ -6,8 +6,20 @@ use ompvm_support::demangle;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static ENABLED: AtomicBool = AtomicBool::new(false);
-static ROWS: Mutex<Option<HashMap<Key, Row>>> = Mutex::new(None);
+/// The report of a process.
+struct Report {
+    enabled: AtomicBool,
+    rows: Mutex<Option<HashMap<Key, Row>>>,
+    /// Messages that were told; see [`tell_once`].
+    told: Mutex<Vec<String>>,
+}
+
+/// The report of this process, on its devices: it ends with the process and covers all programs.
+static REPORT: Report = Report {
+    enabled: AtomicBool::new(false),
+    rows: Mutex::new(None),
+    told: Mutex::new(Vec::new()),
+};
 
 /// Key of a row: source location (or kernel name) and device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,18 +49,27 @@ pub struct Row {
 
 /// Enables the report.
 pub fn enable() {
-    ENABLED.store(true, Ordering::Relaxed);
+    REPORT.enabled.store(true, Ordering::Relaxed);
 }
 
 /// Returns true if the report is enabled.
 #[inline]
 pub fn is_enabled() -> bool {
-    ENABLED.load(Ordering::Relaxed)
+    REPORT.enabled.load(Ordering::Relaxed)
+}
+
+/// Prints a message on standard error, unless it was printed before.
+pub(super) fn tell_once(message: &str) {
+    let mut told = REPORT.told.lock();
+    if !told.iter().any(|t| t == message) {
+        eprintln!("{message}");
+        told.push(message.to_owned());
+    }
 }
 
 /// Adds to the row of a region on a device.
 pub fn add(place: &str, device: &str, more: &Row) {
-    let mut rows = ROWS.lock();
+    let mut rows = REPORT.rows.lock();
     let key = Key {
         place: demangle::source_name(place).into_owned(),
         device: device.to_owned(),
@@ -67,7 +88,7 @@ pub fn add(place: &str, device: &str, more: &Row) {
 
 /// Returns the report, with one line per region and device, sorted by location.
 pub fn render() -> String {
-    let rows = ROWS.lock();
+    let rows = REPORT.rows.lock();
     let mut list: Vec<(&Key, &Row)> = rows.iter().flatten().collect();
     list.sort_by(|a, b| a.0.cmp(b.0));
     let mut out = String::new();

@@ -27,10 +27,11 @@ use ompvm_jit::tools;
 use ompvm_kmpc::{hooks, ompt};
 use ompvm_llvm::cache::CacheEntry;
 use ompvm_memory::activation::{self, Activation, Exit};
-use ompvm_memory::image::Image;
+use ompvm_memory::image::{Image, PlaceOptions};
 use ompvm_memory::stack::{self, Stack};
 use ompvm_memory::{func, heap};
 use ompvm_memory::{signals, thread, throws};
+use ompvm_offload::options::OffloadOptions;
 use ompvm_offload::{auto_offload, program};
 use ompvm_support::error::{Error, Trap, TrapKind};
 use ompvm_support::fp_env;
@@ -64,6 +65,8 @@ pub struct ProcessOptions {
     pub flush_denormals: Option<bool>,
     /// Settings of the tiers.
     pub settings: &'static Settings,
+    /// Settings for offloading.
+    pub offload: OffloadOptions,
 }
 
 /// A handler of `atexit` or `__cxa_atexit`.
@@ -196,7 +199,8 @@ pub fn compile(
     cache_entry: Arc<CacheEntry>,
     settings: &Settings,
 ) -> Result<Vec<String>, Error> {
-    let image = Image::place(linked.module.clone(), false, &mut |name, kind| {
+    let placement = PlaceOptions::default();
+    let image = Image::place(linked.module.clone(), placement, &mut |name, kind| {
         linked.resolve(name, kind)
     })?;
     let tiers = Tiers::start(&image, TierPolicy::Opt, false, Some(cache_entry), settings)?;
@@ -204,7 +208,10 @@ pub fn compile(
 }
 
 /// Registers the offload entries and device images of a placed program.
-fn register(image: &Image) -> Result<Option<program::Registration>, Error> {
+fn register(
+    image: &Image,
+    options: &OffloadOptions,
+) -> Result<Option<program::Registration>, Error> {
     let module = &image.module;
     let (mut entries, mut images) = (Vec::new(), Vec::new());
     for (id, global) in &module.globals {
@@ -228,12 +235,12 @@ fn register(image: &Image) -> Result<Option<program::Registration>, Error> {
     }
     // SAFETY: the entries are placed variables, which live as long as the image. The `Process`
     // drops the registration before the image.
-    unsafe { program::register(&module.name, &entries, &images) }
+    unsafe { program::register(&module.name, &entries, &images, options) }
 }
 
 /// Registers the regions of a placed program that may run on devices.
-fn register_regions(image: &Image) -> Option<auto_offload::Registration> {
-    if auto_offload::mode() == auto_offload::Mode::Off {
+fn register_regions(image: &Image, options: &OffloadOptions) -> Option<auto_offload::Registration> {
+    if options.mode == auto_offload::Mode::Off {
         return None;
     }
     let module = &image.module;
@@ -261,7 +268,7 @@ fn register_regions(image: &Image) -> Option<auto_offload::Registration> {
             contents.variables.push((name, address, size));
         }
     }
-    auto_offload::register(contents)
+    auto_offload::register(contents, options)
 }
 
 impl Process {
@@ -281,7 +288,11 @@ impl Process {
             stack::grow_first();
             stack::grow_threads();
         }
-        let image = Image::place(linked.module.clone(), linked.traced(), &mut |name, kind| {
+        let placement = PlaceOptions {
+            trace_calls: linked.traced(),
+            separate_large: options.offload.mode != auto_offload::Mode::Off,
+        };
+        let image = Image::place(linked.module.clone(), placement, &mut |name, kind| {
             linked.resolve(name, kind)
         })?;
         linked.environment.bind_members(&image)?;
@@ -306,10 +317,10 @@ impl Process {
             assembly.stays = options.native;
         }
         let names = dlfcn::register(&image, &linked.environment);
-        let registration = register(&image)?;
+        let registration = register(&image, &options.offload)?;
         let regions = match linked.traced() {
             true => None,
-            false => register_regions(&image),
+            false => register_regions(&image, &options.offload),
         };
         let lifetime = (!options.native).then(|| Lifetime::begin(image.serial()));
         if let Some(cache_entry) = &options.cache_entry {

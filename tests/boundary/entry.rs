@@ -8,7 +8,7 @@ use ompvm::ir::*;
 use ompvm::memory::abi::{NativeFrame, set_entry_hook};
 use ompvm::memory::activation::{self, Search};
 use ompvm::memory::func::{self, FuncRef};
-use ompvm::memory::image::Image;
+use ompvm::memory::image::{Image, PlaceOptions};
 use std::ffi::c_void;
 use std::sync::{Arc, Once};
 
@@ -66,7 +66,7 @@ pub fn hooks() {
 
 /// Places the built module in memory.
 pub fn place(b: Build) -> Arc<Image> {
-    Image::place(Arc::new(b.m), false, &mut |_, _| None).unwrap()
+    Image::place(Arc::new(b.m), PlaceOptions::default(), &mut |_, _| None).unwrap()
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use crate::build::{Build, sym};
 use ompvm::ir::*;
-use ompvm::memory::image::Image;
+use ompvm::memory::image::{Image, PlaceOptions};
 use std::sync::Arc;
 
 #[test]
@@ -66,10 +66,14 @@ fn constants_are_placed_with_their_relocations() {
     let (t, z) = (b.konst(i1, Const::Int(1)), b.konst(i1, Const::Int(0)));
     let mask = b.konst(bools, Const::Aggregate([t, z, t, t].into()));
     let block = b.konst(p, Const::BlockAddress(f, BlockId::from_u32(3)));
-    let image = Image::place(Arc::new(b.m), false, &mut |name, _| match name {
-        "environ" | "getpid" => Some(sym(name)),
-        _ => None,
-    })
+    let image = Image::place(
+        Arc::new(b.m),
+        PlaceOptions::default(),
+        &mut |name, _| match name {
+            "environ" | "getpid" => Some(sym(name)),
+            _ => None,
+        },
+    )
     .unwrap();
 
     let at = image.global_address(var);
@@ -120,7 +124,7 @@ fn all_unresolved_symbols_are_named_at_once() {
     let (p, i32_) = (b.ptr(), b.int(32));
     b.function("no_such_function", i32_, &[p], false);
     b.global("no_such_variable", p, None);
-    let e = Image::place(Arc::new(b.m), false, &mut |_, _| None).unwrap_err();
+    let e = Image::place(Arc::new(b.m), PlaceOptions::default(), &mut |_, _| None).unwrap_err();
     assert_eq!(
         e.to_string(),
         "unresolved symbols: no_such_function, no_such_variable\n  \

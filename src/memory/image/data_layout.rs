@@ -12,21 +12,9 @@ use cranelift_entity::SecondaryMap;
 use hashbrown::HashMap;
 use ompvm_ir::{Global, GlobalId, Linkage, Module};
 use ompvm_support::error::Error;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The least bytes of a variable that may get pages of its own.
 pub const LARGE: usize = 64 << 10;
-
-static SEPARATE_LARGE: AtomicBool = AtomicBool::new(false);
-
-/// Gives large variables of programs placed from now on pages of their own.
-pub fn separate_large_variables() {
-    SEPARATE_LARGE.store(true, Ordering::Relaxed);
-}
-
-fn separates_large() -> bool {
-    SEPARATE_LARGE.load(Ordering::Relaxed)
-}
 
 /// Offsets of all variables before their memory is mapped.
 pub(super) struct DataLayout {
@@ -44,7 +32,8 @@ pub(super) struct DataLayout {
 }
 
 impl DataLayout {
-    pub fn of(module: &Module) -> DataLayout {
+    /// Lays out a module's variables. With `separate_large`, large ones get pages of their own.
+    pub fn new(module: &Module, separate_large: bool) -> DataLayout {
         let mut this = DataLayout {
             data: Vec::new(),
             data_len: 0,
@@ -89,7 +78,7 @@ impl DataLayout {
             if g.constant && g.section.is_none() {
                 let at = place(&mut this.const_len);
                 this.constants.push((id, at));
-            } else if size >= LARGE && g.section.is_none() && separates_large() {
+            } else if size >= LARGE && g.section.is_none() && separate_large {
                 this.data_len = this.data_len.next_multiple_of(PAGE);
                 let at = place(&mut this.data_len);
                 this.data_len = this.data_len.next_multiple_of(PAGE);

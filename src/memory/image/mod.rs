@@ -12,7 +12,7 @@ mod constants;
 mod data_layout;
 mod mapping;
 
-pub use data_layout::{LARGE, separate_large_variables};
+pub use data_layout::LARGE;
 pub(super) use mapping::Mapping;
 
 use crate::code_addresses::CodeAddresses;
@@ -103,18 +103,26 @@ fn is_zero(module: &Module, id: ConstId) -> bool {
     )
 }
 
+/// Choices for the placement of a module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlaceOptions {
+    /// Gives call sites addresses for tools that trace calls.
+    pub trace_calls: bool,
+    /// Gives variables of at least [`LARGE`] bytes pages of their own, which can be protected.
+    pub separate_large: bool,
+}
+
 impl Image {
     /// Places a module in memory. `resolve` returns addresses of symbols that it does not define.
-    /// With `trace_calls`, call sites get addresses for tools that trace calls.
     ///
     /// # Errors
     /// All unresolved symbols at once, or the reason why the host refused memory.
     pub fn place(
         module: Arc<Module>,
-        trace_calls: bool,
+        options: PlaceOptions,
         resolve: &mut dyn FnMut(&str, SymbolKind) -> Option<usize>,
     ) -> Result<Arc<Image>, Error> {
-        let layout = DataLayout::of(&module);
+        let layout = DataLayout::new(&module, options.separate_large);
         let (constants, data, bounds) = layout.map(&module)?;
         let mut unresolved = Vec::new();
         let mut native = SecondaryMap::new();
@@ -178,7 +186,7 @@ impl Image {
             unresolved.sort();
             return Err(Error::Unresolved(unresolved));
         }
-        let code_addresses = CodeAddresses::new(&module, trace_calls)?;
+        let code_addresses = CodeAddresses::new(&module, options.trace_calls)?;
         let stubs = Stubs::new(defined.len() + module.ifuncs.len()).map_err(Error::Host)?;
         let funcs: Box<[FuncRef]> = defined
             .iter()

@@ -7,9 +7,11 @@
 //! Allocations of native libraries are not tracked. A block that a library frees stays registered
 //! until another one is registered at its address.
 
+use super::AUTO_OFFLOAD;
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Minimum size in bytes of blocks with pages of their own.
 pub const LARGE: usize = ompvm_memory::image::LARGE;
@@ -22,10 +24,18 @@ const MIN_TRACKED_AUTO: usize = 4096;
 
 /// Returns the minimum size of tracked blocks in bytes.
 pub fn min_tracked() -> usize {
-    match super::mode() {
-        super::Mode::Force => 1,
-        _ => MIN_TRACKED_AUTO,
+    match AUTO_OFFLOAD.heap.tracks_small.load(Ordering::Relaxed) {
+        true => 1,
+        false => MIN_TRACKED_AUTO,
     }
+}
+
+/// Tracks blocks of any size from now on, for programs whose regions are forced to a device.
+pub fn track_small() {
+    AUTO_OFFLOAD
+        .heap
+        .tracks_small
+        .store(true, Ordering::Relaxed);
 }
 
 /// Kind of a block.
@@ -61,14 +71,32 @@ impl Block {
     }
 }
 
-static BLOCKS: RwLock<BTreeMap<usize, (usize, BlockKind)>> = RwLock::new(BTreeMap::new());
+/// The tracked blocks of a process. Threads that allocate contend for the lock, so it has a cache
+/// line of its own.
+#[repr(align(128))]
+pub(super) struct Blocks {
+    /// Sizes and kinds by address.
+    table: RwLock<BTreeMap<usize, (usize, BlockKind)>>,
+    /// True once blocks of any size are tracked.
+    tracks_small: AtomicBool,
+}
+
+impl Blocks {
+    /// Returns an empty table.
+    pub(super) const fn new() -> Blocks {
+        Blocks {
+            table: RwLock::new(BTreeMap::new()),
+            tracks_small: AtomicBool::new(false),
+        }
+    }
+}
 
 /// Registers a block and removes those that it overlaps.
 pub fn add(start: usize, size: usize, kind: BlockKind) {
     if start == 0 || size == 0 {
         return;
     }
-    let mut blocks = BLOCKS.write();
+    let mut blocks = AUTO_OFFLOAD.heap.table.write();
     while let Some((&other, &(other_size, _))) = blocks.range(..start + size).next_back() {
         if other + other_size <= start {
             break;
@@ -80,13 +108,13 @@ pub fn add(start: usize, size: usize, kind: BlockKind) {
 
 /// Unregisters the block that begins at `start`.
 pub fn remove(start: usize) -> Option<Block> {
-    let (size, kind) = BLOCKS.write().remove(&start)?;
+    let (size, kind) = AUTO_OFFLOAD.heap.table.write().remove(&start)?;
     Some(Block { start, size, kind })
 }
 
 /// Returns the block that contains an address.
 pub fn find(address: usize) -> Option<Block> {
-    let blocks = BLOCKS.read();
+    let blocks = AUTO_OFFLOAD.heap.table.read();
     let (&start, &(size, kind)) = blocks.range(..=address).next_back()?;
     (address < start + size).then_some(Block { start, size, kind })
 }

@@ -15,7 +15,6 @@ use crate::devices::DeviceState;
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
 use ompvm_llvm::kernelize::{Access, Expression, LoopKernel, Origin, Passing};
-use parking_lot::Mutex;
 use std::time::Instant;
 
 /// Bytes moved and times of a run.
@@ -96,9 +95,6 @@ pub(super) struct LaunchInputs {
     bounds: Vec<Option<(i64, i64)>>,
 }
 
-/// Device address and size of the frame buffer, by device.
-static FRAME_BUFFERS: Mutex<Option<HashMap<i32, (u64, usize)>>> = Mutex::new(None);
-
 /// Maximum bytes of stack that are copied for a region.
 const MAX_STACK_BYTES: u64 = 64 << 20;
 
@@ -154,7 +150,7 @@ pub(super) unsafe fn launch(
     for resident in &inputs.residents {
         let mut object = objects.make_resident(state, &resident.block, &used);
         if let Err(Failure::OutOfMemory { .. }) = object
-            && scratch::release(state.number, &*state.device)
+            && scratch::release(state)
         {
             object = objects.make_resident(state, &resident.block, &used);
         }
@@ -486,11 +482,7 @@ fn frame(state: &DeviceState, inputs: &mut LaunchInputs) -> Result<(usize, u64),
     if size == 0 {
         return Ok((0, 0));
     }
-    let mut frames = FRAME_BUFFERS.lock();
-    let known = frames
-        .get_or_insert_default()
-        .entry(state.number)
-        .or_insert((0, 0));
+    let mut known = state.frame_buffer.lock();
     if known.1 < size {
         let fresh = size.next_power_of_two().max(4096);
         if known.1 > 0 {

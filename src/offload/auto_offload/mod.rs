@@ -1,6 +1,6 @@
 //! Auto-offload: runs parallel loops of programs without `target` constructs on a device.
 //!
-//! [`set_mode`] sets the mode. [`register`] registers a program's parallel regions, for which
+//! [`register`] registers a program's parallel regions with its mode, for which
 //! `llvm::kernelize` makes kernels; the runtime offers each region that starts to [`try_offload`].
 //! [`launch`] looks the region's memory up in the tables of [`heap`], lets [`residency`] copy it to
 //! the device, and launches the kernel. The data stays on the device; the host's pages are
@@ -26,38 +26,54 @@ mod wrappers;
 
 use super::device::{DeviceCode, Failure, Image, Kernel};
 use super::devices::DeviceState;
-use super::{nvptx, report};
+use super::options::OffloadOptions;
+use super::report;
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
 use ompvm_kmpc::ident;
 use ompvm_llvm::Input;
 use ompvm_llvm::cache::CacheEntry;
 use ompvm_llvm::kernelize::{Kernelized, RegionPlan, kernelize};
-use ompvm_memory::{image, signals};
+use ompvm_memory::signals;
 pub use ompvm_support::settings::OffloadMode as Mode;
 use parking_lot::{Mutex, RwLock};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+pub(crate) use residency::ObjectsGuard;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 pub use wrappers::overrides;
 
-static MODE: AtomicU8 = AtomicU8::new(0);
-
-/// Sets the mode for programs that start from now on.
-pub fn set_mode(mode: Mode) {
-    MODE.store(mode as u8, Ordering::Release);
-    if mode != Mode::Off {
-        image::separate_large_variables();
-    }
+/// Auto-offload in a process: the programs with regions for devices, their memory, and the time
+/// that their regions took.
+struct AutoOffload {
+    /// Regions by the address of their outlined function.
+    regions: RwLock<Option<HashMap<usize, Arc<Region>>>>,
+    /// Reason why unknown regions run on the host, for the report.
+    unknown_reason: Mutex<Option<String>>,
+    /// Number of the next program.
+    next_program: AtomicU64,
+    /// True once a program handles access faults itself.
+    disabled: AtomicBool,
+    /// Number of programs in the mode [`Mode::Force`].
+    forced_programs: AtomicUsize,
+    heap: heap::Blocks,
+    residency: residency::Residency,
+    preparation: preparation::Preparation,
+    policy: policy::Measurements,
 }
 
-/// Returns the mode.
-pub fn mode() -> Mode {
-    match MODE.load(Ordering::Acquire) {
-        1 => Mode::Auto,
-        2 => Mode::Force,
-        _ => Mode::Off,
-    }
-}
+/// Auto-offload in this process. The runtime offers regions and the C library allocates blocks
+/// without a program: addresses tell to which one they belong.
+static AUTO_OFFLOAD: AutoOffload = AutoOffload {
+    regions: RwLock::new(None),
+    unknown_reason: Mutex::new(None),
+    next_program: AtomicU64::new(0),
+    disabled: AtomicBool::new(false),
+    forced_programs: AtomicUsize::new(0),
+    heap: heap::Blocks::new(),
+    residency: residency::Residency::new(),
+    preparation: preparation::Preparation::new(),
+    policy: policy::Measurements::new(),
+};
 
 /// A parallel region that may run on a device.
 #[derive(Debug)]
@@ -76,6 +92,7 @@ struct Region {
 struct Program {
     id: u64,
     name: String,
+    options: OffloadOptions,
     files: Vec<Input>,
     /// Function addresses by name.
     functions: HashMap<String, usize>,
@@ -96,12 +113,6 @@ struct Loaded {
     kernels: Mutex<HashMap<String, Option<Kernel>>>,
 }
 
-/// Regions by the address of their outlined function.
-static REGISTERED_REGIONS: RwLock<Option<HashMap<usize, Arc<Region>>>> = RwLock::new(None);
-
-/// Reason why unknown regions run on the host, for the report.
-static UNKNOWN_REASON: Mutex<Option<String>> = Mutex::new(None);
-
 /// The parts of a program that its regions may refer to.
 #[derive(Debug, Default)]
 pub struct ProgramParts {
@@ -121,16 +132,23 @@ pub struct ProgramParts {
 #[derive(Debug)]
 pub struct Registration(Arc<Program>);
 
-/// Registers a program whose image is in memory. Returns `None` if auto-offload is off.
-pub fn register(contents: ProgramParts) -> Option<Registration> {
-    static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-    if mode() == Mode::Off {
-        return None;
+/// Registers a program whose image is in memory. Returns `None` if auto-offload is off, for
+/// this program or since a program handles access faults itself.
+pub fn register(contents: ProgramParts, options: &OffloadOptions) -> Option<Registration> {
+    match options.mode {
+        Mode::Off => return None,
+        _ if AUTO_OFFLOAD.disabled.load(Ordering::Acquire) => return None,
+        Mode::Auto => {}
+        Mode::Force => {
+            heap::track_small();
+            AUTO_OFFLOAD.forced_programs.fetch_add(1, Ordering::Relaxed);
+        }
     }
     let files = contents.files.into_iter();
     let program = Arc::new(Program {
-        id: NUMBER.fetch_add(1, Ordering::Relaxed),
+        id: AUTO_OFFLOAD.next_program.fetch_add(1, Ordering::Relaxed),
         name: contents.name,
+        options: options.clone(),
         files: files.map(|(name, bytes)| Input { name, bytes }).collect(),
         functions: contents.functions.into_iter().collect(),
         variables: contents
@@ -148,7 +166,7 @@ pub fn register(contents: ProgramParts) -> Option<Registration> {
     }
     signals::set_restore_hook(residency::handle_fault);
     hooks::set_region_interceptor(try_offload);
-    if mode() == Mode::Auto {
+    if program.is_auto() {
         preparation::start_observing(&program);
     } else {
         program.prepare(&|_| policy::PolicyState::default());
@@ -159,13 +177,15 @@ pub fn register(contents: ProgramParts) -> Option<Registration> {
 impl Drop for Registration {
     fn drop(&mut self) {
         residency::copy_all_to_host();
-        if mode() == Mode::Auto {
+        if self.0.is_auto() {
             preparation::stop_observing(&self.0);
+        } else {
+            AUTO_OFFLOAD.forced_programs.fetch_sub(1, Ordering::Relaxed);
         }
         for &(start, _) in self.0.variables.values() {
             heap::remove(start);
         }
-        if let Some(regions) = &mut *REGISTERED_REGIONS.write() {
+        if let Some(regions) = &mut *AUTO_OFFLOAD.regions.write() {
             regions.retain(|_, r| r.program.id != self.0.id);
         }
     }
@@ -174,22 +194,19 @@ impl Drop for Registration {
 /// Name of the kernels in a cache entry.
 const KERNELS_ENTRY: &str = "auto-offload";
 
-/// Returns the cache entry for the given files, if a cache is set.
-fn cache_entry(files: &[Input]) -> Option<CacheEntry> {
-    let pieces = files.iter().map(|f| &*f.bytes);
-    nvptx::cache_entry(pieces.chain([KERNELS_ENTRY.as_bytes()]))
-}
-
 /// Returns the kernels of a program's regions, from the cache if possible.
-fn outlined(files: &[Input]) -> Result<Kernelized, String> {
-    let cache_entry = cache_entry(files);
+fn outlined(program: &Program) -> Result<Kernelized, String> {
+    let cache_entry = program.cache_entry();
     if let Some(cache_entry) = &cache_entry
         && let Some(bytes) = cache_entry.bytes(KERNELS_ENTRY)
         && let Ok(outlined) = postcard::from_bytes(&bytes)
     {
         return Ok(outlined);
     }
-    let outlined = kernelize(files, super::devices::installed().dump_kernels.as_deref())?;
+    let outlined = kernelize(
+        &program.files,
+        program.options.settings.dump_kernels.as_deref(),
+    )?;
     if let Some(cache_entry) = &cache_entry
         && let Ok(bytes) = postcard::to_allocvec(&outlined)
     {
@@ -199,24 +216,31 @@ fn outlined(files: &[Input]) -> Result<Kernelized, String> {
 }
 
 impl Program {
-    /// Returns the program's cache entry, if a cache is set.
+    /// Returns the program's cache entry, if its engine has a cache.
     fn cache_entry(&self) -> Option<CacheEntry> {
-        cache_entry(&self.files)
+        let pieces = self.files.iter().map(|f| &*f.bytes);
+        let pieces = pieces.chain([KERNELS_ENTRY.as_bytes()]);
+        self.options.cache_entry(pieces)
+    }
+
+    /// Returns true if measurements decide where its regions run.
+    fn is_auto(&self) -> bool {
+        self.options.mode == Mode::Auto
     }
 
     /// Makes the kernels and registers the regions; `known` returns the initial policy state of a
     /// function's region.
     fn prepare(self: &Arc<Program>, known: &dyn Fn(&str) -> policy::PolicyState) {
-        let outlined = self.outlined.get_or_init(|| outlined(&self.files));
+        let outlined = self.outlined.get_or_init(|| outlined(self));
         let regions = match outlined {
             Ok(outlined) => &outlined.regions,
             Err(why) => {
                 eprintln!("ompvm: no region runs on a device: {why}");
-                *UNKNOWN_REASON.lock() = Some(why.clone());
+                *AUTO_OFFLOAD.unknown_reason.lock() = Some(why.clone());
                 return;
             }
         };
-        let mut table = REGISTERED_REGIONS.write();
+        let mut table = AUTO_OFFLOAD.regions.write();
         let table = table.get_or_insert_default();
         for region in regions {
             let Some(&address) = self.functions.get(&region.function) else {
@@ -258,6 +282,7 @@ impl Program {
                 arch: "sm_70".into(),
                 name: format!("the regions of {}", self.name),
                 teams: 0,
+                options: self.options.clone(),
             };
             let image = state.device.load(&code)?;
             Ok(Loaded {
@@ -286,7 +311,7 @@ pub fn copy_to_host(start: usize, size: usize, write: bool) {
 
 /// Returns the region of a function, unless it is unknown or its policy skips this run.
 fn region_of(function: usize) -> Option<Arc<Region>> {
-    let regions = REGISTERED_REGIONS.read();
+    let regions = AUTO_OFFLOAD.regions.read();
     let region = regions.as_ref()?.get(&function)?;
     (!region.policy.skips_run()).then(|| region.clone())
 }
@@ -298,8 +323,9 @@ fn region_of(function: usize) -> Option<Arc<Region>> {
 unsafe fn try_offload(start: &hooks::RegionStart) -> bool {
     preparation::wait_for_kernels(start);
     let Some(region) = region_of(start.microtask as usize) else {
-        if mode() == Mode::Force && report::is_enabled() {
-            let unknown = UNKNOWN_REASON.lock();
+        let forced = AUTO_OFFLOAD.forced_programs.load(Ordering::Relaxed) > 0;
+        if forced && report::is_enabled() {
+            let unknown = AUTO_OFFLOAD.unknown_reason.lock();
             let why = unknown.as_deref();
             record_host_run(
                 start,
@@ -313,7 +339,7 @@ unsafe fn try_offload(start: &hooks::RegionStart) -> bool {
         }
         return should_time;
     };
-    if mode() == Mode::Auto {
+    if region.program.is_auto() {
         // SAFETY: by this function's contract.
         return unsafe { policy::run_region(&region, start) };
     }
@@ -363,7 +389,7 @@ unsafe fn run_on_device(
 
 /// Returns the registered regions of a program with the names of their functions.
 fn regions_of(program: &Arc<Program>) -> Vec<(String, Arc<Region>)> {
-    let table = REGISTERED_REGIONS.read();
+    let table = AUTO_OFFLOAD.regions.read();
     let regions = table.iter().flat_map(HashMap::values);
     regions
         .filter(|r| Arc::ptr_eq(&r.program, program))

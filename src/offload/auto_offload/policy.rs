@@ -6,46 +6,69 @@
 //! of very different length are measured separately.
 
 use super::decision::{Decision, Ledger, MIN_REGION_TIME, RegionTimes};
-use super::{launch, record_host_run, run_on_device};
+use super::{AUTO_OFFLOAD, launch, record_host_run, run_on_device};
 use crate::device::{MemoryKind, Queue};
 use crate::devices::DeviceState;
 use ompvm_kmpc::{fork, hooks};
+use ompvm_support::topology;
 use parking_lot::Mutex;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Time of all regions, including earlier runs of the program.
-static LEDGER: Mutex<Ledger> = Mutex::new(Ledger { host: 0, lost: 0 });
+/// Measurements of a process, which its programs share as they share processors and the device.
+pub(super) struct Measurements {
+    /// Time of all regions, including earlier runs of the programs.
+    ledger: Mutex<Ledger>,
+    /// Time of all regions in this process, in nanoseconds.
+    region_time: AtomicU64,
+    /// Copy bandwidth in bytes per microsecond; an estimate until the first measurement.
+    bandwidth: AtomicU64,
+    /// True once the bandwidth was measured.
+    measured: AtomicBool,
+}
 
-/// Time of all regions in this process, in nanoseconds.
-static REGION_TIME: AtomicU64 = AtomicU64::new(0);
+impl Measurements {
+    /// Returns the state before the first region.
+    pub(super) const fn new() -> Measurements {
+        Measurements {
+            ledger: Mutex::new(Ledger { host: 0, lost: 0 }),
+            region_time: AtomicU64::new(0),
+            bandwidth: AtomicU64::new(16_000),
+            measured: AtomicBool::new(false),
+        }
+    }
+}
+
+/// Returns the measurements of this process.
+fn measurements() -> &'static Measurements {
+    &AUTO_OFFLOAD.policy
+}
 
 /// Returns the time of all regions, including earlier runs of the program.
 pub(super) fn ledger() -> Ledger {
-    *LEDGER.lock()
+    *measurements().ledger.lock()
 }
 
 /// Adds the ledger of earlier runs of a program.
 pub(super) fn add_earlier_runs(earlier: Ledger) {
-    let mut ledger = LEDGER.lock();
+    let mut ledger = measurements().ledger.lock();
     ledger.host += earlier.host;
     ledger.lost += earlier.lost;
 }
 
 /// Adds a host run of an unmeasured region. Returns the total time of regions in this process.
 pub(super) fn add_host_time(time: u64) -> u64 {
-    LEDGER.lock().host += time;
-    REGION_TIME.fetch_add(time, Ordering::Relaxed) + time
+    measurements().ledger.lock().host += time;
+    measurements()
+        .region_time
+        .fetch_add(time, Ordering::Relaxed)
+        + time
 }
 
 /// Records a loss.
 pub(super) fn add_loss(cost: u64) {
-    LEDGER.lock().lost += cost;
+    measurements().ledger.lock().lost += cost;
 }
-
-/// Copy bandwidth in bytes per microsecond; an estimate until the first measurement.
-static BANDWIDTH: AtomicU64 = AtomicU64::new(16_000);
 
 /// Number of runs that are not measured after a short one, since even the measurement costs time.
 const SKIPPED_RUNS: u32 = 30;
@@ -65,16 +88,17 @@ const MIN_MEASURED_COPY: u64 = 1 << 20;
 pub(super) fn update_bandwidth(bytes: u64, nanoseconds: u64) {
     if bytes >= MIN_MEASURED_COPY && nanoseconds > 0 {
         let new = bytes.saturating_mul(1000) / nanoseconds;
-        let old = BANDWIDTH.load(Ordering::Relaxed);
+        let old = measurements().bandwidth.load(Ordering::Relaxed);
         // Concurrent updates may be lost; the value is an estimate.
-        BANDWIDTH.store((3 * old + new) / 4, Ordering::Relaxed);
+        measurements()
+            .bandwidth
+            .store((3 * old + new) / 4, Ordering::Relaxed);
     }
 }
 
 /// Measures the bandwidth before a region's first copies.
 pub(super) fn measure_bandwidth(state: &DeviceState) {
-    static DONE: AtomicBool = AtomicBool::new(false);
-    if DONE.swap(true, Ordering::Relaxed) {
+    if measurements().measured.swap(true, Ordering::Relaxed) {
         return;
     }
     let Ok(there) = state
@@ -95,17 +119,18 @@ pub(super) fn measure_bandwidth(state: &DeviceState) {
         };
         let time = began.elapsed().as_nanos() as u64;
         if done.is_ok() {
-            BANDWIDTH.store(PROBE_BYTES as u64 * 1000 / time.max(1), Ordering::Relaxed);
+            measurements()
+                .bandwidth
+                .store(PROBE_BYTES as u64 * 1000 / time.max(1), Ordering::Relaxed);
         }
     }
     // A failure only leaks the memory.
     let _ = state.device.free(there, MemoryKind::Device);
 }
 
-/// Returns the number of processors of the host.
+/// Returns the number of processors that the host's side of a region may use.
 fn threads() -> u64 {
-    static THREADS: OnceLock<u64> = OnceLock::new();
-    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get() as u64))
+    topology::usable_cpus() as u64
 }
 
 /// Measured times of a region, in nanoseconds.
@@ -240,8 +265,8 @@ pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::RegionSta
         state.was_considered.store(true, Ordering::Relaxed);
     }
     let known = state.measured.lock()[class];
-    let ledger = *LEDGER.lock();
-    let speed = BANDWIDTH.load(Ordering::Relaxed);
+    let ledger = *measurements().ledger.lock();
+    let speed = measurements().bandwidth.load(Ordering::Relaxed);
     // SAFETY: by this function's contract.
     let moves = || unsafe { launch::transfer_size(region, plan, start) };
     let choice = match known.choose(&ledger) {
@@ -288,7 +313,11 @@ pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::RegionSta
                 let returned = state.copy_back_time.swap(0, Ordering::Relaxed);
                 let time = began.elapsed().as_nanos() as u64 + returned;
                 update_bandwidth(done.to + done.from, done.transfer);
-                state.measured.lock()[class].on_device(time, done.kernel, &mut LEDGER.lock());
+                state.measured.lock()[class].on_device(
+                    time,
+                    done.kernel,
+                    &mut measurements().ledger.lock(),
+                );
                 return true;
             }
             Err(why) => {
@@ -302,7 +331,7 @@ pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::RegionSta
     unsafe { fork::fork_team(start.ident, start.argc, start.microtask, start.argv) };
     let time = began.elapsed().as_nanos() as u64;
     let mut measured = state.measured.lock();
-    measured[class].on_host(time, &mut LEDGER.lock());
+    measured[class].on_host(time, &mut measurements().ledger.lock());
     if time < MIN_REGION_TIME && !measured[class].uses_device {
         state.skip.store(SKIPPED_RUNS, Ordering::Relaxed);
     }

@@ -18,7 +18,7 @@
 //! replace it.
 
 use super::decision::{Ledger, RegionTimes, TRIAL_COST};
-use super::{Program, policy};
+use super::{AUTO_OFFLOAD, Program, policy};
 use hashbrown::HashMap;
 use ompvm_kmpc::{fork, hooks};
 use ompvm_support::{clock, topology};
@@ -206,17 +206,43 @@ impl PendingProgram {
     }
 }
 
-/// Times of long regions of waiting programs, by function address.
-static LONG_REGIONS: Mutex<Option<HashMap<usize, u64>>> = Mutex::new(None);
+/// The preparation of a process's programs.
+pub(super) struct Preparation {
+    /// Number of programs in `pending`.
+    pending_count: AtomicUsize,
+    pending: Mutex<Vec<PendingProgram>>,
+    /// Times of long regions of waiting programs, by function address.
+    long_regions: Mutex<Option<HashMap<usize, u64>>>,
+    /// Number of runs that are not timed after a short one. Regions that share a slot are skipped
+    /// together.
+    skip_counts: [AtomicU32; 64],
+    /// Programs whose profile is stored at exit.
+    profiled: Mutex<Vec<Arc<Program>>>,
+    /// True once the exit handler is registered.
+    stores_at_exit: AtomicBool,
+    /// The last measurement of idleness: when, the process's time then, the answer.
+    idleness: Mutex<Option<(Instant, Duration, bool)>>,
+}
 
-static PENDING: Mutex<Vec<PendingProgram>> = Mutex::new(Vec::new());
-/// Number of programs in `PENDING`.
-static PENDING_COUNT: AtomicUsize = AtomicUsize::new(0);
-/// Number of runs that are not timed after a short one. Regions that share a slot are skipped
-/// together.
-static SKIP_COUNTS: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
-/// Programs whose profile is stored at exit.
-static PROFILED_PROGRAMS: Mutex<Vec<Arc<Program>>> = Mutex::new(Vec::new());
+impl Preparation {
+    /// Returns the state without programs.
+    pub(super) const fn new() -> Preparation {
+        Preparation {
+            pending_count: AtomicUsize::new(0),
+            pending: Mutex::new(Vec::new()),
+            long_regions: Mutex::new(None),
+            skip_counts: [const { AtomicU32::new(0) }; 64],
+            profiled: Mutex::new(Vec::new()),
+            stores_at_exit: AtomicBool::new(false),
+            idleness: Mutex::new(None),
+        }
+    }
+}
+
+/// Returns the preparation of this process's programs.
+fn state() -> &'static Preparation {
+    &AUTO_OFFLOAD.preparation
+}
 
 /// Starts observing a program.
 pub(super) fn start_observing(program: &Arc<Program>) {
@@ -233,16 +259,16 @@ pub(super) fn start_observing(program: &Arc<Program>) {
         // Earlier runs saved more than preparation costs.
         waiting.start(StartTime::Now, true);
     }
-    PENDING.lock().push(waiting);
-    PENDING_COUNT.fetch_add(1, Ordering::Release);
+    state().pending.lock().push(waiting);
+    state().pending_count.fetch_add(1, Ordering::Release);
 }
 
 /// Removes a program whose preparation is complete from the waiting ones.
 fn remove_pending(program: &Arc<Program>) {
-    PENDING.lock().retain(|w| {
+    state().pending.lock().retain(|w| {
         let goes = Arc::ptr_eq(&w.program, program);
         if goes {
-            PENDING_COUNT.fetch_sub(1, Ordering::Relaxed);
+            state().pending_count.fetch_sub(1, Ordering::Relaxed);
         }
         !goes
     });
@@ -251,22 +277,19 @@ fn remove_pending(program: &Arc<Program>) {
 /// Stops observing a program and stores its profile.
 pub(super) fn stop_observing(program: &Arc<Program>) {
     remove_pending(program);
-    PROFILED_PROGRAMS
-        .lock()
-        .retain(|p| !Arc::ptr_eq(p, program));
+    state().profiled.lock().retain(|p| !Arc::ptr_eq(p, program));
     store_profile(program);
 }
 
 /// Registers a program's profile to be stored at process exit.
 fn store_at_exit(program: &Arc<Program>) {
-    static ONCE: AtomicBool = AtomicBool::new(false);
     extern "C" fn at_exit() {
         // A thread that was terminated inside the lock may hold it forever.
-        let running = PROFILED_PROGRAMS.try_lock().map(|r| r.clone());
+        let running = state().profiled.try_lock().map(|r| r.clone());
         running.iter().flatten().for_each(store_profile);
     }
-    PROFILED_PROGRAMS.lock().push(program.clone());
-    if !ONCE.swap(true, Ordering::Relaxed) {
+    state().profiled.lock().push(program.clone());
+    if !state().stores_at_exit.swap(true, Ordering::Relaxed) {
         // SAFETY: `at_exit` does not unwind.
         unsafe { libc::atexit(at_exit) };
     }
@@ -290,7 +313,7 @@ fn store_profile(program: &Arc<Program>) {
         long_regions: old.long_regions,
         regions: old.regions,
     };
-    let long_times = LONG_REGIONS.lock();
+    let long_times = state().long_regions.lock();
     for (name, address) in &program.functions {
         if let Some(&time) = long_times.as_ref().and_then(|t| t.get(address)) {
             new.long_regions.insert(name.clone(), time);
@@ -322,12 +345,13 @@ fn store_profile(program: &Arc<Program>) {
 }
 
 fn skip_count(start: &hooks::RegionStart) -> &'static AtomicU32 {
-    &SKIP_COUNTS[(start.microtask as usize >> 4) % SKIP_COUNTS.len()]
+    let counts = &state().skip_counts;
+    &counts[(start.microtask as usize >> 4) % counts.len()]
 }
 
 /// Returns true if this run of a region is to be timed for programs that wait for kernels.
 pub(super) fn should_time(start: &hooks::RegionStart) -> bool {
-    if PENDING_COUNT.load(Ordering::Acquire) == 0 {
+    if state().pending_count.load(Ordering::Acquire) == 0 {
         return false;
     }
     let skip = skip_count(start);
@@ -339,11 +363,11 @@ pub(super) fn should_time(start: &hooks::RegionStart) -> bool {
 
 /// Makes a long region wait for its kernels if that is expected to be faster.
 pub(super) fn wait_for_kernels(start: &hooks::RegionStart) {
-    if PENDING_COUNT.load(Ordering::Acquire) == 0 {
+    if state().pending_count.load(Ordering::Acquire) == 0 {
         return;
     }
     let function = start.microtask as usize;
-    let Some(mut waiting) = PENDING.try_lock() else {
+    let Some(mut waiting) = state().pending.try_lock() else {
         return;
     };
     let Some(it) = waiting
@@ -370,7 +394,8 @@ pub(super) fn wait_for_kernels(start: &hooks::RegionStart) {
     drop(waiting);
     let began = Instant::now();
     let waits = || {
-        PENDING
+        state()
+            .pending
             .lock()
             .iter()
             .any(|w| Arc::ptr_eq(&w.program, &program))
@@ -379,7 +404,7 @@ pub(super) fn wait_for_kernels(start: &hooks::RegionStart) {
         std::thread::sleep(POLL_INTERVAL);
     }
     // Each region waits only once.
-    for it in PENDING.lock().iter_mut() {
+    for it in state().pending.lock().iter_mut() {
         it.long_regions.remove(&function);
     }
     if wait_limit > 0 && device == 0 && !paid {
@@ -403,11 +428,11 @@ pub(super) unsafe fn run_and_time(start: &hooks::RegionStart) {
     // A team that uses every processor is delayed even by a thread of lowest priority.
     let idle = fork::default_team_size() < topology::usable_cpus() && has_idle_processor();
     if time.as_nanos() as u64 >= LONG_REGION {
-        let mut long_times = LONG_REGIONS.lock();
+        let mut long_times = state().long_regions.lock();
         let long_times = long_times.get_or_insert_default();
         long_times.insert(start.microtask as usize, time.as_nanos() as u64);
     }
-    let Some(mut waiting) = PENDING.try_lock() else {
+    let Some(mut waiting) = state().pending.try_lock() else {
         return;
     };
     let ledger = policy::ledger();
@@ -421,8 +446,7 @@ pub(super) unsafe fn run_and_time(start: &hooks::RegionStart) {
 
 /// Returns true if a processor was idle recently, as far as this process can tell.
 fn has_idle_processor() -> bool {
-    static LAST: Mutex<Option<(Instant, Duration, bool)>> = Mutex::new(None);
-    let Some(mut last) = LAST.try_lock() else {
+    let Some(mut last) = state().idleness.try_lock() else {
         return false;
     };
     let now = Instant::now();

@@ -14,14 +14,16 @@
 //!
 //! Objects are copied as a whole, and only one device is used.
 
+use super::AUTO_OFFLOAD;
 use super::heap::{Block, PAGE};
 use crate::device::{Failure, MemoryKind, Queue, Result};
 use crate::devices::DeviceState;
+use crate::locals::LOCALS;
 use ompvm_memory::internal_thread;
 use parking_lot::{Mutex, MutexGuard};
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -36,7 +38,7 @@ enum HostAccess {
 
 /// A block that is resident on the device.
 #[derive(Debug)]
-pub(super) struct Object {
+pub(crate) struct Object {
     /// Host address.
     pub start: usize,
     /// Size in bytes.
@@ -56,7 +58,7 @@ pub(super) struct Object {
 
 /// All objects.
 #[derive(Debug, Default)]
-pub(super) struct Objects {
+pub(crate) struct Objects {
     list: BTreeMap<usize, Object>,
     /// Running totals of data transfers.
     pub traffic: Traffic,
@@ -64,7 +66,7 @@ pub(super) struct Objects {
 
 /// Data transfer statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Traffic {
+pub(crate) struct Traffic {
     /// Bytes copied to the device.
     pub to: u64,
     /// Bytes copied from the device.
@@ -73,28 +75,47 @@ pub(super) struct Traffic {
     pub time: u64,
 }
 
-static OBJECTS: Mutex<Objects> = Mutex::new(Objects {
-    list: BTreeMap::new(),
-    traffic: Traffic {
-        to: 0,
-        from: 0,
-        time: 0,
-    },
-});
+/// The resident objects of a process, and the service thread that copies them back.
+#[repr(align(128))]
+pub(super) struct Residency {
+    objects: Mutex<Objects>,
+    /// Number of objects. If it is 0, the lock need not be taken.
+    count: AtomicUsize,
+    /// True in a forked child and at exit: the device can no longer be used.
+    device_unusable: AtomicBool,
+    /// Write end of the pipe for requests; -1 before the service thread runs.
+    request_pipe: AtomicI32,
+    /// Done once the service thread was started.
+    service: Once,
+}
 
-/// Number of objects. If it is 0, the lock need not be taken.
-static COUNT: AtomicUsize = AtomicUsize::new(0);
+impl Residency {
+    /// Returns the state without objects.
+    pub(super) const fn new() -> Residency {
+        Residency {
+            objects: Mutex::new(Objects {
+                list: BTreeMap::new(),
+                traffic: Traffic {
+                    to: 0,
+                    from: 0,
+                    time: 0,
+                },
+            }),
+            count: AtomicUsize::new(0),
+            device_unusable: AtomicBool::new(false),
+            request_pipe: AtomicI32::new(-1),
+            service: Once::new(),
+        }
+    }
+}
 
-/// True in a forked child and at exit: the device can no longer be used.
-static DEVICE_UNUSABLE: AtomicBool = AtomicBool::new(false);
-
-thread_local! {
-    /// True while this thread holds the lock, so the service thread could not answer its faults.
-    static HOLDS_LOCK: Cell<bool> = const { Cell::new(false) };
+/// Returns the resident objects of this process.
+fn residency() -> &'static Residency {
+    &AUTO_OFFLOAD.residency
 }
 
 /// Exclusive access to the objects.
-pub(super) struct ObjectsGuard(MutexGuard<'static, Objects>);
+pub(crate) struct ObjectsGuard(MutexGuard<'static, Objects>);
 
 impl std::ops::Deref for ObjectsGuard {
     type Target = Objects;
@@ -111,20 +132,20 @@ impl std::ops::DerefMut for ObjectsGuard {
 
 impl Drop for ObjectsGuard {
     fn drop(&mut self) {
-        HOLDS_LOCK.set(false);
+        LOCALS.with(|l| l.holds_objects.set(false));
     }
 }
 
 /// Locks the objects.
 pub(super) fn lock_objects() -> ObjectsGuard {
-    let guard = OBJECTS.lock();
-    HOLDS_LOCK.set(true);
+    let guard = residency().objects.lock();
+    LOCALS.with(|l| l.holds_objects.set(true));
     ObjectsGuard(guard)
 }
 
 /// Returns true if this process can use the device.
 pub(super) fn is_device_usable() -> bool {
-    !DEVICE_UNUSABLE.load(Ordering::Relaxed)
+    !residency().device_unusable.load(Ordering::Relaxed)
 }
 
 fn protect(start: usize, size: usize, to: i32) {
@@ -292,7 +313,7 @@ impl Objects {
         if !self.list.contains_key(&block.start) {
             start_service();
             let device = self.allocate_evicting(state, block.size, used)?;
-            COUNT.fetch_add(1, Ordering::Release);
+            residency().count.fetch_add(1, Ordering::Release);
             let object = Object {
                 start: block.start,
                 size: block.size,
@@ -343,7 +364,7 @@ impl Objects {
     /// Copies an object to the host and removes it.
     pub fn release(&mut self, start: usize) {
         if let Some(mut object) = self.list.remove(&start) {
-            COUNT.fetch_sub(1, Ordering::Release);
+            residency().count.fetch_sub(1, Ordering::Release);
             object.copy_to_host(true, &mut self.traffic);
             object.discard();
         }
@@ -352,7 +373,7 @@ impl Objects {
     /// Removes an object and discards its contents.
     fn discard_object(&mut self, start: usize) {
         if let Some(object) = self.list.remove(&start) {
-            COUNT.fetch_sub(1, Ordering::Release);
+            residency().count.fetch_sub(1, Ordering::Release);
             object.discard();
         }
     }
@@ -387,21 +408,21 @@ impl Objects {
 
 /// Copies a range to the host before a system call or the device accesses it.
 pub(super) fn copy_range_to_host(start: usize, size: usize, write: bool) {
-    if COUNT.load(Ordering::Acquire) > 0 {
+    if residency().count.load(Ordering::Acquire) > 0 {
         lock_objects().copy_to_host(start, size, write);
     }
 }
 
 /// Discards the object of a block that is about to be freed.
 pub(super) fn discard_block(start: usize) {
-    if COUNT.load(Ordering::Acquire) > 0 {
+    if residency().count.load(Ordering::Acquire) > 0 {
         lock_objects().discard_object(start);
     }
 }
 
 /// Copies all objects to the host and removes them.
 pub(super) fn copy_all_to_host() {
-    if COUNT.load(Ordering::Acquire) > 0 {
+    if residency().count.load(Ordering::Acquire) > 0 {
         let mut objects = lock_objects();
         let all: Vec<usize> = objects.list.keys().copied().collect();
         for start in all {
@@ -419,13 +440,13 @@ struct Request {
     answer: AtomicU32,
 }
 
-/// Write end of the pipe for requests.
-static REQUEST_PIPE: AtomicI32 = AtomicI32::new(-1);
-
 /// Handles a fault in a signal handler. Returns true if the access can be repeated.
 pub(super) fn handle_fault(address: usize, write: bool) -> bool {
-    let entrance = REQUEST_PIPE.load(Ordering::Acquire);
-    if entrance < 0 || COUNT.load(Ordering::Acquire) == 0 || HOLDS_LOCK.get() || !is_device_usable()
+    let entrance = residency().request_pipe.load(Ordering::Acquire);
+    if entrance < 0
+        || residency().count.load(Ordering::Acquire) == 0
+        || LOCALS.with(|l| l.holds_objects.get())
+        || !is_device_usable()
     {
         return false;
     }
@@ -456,8 +477,7 @@ pub(super) fn handle_fault(address: usize, write: bool) -> bool {
 
 /// Starts the service thread once.
 fn start_service() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    residency().service.call_once(|| {
         let mut ends = [0; 2];
         // SAFETY: `ends` has two elements; the fork and exit handlers do not unwind.
         unsafe {
@@ -477,7 +497,7 @@ fn start_service() {
         if thread.is_none() {
             abort_data_lost("no thread for page faults can be created");
         }
-        REQUEST_PIPE.store(ends[1], Ordering::Release);
+        residency().request_pipe.store(ends[1], Ordering::Release);
     });
 }
 
@@ -487,7 +507,7 @@ extern "C" fn at_exit() {
     for start in all {
         objects.copy_to_host(start, 1, true);
     }
-    DEVICE_UNUSABLE.store(true, Ordering::Relaxed);
+    residency().device_unusable.store(true, Ordering::Relaxed);
 }
 
 fn serve_faults(exit: i32) {
@@ -528,9 +548,10 @@ fn serve_faults(exit: i32) {
     }
 }
 
-thread_local! {
-    /// Lock that is held during a fork.
-    static FORK_GUARD: Cell<Option<ObjectsGuard>> = const { Cell::new(None) };
+/// Releases the lock that the calling thread holds during a fork.
+fn release_after_fork() {
+    let held = LOCALS.with(|l| l.fork_guard.take());
+    drop(held.map(ManuallyDrop::into_inner));
 }
 
 /// Copies all objects to the host, since the child cannot use the device.
@@ -540,15 +561,15 @@ extern "C" fn before_fork() {
     for start in all {
         objects.copy_to_host(start, 1, true);
     }
-    FORK_GUARD.set(Some(objects));
+    LOCALS.with(|l| l.fork_guard.set(Some(ManuallyDrop::new(objects))));
 }
 
 extern "C" fn after_fork_in_parent() {
-    FORK_GUARD.set(None);
+    release_after_fork();
 }
 
 extern "C" fn after_fork_in_child() {
-    DEVICE_UNUSABLE.store(true, Ordering::Relaxed);
-    COUNT.store(0, Ordering::Relaxed);
-    FORK_GUARD.set(None);
+    residency().device_unusable.store(true, Ordering::Relaxed);
+    residency().count.store(0, Ordering::Relaxed);
+    release_after_fork();
 }

@@ -9,16 +9,11 @@
 //!
 //! `llvm::kernelize::kernel_text` decides which arrays live there.
 
-use crate::device::{Device, Failure, Kernel, MemoryKind};
+use crate::device::{Failure, Kernel, MemoryKind};
 use crate::devices::DeviceState;
-use hashbrown::HashMap;
-use parking_lot::Mutex;
 
 /// Divisor of the device memory that gives the maximum size of the arena.
 const MEMORY_DIVISOR: u64 = 4;
-
-/// Device address and size of the arena, by device.
-static ARENAS: Mutex<Option<HashMap<i32, (u64, u64)>>> = Mutex::new(None);
 
 /// Shape of a kernel launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,28 +87,27 @@ fn blocks_and_threads(
 
 /// Returns an arena of at least `size` bytes.
 fn reserve_arena(state: &DeviceState, size: u64) -> Result<u64, Failure> {
-    let mut kept = ARENAS.lock();
-    let kept = kept.get_or_insert_default();
-    if let Some(&(there, bytes)) = kept.get(&state.number)
+    let mut kept = state.scratch_arena.lock();
+    if let Some((there, bytes)) = *kept
         && bytes >= size
     {
         return Ok(there);
     }
-    if let Some((there, _)) = kept.remove(&state.number) {
+    if let Some((there, _)) = kept.take() {
         state.device.free(there, MemoryKind::Device)?;
     }
     let there = state.device.alloc(size, 256, MemoryKind::Device)?;
-    kept.insert(state.number, (there, size));
+    *kept = Some((there, size));
     Ok(there)
 }
 
 /// Releases the arena of a device. Returns true if there was one.
-pub(super) fn release(number: i32, device: &dyn Device) -> bool {
-    let mut kept = ARENAS.lock();
-    let Some((there, _)) = kept.get_or_insert_default().remove(&number) else {
+pub(super) fn release(state: &DeviceState) -> bool {
+    let mut kept = state.scratch_arena.lock();
+    let Some((there, _)) = kept.take() else {
         return false;
     };
-    device.free(there, MemoryKind::Device).is_ok()
+    state.device.free(there, MemoryKind::Device).is_ok()
 }
 
 #[cfg(test)]

@@ -4,16 +4,17 @@
 //! Functions on strings are not wrapped, because the library itself reads strings before a system
 //! call. Calls from native libraries are not intercepted.
 
-use super::{Mode, heap, mode, residency};
+use super::{AUTO_OFFLOAD, Mode, heap, residency};
 use hashbrown::HashMap;
 use libc::{c_char, c_int, c_void, iovec, msghdr, size_t, ssize_t};
+use std::sync::atomic::Ordering;
 
 macro_rules! wrappers {
     ($($name:literal => $f:expr;)*) => {
-        /// Returns the wrappers by name, or none if auto-offload is off.
-        pub fn overrides() -> HashMap<&'static str, usize> {
+        /// Returns the wrappers by name for a program, or none if its mode is [`Mode::Off`].
+        pub fn overrides(mode: Mode) -> HashMap<&'static str, usize> {
             let mut rows = HashMap::new();
-            if mode() != Mode::Off {
+            if mode != Mode::Off {
                 $(rows.insert($name, $f as *const () as usize);)*
             }
             rows
@@ -207,10 +208,11 @@ unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: size_t, size: s
     }
 }
 
-/// Turns auto-offload off: a program with its own handler must see every access fault.
+/// Turns auto-offload off in this process, which has one action per signal: a program with its own
+/// handler must see every access fault.
 fn disable_for_fault_handler(signal: c_int) {
     if signal == libc::SIGSEGV {
-        super::set_mode(Mode::Off);
+        AUTO_OFFLOAD.disabled.store(true, Ordering::Release);
         ompvm_kmpc::hooks::clear_region_interceptor();
         residency::copy_all_to_host();
     }

@@ -14,7 +14,7 @@ use crate::device::{
     Device, DeviceCode, ExecutionMode, Failure, Foreign, Image, Kernel, Launch, Limits, MemoryKind,
     Queue, Result, Target, default_shape,
 };
-use std::cell::Cell;
+use crate::locals::LOCALS;
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
@@ -52,11 +52,6 @@ pub struct Gpu {
     staging: Staging,
     /// Set after a fault, when every call of the driver fails.
     dead: AtomicBool,
-}
-
-thread_local! {
-    /// The driver's current context on this thread, as far as it was set here.
-    static CURRENT: Cell<*mut c_void> = const { Cell::new(null_mut()) };
 }
 
 impl Gpu {
@@ -127,13 +122,13 @@ impl Gpu {
         if self.dead.load(Ordering::Relaxed) {
             return Err(Failure::Lost("it failed earlier".into()));
         }
-        if CURRENT.get() == self.context.0 {
+        if LOCALS.with(|l| l.cuda_context.get()) == self.context.0 {
             return Ok(());
         }
         // SAFETY: the context is valid, because it is never released.
         let code = unsafe { (self.driver.set_context)(self.context) };
         self.check(code, "making its context current", 0)?;
-        CURRENT.set(self.context.0);
+        LOCALS.with(|l| l.cuda_context.set(self.context.0));
         Ok(())
     }
 

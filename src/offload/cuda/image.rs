@@ -1,6 +1,5 @@
 //! Loads device code: the driver compiles PTX to machine code once per program and driver version.
 
-use super::super::devices;
 use super::driver::{self, Function, Link, Module};
 use super::gpu::Gpu;
 use super::registers::{self, ResourceUsage};
@@ -37,7 +36,7 @@ struct Loaded {
 
 /// Compiles and loads code, and looks up its kernels.
 pub(super) fn load(gpu: &Gpu, code: &DeviceCode) -> Result<Box<dyn Image>> {
-    let compiled = nvptx::compile(code, gpu.architecture(), devices::installed())?;
+    let compiled = nvptx::compile(code, gpu.architecture())?;
     let lowered = &compiled.lowered;
     let module = (!lowered.ptx.is_empty())
         .then(|| load_binary(gpu, &compiled))

@@ -10,11 +10,11 @@ use super::driver::{self, Event, Stream};
 use super::gpu::Gpu;
 use crate::device::{Failure, MemoryKind, Result, STAGING_BYTES};
 use ompvm_memory::internal_thread;
+use ompvm_support::topology;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Copies smaller than this are left to the driver.
@@ -174,7 +174,10 @@ impl Staging {
         finish: impl Fn(&Buffer, usize, usize) -> Result<()> + Sync,
     ) -> Result<()> {
         let count = len.div_ceil(PIECE_BYTES);
-        let threads = processors().min(MAX_THREADS).min(count.div_ceil(2)).max(1);
+        let threads = topology::usable_cpus()
+            .min(MAX_THREADS)
+            .min(count.div_ceil(2))
+            .max(1);
         let next = AtomicUsize::new(0);
         let failed: Mutex<Option<Failure>> = Mutex::new(None);
         let work = || {
@@ -258,9 +261,4 @@ fn await_buffer(gpu: &Gpu, buffer: &Buffer) -> Result<()> {
     // SAFETY: the event belongs to this device; one that was never recorded counts as complete.
     let code = unsafe { (gpu.driver.await_event)(buffer.event) };
     gpu.check(code, "copying", 0)
-}
-
-fn processors() -> usize {
-    static COUNT: OnceLock<usize> = OnceLock::new();
-    *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }

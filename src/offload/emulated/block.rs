@@ -10,11 +10,12 @@
 use super::arena::{Arena, OFFSET, SHARED_TAG, TAG};
 use super::check;
 use crate::device::{Failure, Fault};
+use crate::locals::LOCALS;
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use ompvm_llvm::emulate::SourceLocation;
 use parking_lot::Mutex;
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::ptr::null_mut;
@@ -183,8 +184,13 @@ unsafe impl Stack for FiberStack {
 }
 
 thread_local! {
-    static CURRENT: Cell<*mut Block<'static>> = const { Cell::new(null_mut()) };
-    static IDLE_STACKS: std::cell::RefCell<Vec<FiberStack>> = const { std::cell::RefCell::new(Vec::new()) };
+    /// Stacks of ended fibers, for later ones on this host thread.
+    static IDLE_STACKS: RefCell<Vec<FiberStack>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Returns the block that this host thread executes; null if there is none.
+fn current_or_null() -> *mut Block<'static> {
+    LOCALS.with(|l| l.emulated_block.get())
 }
 
 /// A block that this host thread executes.
@@ -215,8 +221,8 @@ pub struct Block<'a> {
 /// Must be called by functions that device code calls. The reference must not be used after the
 /// fiber yields.
 pub unsafe fn current<'a>() -> &'a mut Block<'static> {
-    // SAFETY: `CURRENT` points to the block that this host thread runs; no other thread uses it.
-    unsafe { &mut *CURRENT.get() }
+    // SAFETY: the pointer leads to the block that this host thread runs; no other thread uses it.
+    unsafe { &mut *current_or_null() }
 }
 
 /// Executes one block.
@@ -247,11 +253,11 @@ pub fn run(grid: &Grid<'_>, index: [u32; 3]) {
         });
     }
     let this = &raw mut block;
-    let outer = CURRENT.replace(this.cast());
+    let outer = LOCALS.with(|l| l.emulated_block.replace(this.cast()));
     // SAFETY: device code reaches the block through the same pointer, on this host thread only; no
     // reference to the block exists while a fiber runs.
     unsafe { schedule(this) };
-    CURRENT.set(outer);
+    LOCALS.with(|l| l.emulated_block.set(outer));
 }
 
 /// Schedules the threads of a block until all have ended.
@@ -598,7 +604,7 @@ impl Drop for SignalStack {
 /// a bad access is a stack overflow in a function whose variables are so large that [`check_stack`]
 /// was not reached; other signals come from instructions that fail by themselves.
 pub fn handle_fault(signal: i32, address: usize) {
-    if CURRENT.get().is_null() {
+    if current_or_null().is_null() {
         return;
     }
     let failed = match signal {

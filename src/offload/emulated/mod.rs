@@ -9,7 +9,7 @@
 //! The emulation predicts neither the speed nor the thread schedule of a GPU.
 
 mod arena;
-mod block;
+pub(crate) mod block;
 mod check;
 mod functions;
 mod printf;
@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Host memory that devices may access, from `llvm_omp_target_alloc_host` and `_shared`.
+/// Host memory that all emulated devices of the process may access, from `llvm_omp_target_alloc_host` and `_shared`.
 static SHARED_HOST_MEMORY: RwLock<BTreeMap<u64, u64>> = RwLock::new(BTreeMap::new());
 
 /// Returns true if devices may access a range of host memory.

@@ -8,18 +8,11 @@
 use ompvm_llvm::nvptx::MathLibrary;
 use ompvm_support::settings::Settings;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 /// Path of libdevice in a CUDA installation.
 const LIBDEVICE: &str = "nvvm/libdevice/libdevice.10.bc";
 /// Path of libclc's library, which needs no NVIDIA software.
 const LIBCLC: &str = "clc/nvptx64--.bc";
-
-/// Returns the math library; the first call searches for it.
-pub(super) fn find(settings: &Settings) -> MathLibrary {
-    static FOUND: OnceLock<MathLibrary> = OnceLock::new();
-    FOUND.get_or_init(|| search(settings)).clone()
-}
 
 /// Returns the digest of the library for a program's cache key.
 pub(super) fn digest(library: &MathLibrary) -> [u8; 32] {
@@ -35,7 +28,8 @@ pub(super) fn digest(library: &MathLibrary) -> [u8; 32] {
         .as_bytes()
 }
 
-fn search(settings: &Settings) -> MathLibrary {
+/// Searches for the math library.
+pub(super) fn find(settings: &Settings) -> MathLibrary {
     let read = |path: &Path| std::fs::read(path).ok().map(Into::into);
     if let Some(named) = &settings.math_library {
         return match read(named) {

@@ -10,23 +10,8 @@ mod math_library;
 
 use crate::device::{DeviceCode, Failure, Result};
 use ompvm_llvm::Input;
-use ompvm_llvm::cache::{Cache, CacheEntry};
+use ompvm_llvm::cache::CacheEntry;
 use ompvm_llvm::nvptx::{Lowered, LoweringRequest, lower};
-use ompvm_support::settings::Settings;
-use parking_lot::Mutex;
-
-static CACHE: Mutex<Option<Cache>> = Mutex::new(None);
-
-/// Sets the cache for compiled device code. Without one, nothing is cached.
-pub fn set_cache(cache: Option<Cache>) {
-    *CACHE.lock() = cache;
-}
-
-/// Returns the cache entry of code that is made of the given pieces, if a cache is set.
-pub fn cache_entry<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Option<CacheEntry> {
-    let cache = CACHE.lock().clone();
-    cache.and_then(|c| c.entry(pieces))
-}
 
 /// Device code of a program for one GPU architecture.
 #[derive(Debug)]
@@ -56,18 +41,19 @@ fn ptx_entry(architecture: u32) -> String {
     format!("device-sm_{architecture}")
 }
 
-/// Compiles a program's images for `sm_<architecture>`, or loads them from the cache. `settings`
-/// say where the math library is.
+/// Compiles a program's images for `sm_<architecture>`, or loads them from the cache of its engine,
+/// whose settings say where the math library is.
 ///
 /// # Errors
 /// [`Failure::Image`] for damaged images.
-pub fn compile(code: &DeviceCode, architecture: u32, settings: &Settings) -> Result<Compiled> {
-    let math_library = math_library::find(settings);
+pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
+    let options = &code.options;
+    let math_library = math_library::find(options.settings);
     let digest = math_library::digest(&math_library);
     let parts = code.units.iter().map(Vec::as_slice);
     let teams = code.teams.to_le_bytes();
     let teams = (code.teams != 0).then_some(&teams[..]);
-    let cache_entry = cache_entry(parts.chain([&b"device"[..], &digest]).chain(teams));
+    let cache_entry = options.cache_entry(parts.chain([&b"device"[..], &digest]).chain(teams));
     let name = ptx_entry(architecture);
     if let Some(cache_entry) = &cache_entry
         && let Some(bytes) = cache_entry.bytes(&name)
