@@ -8,11 +8,10 @@
 //!
 //! C++ and `-fexceptions` code uses landing pads instead.
 
+use super::process::LOCALS;
 use super::unwind::JumpBuffer;
 use ompvm_memory::activation;
-use std::cell::Cell;
 use std::ffi::c_void;
-use std::ptr;
 
 /// glibc's `__pthread_unwind_buf_t`: registers, a flag, and four words for the runtime.
 #[repr(C)]
@@ -23,9 +22,13 @@ pub struct CleanupBuffer {
     rest: [usize; 3],
 }
 
-thread_local! {
-    static TOP: Cell<*mut CleanupBuffer> = const { Cell::new(ptr::null_mut()) };
-    static EXCEPTION: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
+/// Returns the innermost buffer of the thread's chain; null if it is empty.
+fn top() -> *mut CleanupBuffer {
+    LOCALS.with(|l| l.cleanup_top.get())
+}
+
+fn set_top(buffer: *mut CleanupBuffer) {
+    LOCALS.with(|l| l.cleanup_top.set(buffer));
 }
 
 /// Pushes a buffer onto the thread's chain.
@@ -34,8 +37,8 @@ thread_local! {
 /// The buffer lives until it is unregistered.
 unsafe extern "C-unwind" fn register(buffer: *mut CleanupBuffer) {
     // SAFETY: the guest's buffer is live (the caller's contract).
-    unsafe { (*buffer).outer = TOP.get() };
-    TOP.set(buffer);
+    unsafe { (*buffer).outer = top() };
+    set_top(buffer);
 }
 
 /// Pops the innermost buffer from the thread's chain.
@@ -44,7 +47,7 @@ unsafe extern "C-unwind" fn register(buffer: *mut CleanupBuffer) {
 /// The buffer was pushed by [`register`].
 unsafe extern "C-unwind" fn unregister(buffer: *mut CleanupBuffer) {
     // SAFETY: the buffer was registered and is still live (the caller's contract).
-    TOP.set(unsafe { (*buffer).outer });
+    set_top(unsafe { (*buffer).outer });
 }
 
 /// Continues unwinding after a handler.
@@ -52,9 +55,9 @@ unsafe extern "C-unwind" fn unregister(buffer: *mut CleanupBuffer) {
 /// # Safety
 /// An exception is being unwound on this thread.
 unsafe extern "C-unwind" fn unwind_next(_buffer: *mut CleanupBuffer) -> ! {
-    // SAFETY: `EXCEPTION` is the exception whose landing ran the handler, which is still being
+    // SAFETY: the thread's variable is the exception whose landing ran the handler, which is still being
     // unwound.
-    unsafe { activation::resume_unwind(EXCEPTION.get()) }
+    unsafe { activation::resume_unwind(LOCALS.with(|l| l.cleanup_exception.get())) }
 }
 
 /// Returns the address of a function of the protocol by name.
@@ -73,7 +76,7 @@ pub fn cleanup_address(name: &str) -> Option<usize> {
 /// # Safety
 /// `exception` and the registered buffers are live.
 pub(super) unsafe fn take_buffer(regs: *mut u64, exception: usize) -> Option<*const JumpBuffer> {
-    let top = TOP.get();
+    let top = top();
     if top.is_null() {
         return None;
     }
@@ -85,8 +88,8 @@ pub(super) unsafe fn take_buffer(regs: *mut u64, exception: usize) -> Option<*co
         if *(exception as *const usize).add(2) == 0 || (*jump).regs != regs {
             return None;
         }
-        TOP.set((*top).outer);
-        EXCEPTION.set(exception as *mut c_void);
+        set_top((*top).outer);
+        LOCALS.with(|l| l.cleanup_exception.set(exception as *mut c_void));
         Some(jump)
     }
 }
@@ -94,13 +97,13 @@ pub(super) unsafe fn take_buffer(regs: *mut u64, exception: usize) -> Option<*co
 /// Drops the buffers of frames that a long jump to the frame at `regs` leaves.
 pub(super) fn drop_buffers_below(regs: *mut u64) {
     loop {
-        let top = TOP.get();
+        let top = top();
         // SAFETY: the guest left the buffer without unregistering it, in stack memory that is still
         // mapped.
         if top.is_null() || unsafe { (*top.cast::<JumpBuffer>()).regs } >= regs {
             return;
         }
         // SAFETY: `top` is the buffer that was just read.
-        TOP.set(unsafe { (*top).outer });
+        set_top(unsafe { (*top).outer });
     }
 }

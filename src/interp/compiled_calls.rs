@@ -8,7 +8,7 @@
 //! Native callers switch at the function's stub, not here.
 
 use super::frame::{CallSite, FRAME_ALIGN, LoweredFunction, SiteData};
-use super::isa::{self, Enc, HANDLERS, op};
+use super::isa::{self, Enc, INSTRUCTIONS, op};
 use super::{lower, unwind};
 use ompvm_memory::activation;
 use ompvm_memory::func::FuncRef;
@@ -115,7 +115,7 @@ fn push<T: isa::Shape>(code: &mut Vec<u64>, number: u16, ops: T) {
     let at = code.len();
     code.resize(at + size_of::<Enc<T>>() / 8, 0);
     let enc = Enc {
-        handler: HANDLERS[number as usize],
+        handler: INSTRUCTIONS.handlers[number as usize],
         ops,
     };
     // SAFETY: `code` was just extended by the words of an `Enc<T>`, which start at `at`.

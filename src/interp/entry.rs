@@ -6,10 +6,9 @@
 //!
 //! Handlers are in [`exec`].
 
-use super::exec::{self, VaList};
+use super::exec::VaList;
 use super::frame::{self, HEADER_BYTES, HEADER_WORDS, Header, LoweredFunction};
-use super::isa::{Enc, Nil};
-use super::thunk::Thunks;
+use super::process::INTERPRETER;
 use super::{baseline, fork, lower, stats, unwind};
 use ompvm_ir::{FuncId, LocId};
 use ompvm_llvm::cache::CacheEntry;
@@ -20,34 +19,23 @@ use ompvm_memory::func::FuncRef;
 use ompvm_memory::thread::{self, ThreadState};
 use ompvm_memory::{image::Image, signals, stack, throws, walk};
 use ompvm_support::error::{Error, Unsupported};
-use ompvm_support::hook;
-use ompvm_support::hook::Hook;
 use ompvm_support::{demangle, internal_work};
 use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
-
-/// The instruction that the callee of an activation's base frame returns to.
-static EXIT: Enc<Nil> = Enc {
-    handler: exec::exit,
-    ops: Nil,
-};
-
-/// The compiled rare instructions of the process.
-pub(super) static THUNKS: LazyLock<Thunks> = LazyLock::new(Thunks::default);
 
 /// Keeps the compiled rare instructions of an image in its program's cache entry, until
 /// [`detach_cache`].
 pub fn attach_cache(image: &Image, cache_entry: Arc<CacheEntry>) {
-    THUNKS.attach_cache(image.serial(), cache_entry);
+    INTERPRETER.thunks.attach_cache(image.serial(), cache_entry);
 }
 
 /// Ends [`attach_cache`].
 pub fn detach_cache(image: &Image) {
-    THUNKS.detach_cache(image.serial());
+    INTERPRETER.thunks.detach_cache(image.serial());
 }
 
 /// Bytes of an activation beyond its first frame. Most callbacks fit into them; more would limit
@@ -67,14 +55,14 @@ pub fn install() {
     fork::install();
 }
 
-struct CodeNode {
+/// A node of the list of lowered code.
+pub(super) struct CodeNode {
     code: &'static LoweredFunction,
     next: *const CodeNode,
 }
-static LOWERED_CODE: AtomicPtr<CodeNode> = AtomicPtr::new(ptr::null_mut());
 
 fn find_code(ip: *const u64) -> Option<&'static LoweredFunction> {
-    let mut node = LOWERED_CODE.load(Ordering::Acquire).cast_const();
+    let mut node = INTERPRETER.lowered.load(Ordering::Acquire).cast_const();
     // SAFETY: nodes are leaked, so the pointers in the list stay valid.
     while let Some(n) = unsafe { node.as_ref() } {
         if n.code.contains(ip) {
@@ -92,7 +80,7 @@ pub(super) fn code_at(code: *const LoweredFunction) -> Option<&'static LoweredFu
 
 /// Iterates over all lowered code, newest first.
 pub fn lowered_functions() -> impl Iterator<Item = &'static LoweredFunction> {
-    let mut node = LOWERED_CODE.load(Ordering::Acquire).cast_const();
+    let mut node = INTERPRETER.lowered.load(Ordering::Acquire).cast_const();
     std::iter::from_fn(move || {
         // SAFETY: nodes are leaked, so the pointers in the list stay valid.
         let n = unsafe { node.as_ref() }?;
@@ -102,13 +90,11 @@ pub fn lowered_functions() -> impl Iterator<Item = &'static LoweredFunction> {
 }
 
 /// Gets each newly lowered function before it runs.
-type LoweredHook = fn(&FuncRef, &'static LoweredFunction);
-
-static LOWERED_HOOK: Hook<LoweredHook> = hook!(LoweredHook);
+pub(super) type LoweredHook = fn(&FuncRef, &'static LoweredFunction);
 
 /// Registers a function that is called with each newly lowered function before it runs.
 pub fn set_lowered_hook(hook: LoweredHook) {
-    LOWERED_HOOK.set(hook);
+    INTERPRETER.lowered_hook.set(hook);
 }
 
 /// Makes code visible to [`locate`].
@@ -117,24 +103,30 @@ pub(super) fn publish(code: &'static LoweredFunction) {
         code,
         next: ptr::null(),
     }));
-    let mut head = LOWERED_CODE.load(Ordering::Relaxed);
+    let mut head = INTERPRETER.lowered.load(Ordering::Relaxed);
     loop {
         node.next = head;
-        match LOWERED_CODE.compare_exchange_weak(head, node, Ordering::AcqRel, Ordering::Relaxed) {
+        match INTERPRETER.lowered.compare_exchange_weak(
+            head,
+            node,
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        ) {
             Ok(_) => return,
             Err(now) => head = now,
         }
     }
 }
 
-/// The functions that are being lowered, each with the thread that lowers it.
-pub(super) static IN_PROGRESS: Mutex<InProgress> = Mutex::new(InProgress(Vec::new()));
-static LOWERING_DONE: Condvar = Condvar::new();
-
-/// The list of functions that are being lowered; see [`IN_PROGRESS`].
+/// The list of functions that are being lowered, each with the thread that lowers it.
 pub(super) struct InProgress(Vec<(usize, libc::pthread_t)>);
 
 impl InProgress {
+    /// Returns an empty list.
+    pub(super) const fn new() -> InProgress {
+        InProgress(Vec::new())
+    }
+
     /// Drops the claims of other threads; for a child of `fork`, which has only the calling thread.
     pub(super) fn drop_other_threads(&mut self) {
         // SAFETY: `pthread_self` has no preconditions.
@@ -158,7 +150,7 @@ impl Claim {
         let (key, own) = (ptr::from_ref(func) as usize, unsafe {
             libc::pthread_self()
         });
-        let mut list = fork::lock(&IN_PROGRESS);
+        let mut list = fork::lock(&INTERPRETER.in_progress);
         loop {
             if !func.code.load(Ordering::Acquire).is_null() {
                 return None;
@@ -171,7 +163,7 @@ impl Claim {
             };
             let mut late = false;
             if other(&list) {
-                let waited = LOWERING_DONE.wait_timeout(list, MAX_WAIT);
+                let waited = INTERPRETER.lowering_done.wait_timeout(list, MAX_WAIT);
                 let (again, result) = waited.unwrap_or_else(PoisonError::into_inner);
                 (list, late) = (again, result.timed_out());
             }
@@ -185,11 +177,11 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        let list = &mut fork::lock(&IN_PROGRESS).0;
+        let list = &mut fork::lock(&INTERPRETER.in_progress).0;
         if let Some(i) = list.iter().position(|&(f, _)| f == self.0) {
             list.swap_remove(i);
         }
-        LOWERING_DONE.notify_all();
+        INTERPRETER.lowering_done.notify_all();
     }
 }
 
@@ -239,10 +231,10 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
     ) {
         Ok(_) => {
             publish(code);
-            if baseline::compiles_at_first_call() {
+            if func.image().compiles_at_first_call.load(Ordering::Relaxed) {
                 baseline::compile(code);
             }
-            if let Some(hook) = LOWERED_HOOK.get() {
+            if let Some(hook) = INTERPRETER.lowered_hook.get() {
                 hook(func, code);
             }
             code
@@ -438,7 +430,7 @@ fn lay_out_frames(act: &mut Activation, end: usize) -> ResumePoint {
         frame::write_header(
             regs,
             Header {
-                return_ip: (&raw const EXIT).cast(),
+                return_ip: (&raw const INTERPRETER.exit).cast(),
                 caller: base,
                 code: *code,
                 dst: u32::from(code.ret_words) << 16,

@@ -12,10 +12,10 @@
 
 #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
 use super::baseline::code_memory as code;
-use super::{entry, osr, stats, thunk};
-use std::cell::Cell;
+use super::process::{INTERPRETER, LOCALS};
+use super::{entry, stats, thunk};
 use std::mem::ManuallyDrop;
-use std::sync::{Mutex, MutexGuard, Once, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 /// The longest wait for a lock. The longest critical section, the compilation of a rare
@@ -24,7 +24,7 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// The guards that are held while the process forks.
 #[expect(dead_code, reason = "held, not looked at")]
-struct HeldLocks {
+pub(super) struct HeldLocks {
     in_progress: Option<MutexGuard<'static, entry::InProgress>>,
     thunks: Option<MutexGuard<'static, thunk::CompiledThunks>>,
     patching: Option<MutexGuard<'static, ()>>,
@@ -33,9 +33,13 @@ struct HeldLocks {
     code: Option<MutexGuard<'static, code::AreaUse>>,
 }
 
-thread_local! {
-    /// Has no destructor, since a destructor of the thread may fork.
-    static HELD_LOCKS: Cell<Option<ManuallyDrop<HeldLocks>>> = const { Cell::new(None) };
+/// The held locks in a thread's variables, which have no destructor.
+pub(super) type HeldForFork = ManuallyDrop<HeldLocks>;
+
+/// Takes the locks that the calling thread holds.
+fn take_held() -> Option<HeldLocks> {
+    let held = LOCALS.with(|l| l.held_locks.take());
+    held.map(ManuallyDrop::into_inner)
 }
 
 /// Locks a mutex. Nothing under these locks panics, so poisoning is ignored.
@@ -61,22 +65,22 @@ fn try_hold<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 
 extern "C" fn prepare() {
     let held = HeldLocks {
-        in_progress: try_hold(&entry::IN_PROGRESS),
-        thunks: try_hold(entry::THUNKS.state()),
-        patching: try_hold(&osr::PATCH_LOCK),
-        counts: try_hold(&stats::COUNTERS),
+        in_progress: try_hold(&INTERPRETER.in_progress),
+        thunks: try_hold(INTERPRETER.thunks.state()),
+        patching: try_hold(&INTERPRETER.patching),
+        counts: try_hold(&INTERPRETER.counters),
         #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
         code: code::used().and_then(try_hold),
     };
-    HELD_LOCKS.set(Some(ManuallyDrop::new(held)));
+    LOCALS.with(|l| l.held_locks.set(Some(ManuallyDrop::new(held))));
 }
 
 extern "C" fn parent() {
-    drop(HELD_LOCKS.take().map(ManuallyDrop::into_inner));
+    drop(take_held());
 }
 
 extern "C" fn child() {
-    let Some(mut held) = HELD_LOCKS.take().map(ManuallyDrop::into_inner) else {
+    let Some(mut held) = take_held() else {
         return;
     };
     if let Some(list) = &mut held.in_progress {
@@ -90,8 +94,7 @@ extern "C" fn child() {
 
 /// Registers the fork handlers, once per process.
 pub fn install() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    INTERPRETER.fork_handlers.call_once(|| {
         // SAFETY: the handlers are functions of this library that do not unwind.
         unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
     });

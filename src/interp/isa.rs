@@ -246,6 +246,14 @@ shapes! {
     Count { n: u64 }
 }
 
+/// Tables by opcode number.
+pub struct InstructionSet {
+    /// The handlers.
+    pub handlers: &'static [Handler],
+    /// The descriptions.
+    pub info: &'static [Info],
+}
+
 macro_rules! isa {
     ($($shape:ident $effect:literal : $($name:ident)+ ;)*) => {
         #[derive(Clone, Copy)]
@@ -264,16 +272,17 @@ macro_rules! isa {
             )+)*
         }
 
-        /// The handlers, by opcode number.
-        pub static HANDLERS: &[Handler] = &[$($(exec::$name),+),*];
-
-        /// The descriptions, by opcode number.
-        pub static INFO: &[Info] = &[$($(Info {
-            name: stringify!($name),
-            effect: $effect,
-            bytes: size_of::<Enc<$shape>>(),
-            fields: show::<$shape>,
-        }),+),*];
+        /// The instructions. The process has one interpreter; bytecode and machine code hold the
+        /// handlers' addresses.
+        pub static INSTRUCTIONS: InstructionSet = InstructionSet {
+            handlers: &[$($(exec::$name),+),*],
+            info: &[$($(Info {
+                name: stringify!($name),
+                effect: $effect,
+                bytes: size_of::<Enc<$shape>>(),
+                fields: show::<$shape>,
+            }),+),*],
+        };
     };
 }
 

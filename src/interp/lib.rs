@@ -32,6 +32,7 @@ pub mod frame;
 pub mod isa;
 mod lower;
 pub mod osr;
+mod process;
 mod stack_overflow;
 pub mod stats;
 pub mod thunk;

@@ -18,12 +18,13 @@
 
 use super::exec::{self, Handler, HandlerResult, dispatch, suspend};
 use super::frame::{self, LoweredFunction, OsrPoint};
+use super::process::INTERPRETER;
 use super::{entry, fork, lower};
 use ompvm_ir::BlockId;
 use ompvm_llvm::native::ValueLocation;
 use ompvm_memory::thread::{self, ThreadState};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// The most result words that a loop's code can return.
 const MAX_RESULT: usize = 16;
@@ -35,9 +36,6 @@ const MAX_HITS: u32 = 1 << 13;
 const BETTER_CODE: u32 = 1;
 /// Value of [`OsrPoint::exit_request`]: the tier asks whether the loop still runs.
 const PROBED: u32 = 2;
-
-/// Held while word 0 of an instruction is changed.
-pub(super) static PATCH_LOCK: Mutex<()> = Mutex::new(());
 
 /// Returns word 0 of an OSR point's instruction.
 fn word(code: &LoweredFunction, point: &OsrPoint) -> &'static AtomicUsize {
@@ -61,7 +59,7 @@ pub fn count_back_edges(code: &LoweredFunction, on: bool) {
 
 /// Starts or stops counting. Counts start at 0 and stay when counting ends.
 fn count_executions(code: &LoweredFunction, points: &[OsrPoint], on: bool) {
-    let _patching = fork::lock(&PATCH_LOCK);
+    let _patching = fork::lock(&INTERPRETER.patching);
     for point in points {
         if point.code.load(Ordering::Relaxed) != 0 {
             continue;
@@ -87,7 +85,7 @@ pub fn install_entry(
     delay: u32,
     yields: bool,
 ) {
-    let _patching = fork::lock(&PATCH_LOCK);
+    let _patching = fork::lock(&INTERPRETER.patching);
     let point = &code.osr_points[index];
     if point.code.load(Ordering::Relaxed) != 0 {
         if !yields {
@@ -131,7 +129,7 @@ pub fn always_exit(code: &LoweredFunction, index: usize) {
 
 /// Gives a point's instruction another handler of its own.
 pub fn replace_handler(code: &LoweredFunction, point: &OsrPoint, handler: usize) {
-    let _patching = fork::lock(&PATCH_LOCK);
+    let _patching = fork::lock(&INTERPRETER.patching);
     let old = point.own_handler.swap(handler, Ordering::AcqRel);
     let _ = word(code, point).compare_exchange(old, handler, Ordering::AcqRel, Ordering::Relaxed);
 }
@@ -216,7 +214,7 @@ unsafe extern "sysv64-unwind" fn record_execution(ip: *const u64, regs: *mut u64
 
 /// Stops counting at one point. If another thread is patching now, the next execution retries.
 fn stop_counting(code: &LoweredFunction, point: &OsrPoint) {
-    let Ok(_patching) = PATCH_LOCK.try_lock() else {
+    let Ok(_patching) = INTERPRETER.patching.try_lock() else {
         return;
     };
     if point.code.load(Ordering::Relaxed) == 0 {

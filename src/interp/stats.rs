@@ -9,6 +9,7 @@
 //!
 //! Threads that are still inside a region when another thread calls `exit` are not counted.
 
+use super::process::INTERPRETER;
 use super::{fork, lower};
 use ompvm_kmpc as kmpc;
 use ompvm_memory::activation::Activation;
@@ -16,7 +17,6 @@ use ompvm_memory::func::FuncRef;
 use ompvm_memory::thread::{self, ThreadState};
 use ompvm_support::demangle;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::time::Duration;
 
 /// Index of the word of `ThreadState::interp` that blocks count into.
@@ -56,7 +56,7 @@ pub struct Counts {
     pub lowering: Duration,
 }
 
-#[derive(Default)]
+/// The counters of a process.
 pub(super) struct Counters {
     /// Entries and instructions by address of the function reference and thread number.
     rows: BTreeMap<(usize, Option<u32>), (u64, u64)>,
@@ -64,13 +64,6 @@ pub(super) struct Counters {
     lowered_instructions: u64,
     lowering: Duration,
 }
-
-pub(super) static COUNTERS: Mutex<Counters> = Mutex::new(Counters {
-    rows: BTreeMap::new(),
-    lowered_functions: 0,
-    lowered_instructions: 0,
-    lowering: Duration::ZERO,
-});
 
 /// Records that an activation begins to run `func`.
 ///
@@ -94,19 +87,29 @@ pub(super) unsafe fn end_entry(act: &Activation, cx: *mut ThreadState) {
         // SAFETY: `cx` is the calling thread's state (the caller's contract).
         let counter = unsafe { &mut (*cx).interp[COUNTER] };
         let count = std::mem::replace(counter, act.interp[OUTER]);
-        fork::lock(&COUNTERS).add(act.interp[FUNCTION], count as u64);
+        fork::lock(&INTERPRETER.counters).add(act.interp[FUNCTION], count as u64);
     }
 }
 
 /// Records that a function was lowered.
 pub(super) fn record_lowering(instructions: usize, time: Duration) {
-    let mut state = fork::lock(&COUNTERS);
+    let mut state = fork::lock(&INTERPRETER.counters);
     state.lowered_functions += 1;
     state.lowered_instructions += instructions as u64;
     state.lowering += time;
 }
 
 impl Counters {
+    /// Returns counters at zero.
+    pub(super) const fn new() -> Counters {
+        Counters {
+            rows: BTreeMap::new(),
+            lowered_functions: 0,
+            lowered_instructions: 0,
+            lowering: Duration::ZERO,
+        }
+    }
+
     fn add(&mut self, function: usize, instructions: u64) {
         let thread = kmpc::region_position().map(|c| c.thread_num);
         let row = self.rows.entry((function, thread)).or_default();
@@ -140,10 +143,10 @@ pub fn counts() -> Counts {
             }
         }
     }
-    let state = fork::lock(&COUNTERS);
+    let state = fork::lock(&INTERPRETER.counters);
     let mut all = Counters {
         rows: state.rows.clone(),
-        ..Counters::default()
+        ..Counters::new()
     };
     for (function, count) in open {
         all.add(function, count);

@@ -10,13 +10,13 @@
 use super::cleanup;
 use super::exec;
 use super::frame::{self, LandingPad, LandingPadClause, LoweredFunction};
+use super::process::LOCALS;
 use ompvm_ir::JUMP_BUFFER;
 use ompvm_memory::activation::{self, Activation, Search};
 use ompvm_memory::thread::ThreadState;
 use ompvm_memory::throws::{self, Class, Family};
 use ompvm_memory::{jump, signals};
 use ompvm_support::error::TrapKind;
-use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Write;
 use std::ptr;
@@ -26,15 +26,17 @@ pub type ResumePoint = (*const u64, *mut u64);
 
 /// The exception for which this thread last searched a handler.
 #[derive(Clone, Copy)]
-struct LastSearch {
+pub(super) struct LastSearch {
     /// The position at which it was thrown.
     ip: *const u64,
     exception: usize,
 }
 
-thread_local! {
-    static LAST_SEARCH: Cell<LastSearch> = const {
-        Cell::new(LastSearch { ip: std::ptr::null(), exception: 0 })
+impl LastSearch {
+    /// No exception.
+    pub(super) const NONE: LastSearch = LastSearch {
+        ip: std::ptr::null(),
+        exception: 0,
     };
 }
 
@@ -42,7 +44,7 @@ thread_local! {
 /// of an uncaught exception.
 pub fn uncaught(ip: *const u64) -> Option<(usize, *const u64)> {
     let exception = throws::uncaught()?;
-    let last = LAST_SEARCH.get();
+    let last = LOCALS.with(|l| l.last_search.get());
     let ip = match throws::last_thrown(exception) {
         Some(thrown) => thrown.position as *const u64,
         None if last.exception == exception => last.ip,
@@ -240,10 +242,8 @@ pub fn search(act: &Activation, exception: *mut c_void) -> Search {
         let mut ip = act.ip;
         let cx = ompvm_memory::thread::current_or_null();
         if !cx.is_null() && std::ptr::eq((*cx).activation, act) {
-            LAST_SEARCH.set(LastSearch {
-                ip,
-                exception: exception as usize,
-            });
+            let exception = exception as usize;
+            LOCALS.with(|l| l.last_search.set(LastSearch { ip, exception }));
         }
         let mut innermost = true;
         while !regs.is_null() && !frame::code(regs).is_null() {

@@ -15,6 +15,7 @@
 //!
 //! Nothing is freed, and neither is the bytecode that leads to the code.
 
+use super::BASELINE;
 use crate::fork;
 use ompvm_memory::walk;
 use ompvm_support::limits;
@@ -59,22 +60,44 @@ impl AreaUse {
     }
 }
 
-static CODE_START: AtomicUsize = AtomicUsize::new(0);
+/// The code of the baseline tier.
+pub(super) struct CodeMemory {
+    /// Where the area's code runs; 0 before the reservation.
+    start: AtomicUsize,
+    /// The list of all positions, newest first.
+    positions: AtomicPtr<Positions>,
+    area: OnceLock<Result<Area, String>>,
+}
+
+impl CodeMemory {
+    /// Returns the state before the reservation.
+    pub(super) const fn new() -> CodeMemory {
+        CodeMemory {
+            start: AtomicUsize::new(0),
+            positions: AtomicPtr::new(ptr::null_mut()),
+            area: OnceLock::new(),
+        }
+    }
+}
+
+/// Returns the code of this process.
+fn code() -> &'static CodeMemory {
+    &BASELINE.code
+}
 
 /// Formats why there is no executable memory.
 fn failed(what: &str) -> String {
     format!("{what}: {}", std::io::Error::last_os_error())
 }
 
-static AREA: OnceLock<Result<Area, String>> = OnceLock::new();
-
 fn area() -> Result<&'static Area, String> {
-    AREA.get_or_init(create_area).as_ref().map_err(Clone::clone)
+    let area = code().area.get_or_init(create_area);
+    area.as_ref().map_err(Clone::clone)
 }
 
 /// Returns the mutex of the area, if there is one, for the fork handlers that hold it.
 pub fn used() -> Option<&'static Mutex<AreaUse>> {
-    Some(&AREA.get()?.as_ref().ok()?.used)
+    Some(&code().area.get()?.as_ref().ok()?.used)
 }
 
 /// Creates a file in memory, as large as the area or as files may be; returns it with its size.
@@ -144,7 +167,7 @@ fn create_area() -> Result<Area, String> {
     // SAFETY: only code of the templates runs in the range, and templates do not move the stack
     // pointer.
     unsafe { describe_frames(run, reserved()) };
-    CODE_START.store(run, Ordering::Release);
+    code().start.store(run, Ordering::Release);
     Ok(Area {
         run,
         write,
@@ -254,8 +277,6 @@ pub struct Positions {
     next: *const Positions,
 }
 
-static POSITIONS: AtomicPtr<Positions> = AtomicPtr::new(ptr::null_mut());
-
 /// Publishes a function's positions.
 pub fn publish_positions(
     start: usize,
@@ -270,10 +291,15 @@ pub fn publish_positions(
         table,
         next: ptr::null(),
     }));
-    let mut head = POSITIONS.load(Ordering::Relaxed);
+    let mut head = code().positions.load(Ordering::Relaxed);
     loop {
         node.next = head;
-        match POSITIONS.compare_exchange_weak(head, node, Ordering::AcqRel, Ordering::Relaxed) {
+        match code().positions.compare_exchange_weak(
+            head,
+            node,
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        ) {
             Ok(_) => return,
             Err(now) => head = now,
         }
@@ -282,11 +308,11 @@ pub fn publish_positions(
 
 /// Returns the bytecode instruction that a native position belongs to. Neither allocates nor locks.
 pub fn bytecode_at(pc: usize) -> Option<*const u64> {
-    let run = CODE_START.load(Ordering::Acquire);
+    let run = code().start.load(Ordering::Acquire);
     if run == 0 || pc.wrapping_sub(run) >= reserved() {
         return None;
     }
-    let mut node = POSITIONS.load(Ordering::Acquire).cast_const();
+    let mut node = code().positions.load(Ordering::Acquire).cast_const();
     // SAFETY: nodes are leaked, so the pointers in the list stay valid.
     while let Some(n) = unsafe { node.as_ref() } {
         let off = pc.wrapping_sub(n.start);

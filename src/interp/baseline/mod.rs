@@ -46,13 +46,13 @@ mod tests;
 
 use super::frame::LoweredFunction;
 use super::osr;
+use ompvm_memory::image::Image;
 use ompvm_support::settings;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use once_cell::race::OnceBox;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 pub use code_memory::bytecode_at;
-
-static COMPILE_AT_FIRST_CALL: AtomicBool = AtomicBool::new(false);
 
 /// Totals of this process's compilations.
 #[derive(Debug, Default)]
@@ -63,11 +63,25 @@ struct Totals {
     nanoseconds: AtomicU64,
 }
 
-static TOTALS: Totals = Totals {
-    functions: AtomicUsize::new(0),
-    instructions: AtomicUsize::new(0),
-    bytes: AtomicUsize::new(0),
-    nanoseconds: AtomicU64::new(0),
+/// The baseline tier of a process.
+struct Baseline {
+    code: code_memory::CodeMemory,
+    /// The rows of [`table`], made at the first use.
+    rows: OnceBox<Vec<table::Row>>,
+    totals: Totals,
+}
+
+/// The baseline tier of this process: code of all programs is in one area, in which signal handlers
+/// look positions up.
+static BASELINE: Baseline = Baseline {
+    code: code_memory::CodeMemory::new(),
+    rows: OnceBox::new(),
+    totals: Totals {
+        functions: AtomicUsize::new(0),
+        instructions: AtomicUsize::new(0),
+        bytes: AtomicUsize::new(0),
+        nanoseconds: AtomicU64::new(0),
+    },
 };
 
 /// Checks that machine code can be generated on this machine.
@@ -81,19 +95,14 @@ pub fn available() -> Result<(), String> {
     code_memory::available()
 }
 
-/// Compiles each function from now on when it is lowered, at its first call.
+/// Compiles each function of an image from now on when it is lowered, at its first call.
 ///
 /// # Errors
 /// As for [`available`]; the setting is unchanged then.
-pub fn set_compile_at_first_call() -> Result<(), String> {
+pub fn set_compile_at_first_call(image: &Image) -> Result<(), String> {
     available()?;
-    COMPILE_AT_FIRST_CALL.store(true, Ordering::Relaxed);
+    image.compiles_at_first_call.store(true, Ordering::Relaxed);
     Ok(())
-}
-
-/// Returns true if functions are compiled at their first call.
-pub fn compiles_at_first_call() -> bool {
-    COMPILE_AT_FIRST_CALL.load(Ordering::Relaxed)
 }
 
 /// Compiles a function. May be called at any time, on any thread, while others run the function.
@@ -134,19 +143,27 @@ pub fn compile(lowered: &'static LoweredFunction) -> bool {
         unsafe { AtomicU64::from_ptr(word) }.store((base + to as usize) as u64, Ordering::Release);
     }
     if let Some(start) = start {
-        TOTALS.functions.fetch_add(1, Ordering::Relaxed);
-        TOTALS
+        BASELINE.totals.functions.fetch_add(1, Ordering::Relaxed);
+        BASELINE
+            .totals
             .instructions
             .fetch_add(lowered.ops.len(), Ordering::Relaxed);
-        TOTALS.bytes.fetch_add(out.code.len(), Ordering::Relaxed);
+        BASELINE
+            .totals
+            .bytes
+            .fetch_add(out.code.len(), Ordering::Relaxed);
         let time = start.elapsed().as_nanos() as u64;
-        let all = TOTALS.nanoseconds.fetch_add(time, Ordering::Relaxed) + time;
+        let all = BASELINE
+            .totals
+            .nanoseconds
+            .fetch_add(time, Ordering::Relaxed)
+            + time;
         eprintln!(
             "; baseline: {} instructions, {} bytes at {base:#x}, {time} ns; all {} instructions, {} bytes, {all} ns",
             lowered.ops.len(),
             out.code.len(),
-            TOTALS.instructions.load(Ordering::Relaxed),
-            TOTALS.bytes.load(Ordering::Relaxed),
+            BASELINE.totals.instructions.load(Ordering::Relaxed),
+            BASELINE.totals.bytes.load(Ordering::Relaxed),
         );
     }
     true

@@ -6,10 +6,10 @@
 //! every slot; a test requires that all instructions have rows. `emit` generates the machine code
 //! of templates.
 
+use super::BASELINE;
 use super::asm::{Alu, cc, pp};
 use crate::frame::{CallSite, ThunkSite};
-use crate::isa::{self, Enc, HANDLERS, op};
-use once_cell::race::OnceBox;
+use crate::isa::{self, Enc, INSTRUCTIONS, op};
 use std::mem::offset_of;
 
 /// The preferred location of an operand.
@@ -342,8 +342,7 @@ macro_rules! handlers {
 
 /// Returns the rows, by opcode number.
 pub fn rows() -> &'static [Row] {
-    static ROWS: OnceBox<Vec<Row>> = OnceBox::new();
-    ROWS.get_or_init(|| Box::new(make()))
+    BASELINE.rows.get_or_init(|| Box::new(make()))
 }
 
 fn make() -> Vec<Row> {
@@ -354,7 +353,7 @@ fn make() -> Vec<Row> {
         template: Template::Handler,
         known: false,
     };
-    let mut rows = vec![nothing; HANDLERS.len()];
+    let mut rows = vec![nothing; INSTRUCTIONS.handlers.len()];
     control(&mut rows);
     moves(&mut rows);
     integers(&mut rows);

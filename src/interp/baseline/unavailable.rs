@@ -1,6 +1,7 @@
 //! Stand-in for the baseline tier on other processors and in builds without tail calls.
 
 use super::frame::LoweredFunction;
+use ompvm_memory::image::Image;
 
 /// Reports that machine code cannot be generated.
 ///
@@ -14,13 +15,8 @@ pub fn available() -> Result<(), String> {
 ///
 /// # Errors
 /// As for [`available`].
-pub fn set_compile_at_first_call() -> Result<(), String> {
+pub fn set_compile_at_first_call(_image: &Image) -> Result<(), String> {
     available()
-}
-
-/// Returns false: functions are never compiled.
-pub fn compiles_at_first_call() -> bool {
-    false
 }
 
 /// Compiles nothing.

@@ -3,7 +3,8 @@
 //! Exists only in builds with `OMPVM_HISTOGRAM` set, which count in the dispatch loop. The thread
 //! that ends the process prints its own counts to standard error.
 
-use crate::isa::{HANDLERS, INFO};
+use crate::isa::INSTRUCTIONS;
+use crate::process::INTERPRETER;
 use hashbrown::HashMap;
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
@@ -13,8 +14,7 @@ struct Counts(ManuallyDrop<HashMap<(u64, u64), u64>>);
 
 impl Counts {
     fn new() -> Self {
-        static ONCE: std::sync::Once = std::sync::Once::new();
-        ONCE.call_once(|| {
+        INTERPRETER.histogram.call_once(|| {
             // SAFETY: the function takes no arguments and does not unwind.
             unsafe { libc::atexit(print) };
         });
@@ -23,6 +23,7 @@ impl Counts {
 }
 
 thread_local! {
+    /// The counts of this thread.
     static COUNTS: RefCell<Counts> = RefCell::new(Counts::new());
 }
 
@@ -35,10 +36,11 @@ pub fn step(last: u64, now: u64) -> u64 {
 /// Prints the most frequent instructions and pairs of the calling thread.
 extern "C" fn print() {
     let name = |h: u64| {
-        HANDLERS
+        INSTRUCTIONS
+            .handlers
             .iter()
             .position(|&f| f as usize as u64 == h)
-            .map_or("start", |i| INFO[i].name)
+            .map_or("start", |i| INSTRUCTIONS.info[i].name)
     };
     COUNTS.with_borrow(|c| {
         let total: u64 = c.0.values().sum();

@@ -13,7 +13,7 @@
 
 use super::memory::{load, store};
 use super::{Regs, control_handler, dispatch};
-use crate::isa::{Brstep, Brstepi, Brwalk, Brwalki, Enc, HANDLERS, Shape, op};
+use crate::isa::{Brstep, Brstepi, Brwalk, Brwalki, Enc, INSTRUCTIONS, Shape, op};
 
 /// The most iterations before the step is read again.
 const MAX_ITERATIONS: u32 = 1 << 14;
@@ -41,7 +41,7 @@ unsafe fn read_loop(ip: *const u64, back: usize, r: Regs) -> Option<Loop> {
     // SAFETY: the step's handler identifies its shape.
     unsafe {
         let handler = *ip.cast::<usize>();
-        let is = |code: u16| handler == HANDLERS[code as usize] as usize;
+        let is = |code: u16| handler == INSTRUCTIONS.handlers[code as usize] as usize;
         let eq = |then: i32, out: i32| (LoopCondition::NotEqual, then, out);
         let (step, bound, (condition, exit, to)) = if is(op::step_eqi64.number) {
             let o = &(*ip.cast::<Enc<Brstepi>>()).ops;

@@ -6,7 +6,7 @@
 use super::Lowering;
 use crate::exec::MAX_DIRECT_ARGS;
 use crate::frame::{CallSite, SiteData, VarArg};
-use crate::isa::{self, Enc, HANDLERS, op};
+use crate::isa::{self, Enc, INSTRUCTIONS, op};
 use ompvm_ir::{
     BinOp, BlockId, Call, Callee, FloatKind, FuncId, GlobalRef, Op, Operand, ParamAttrs, TailKind,
     Type, TypeId,
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The normal and the unwind destination of an invoke.
 type Invoke = Option<(BlockId, BlockId)>;
 
-static NO_ATTRS: ParamAttrs = ParamAttrs {
+const NO_ATTRS: &ParamAttrs = &ParamAttrs {
     byval: None,
     sret: None,
     align: 0,
@@ -73,7 +73,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn attrs<'c>(&self, call: &'c Call, i: usize) -> &'c ParamAttrs {
-        call.arg_attrs.get(i).unwrap_or(&NO_ATTRS)
+        call.arg_attrs.get(i).unwrap_or(NO_ATTRS)
     }
 
     fn call_only(&mut self, i: usize, call: &'a Call, dst: u16) {
@@ -248,7 +248,7 @@ impl<'a> Lowering<'a> {
                 } else {
                     op::call.number
                 };
-                (*call).handler = HANDLERS[far as usize];
+                (*call).handler = INSTRUCTIONS.handlers[far as usize];
                 self.ops[k].1 = far;
             }
         }

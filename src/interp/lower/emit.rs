@@ -5,7 +5,7 @@
 use super::super::thunk;
 use super::{Fixup, Label, Lowering, NO_SLOT};
 use crate::frame::SiteData;
-use crate::isa::{self, Enc, HANDLERS, INFO, Opcode, Shape, op};
+use crate::isa::{self, Enc, INSTRUCTIONS, Opcode, Shape, op};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{Const, ConstId, Operand, Type};
 
@@ -21,10 +21,10 @@ impl Lowering<'_> {
         let bytes = size_of::<Enc<T>>();
         self.code.resize(at + bytes / 8, 0);
         let enc = Enc {
-            handler: HANDLERS[code.number as usize],
+            handler: INSTRUCTIONS.handlers[code.number as usize],
             ops,
         };
-        debug_assert_eq!(INFO[code.number as usize].bytes, bytes);
+        debug_assert_eq!(INSTRUCTIONS.info[code.number as usize].bytes, bytes);
         // SAFETY: the words were just added, as many as an `Enc<T>` has.
         unsafe { self.code.as_mut_ptr().add(at).cast::<Enc<T>>().write(enc) };
         self.ops.push(((at * 8) as u32, code.number));

@@ -6,9 +6,9 @@
 
 use super::control::FusedComparison;
 use super::{Label, Lowering, NO_SLOT, materialize::Materialization};
-use crate::entry::THUNKS;
 use crate::frame::{SiteData, ThunkSite};
 use crate::isa::{self, op};
+use crate::process::INTERPRETER;
 use ompvm_ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type, TypeId};
 
 /// Returns the index of a width among 8, 16, 32, 64.
@@ -325,7 +325,10 @@ impl<'a> Lowering<'a> {
 
     /// Emits the call of a thunk for this instruction.
     pub(super) fn thunk(&mut self, i: usize, dst: u16) {
-        match THUNKS.get(self.m, self.f, &self.body.insts[i], Some(self.image)) {
+        match INTERPRETER
+            .thunks
+            .get(self.m, self.f, &self.body.insts[i], Some(self.image))
+        {
             Ok(thunk) => {
                 let args: Vec<u16> = thunk.operands.iter().map(|&o| self.operand(o)).collect();
                 let site = Box::new(ThunkSite {

@@ -33,7 +33,8 @@ mod vector;
 pub use slots::too_many_slots;
 
 use super::frame::{LandingPad, LoweredFunction, OsrPoint, SiteData};
-use super::isa::{self, Enc, HANDLERS, INFO, op};
+use super::isa::{self, Enc, INSTRUCTIONS, op};
+use super::process::INTERPRETER;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 use ompvm_ir::{
@@ -60,22 +61,20 @@ impl Options {
     /// Returns the options set by [`count_instructions`] and the process's settings.
     pub fn current() -> Self {
         Options {
-            count: COUNT.load(Ordering::Relaxed),
+            count: INTERPRETER.counting.load(Ordering::Relaxed),
             dump: settings::current().dump_bytecode.as_deref(),
         }
     }
 }
 
-static COUNT: AtomicBool = AtomicBool::new(false);
-
 /// Sets whether functions lowered from now on count the instructions that they execute.
 pub fn count_instructions(on: bool) {
-    COUNT.store(on, Ordering::Relaxed);
+    INTERPRETER.counting.store(on, Ordering::Relaxed);
 }
 
 /// Returns true if counting is on.
 pub(super) fn counting() -> bool {
-    COUNT.load(Ordering::Relaxed)
+    INTERPRETER.counting.load(Ordering::Relaxed)
 }
 
 /// A branch target in the code: blocks first, then edges and landings.
@@ -211,7 +210,7 @@ pub fn disassemble(code: &LoweredFunction, name: &str) -> String {
         while let Some((b, _)) = blocks.next_if(|&(_, &start)| start <= at) {
             let _ = writeln!(text, " bb{b}:");
         }
-        let info = &INFO[number as usize];
+        let info = &INSTRUCTIONS.info[number as usize];
         let place = code.code.as_ptr().wrapping_byte_add(at as usize);
         // SAFETY: the lowering recorded an instruction of this number at this offset.
         let fields = unsafe { (info.fields)(place) };
@@ -389,7 +388,7 @@ impl<'a> Lowering<'a> {
                         .as_mut_ptr()
                         .byte_add(enter)
                         .cast::<Enc<isa::Enter>>();
-                    (*first).handler = HANDLERS[op::enter0.number as usize];
+                    (*first).handler = INSTRUCTIONS.handlers[op::enter0.number as usize];
                 }
             }
         }

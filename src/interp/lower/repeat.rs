@@ -6,7 +6,7 @@
 
 use super::{Label, Lowering};
 use crate::isa::{
-    Brstep, Brstepi, Brwalk, Brwalki, Enc, Fcx, Fg, Fx, Fxx, HANDLERS, Memx, Opcode, Shape, op,
+    Brstep, Brstepi, Brwalk, Brwalki, Enc, Fcx, Fg, Fx, Fxx, INSTRUCTIONS, Memx, Opcode, Shape, op,
 };
 
 impl Lowering<'_> {
@@ -112,7 +112,7 @@ impl Lowering<'_> {
                 .as_mut_ptr()
                 .byte_add(at)
                 .cast::<crate::exec::Handler>()
-                .write(HANDLERS[code as usize]);
+                .write(INSTRUCTIONS.handlers[code as usize]);
         }
     }
 }

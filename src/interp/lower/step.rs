@@ -39,7 +39,7 @@ macro_rules! steps {
 }
 
 /// Comparisons with a slot.
-static STEPS: [Steps<Brstep, Brwalk>; 4] = steps! {
+const STEPS: [Steps<Brstep, Brwalk>; 4] = steps! {
     br_eq: step_eq32 step_eq64, walk_eq32 walk_eq64, None;
     br_ult: step_ult32 step_ult64, walk_ult32 walk_ult64, None;
     br_slt32: step_slt32, walk_slt32, Some(false);
@@ -47,7 +47,7 @@ static STEPS: [Steps<Brstep, Brwalk>; 4] = steps! {
 };
 
 /// Comparisons with an immediate.
-static STEPS_TO_NUMBER: [Steps<Brstepi, Brwalki>; 4] = steps! {
+const STEPS_TO_NUMBER: [Steps<Brstepi, Brwalki>; 4] = steps! {
     br_eqi: step_eqi32 step_eqi64, walk_eqi32 walk_eqi64, None;
     br_ulti: step_ulti32 step_ulti64, walk_ulti32 walk_ulti64, None;
     br_slti32: step_slti32, walk_slti32, Some(false);
@@ -55,7 +55,7 @@ static STEPS_TO_NUMBER: [Steps<Brstepi, Brwalki>; 4] = steps! {
 };
 
 /// Comparisons of slots, with their forms that add to another slot.
-static INCREMENTS: [(u16, Opcode<Brinc>); 5] = [
+const INCREMENTS: [(u16, Opcode<Brinc>); 5] = [
     (op::br_eq.number, op::inc_br_eq),
     (op::br_eq32.number, op::inc_br_eq32),
     (op::br_ult.number, op::inc_br_ult),
@@ -64,7 +64,7 @@ static INCREMENTS: [(u16, Opcode<Brinc>); 5] = [
 ];
 
 /// Comparisons with an immediate, with their forms that add to another slot.
-static INCREMENTS_TO_NUMBER: [(u16, Opcode<Brinci>); 5] = [
+const INCREMENTS_TO_NUMBER: [(u16, Opcode<Brinci>); 5] = [
     (op::br_eqi.number, op::inc_br_eqi),
     (op::br_eqi32.number, op::inc_br_eqi32),
     (op::br_ulti.number, op::inc_br_ulti),

@@ -81,6 +81,8 @@ pub struct Image {
     fast_tls: OnceLock<Option<usize>>,
     /// The C++ library that the module was linked with, unless it is the process's own.
     cpp: OnceLock<throws::Library>,
+    /// True if the tier below LLVM compiles functions at their first call; set before the first one.
+    pub compiles_at_first_call: AtomicBool,
 }
 
 // SAFETY: the FuncRefs' raw pointers lead back to this image; everything else is immutable after
@@ -222,6 +224,7 @@ impl Image {
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             fast_tls: OnceLock::new(),
             cpp: OnceLock::new(),
+            compiles_at_first_call: AtomicBool::new(false),
             module,
         });
         let address = Arc::as_ptr(&image);

@@ -11,7 +11,7 @@ use super::super::asm::{Label, RAX, RDI, Rm, at};
 use super::super::flow::Inst;
 use super::super::register_cache::DirtySlot;
 use super::Generator;
-use crate::isa::HANDLERS;
+use crate::isa::INSTRUCTIONS;
 
 /// A piece of out-of-line code.
 pub(super) enum OutOfLine {
@@ -71,7 +71,7 @@ impl Generator<'_> {
         self.c.asm.mov_imm(RDI, ip as u64);
         self.c
             .asm
-            .mov_imm(RAX, HANDLERS[number as usize] as usize as u64);
+            .mov_imm(RAX, INSTRUCTIONS.handlers[number as usize] as usize as u64);
         self.c.asm.jmp_rm(Rm::Reg(RAX));
     }
 

@@ -7,7 +7,7 @@ mod encoder;
 mod registers;
 
 use super::table::rows;
-use crate::isa::INFO;
+use crate::isa::INSTRUCTIONS;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 
 /// Decodes machine code with an independent decoder.
@@ -21,7 +21,7 @@ fn decoded(code: &[u8]) -> Vec<Instruction> {
 fn every_instruction_is_described() {
     let missing: Vec<&str> = rows()
         .iter()
-        .zip(INFO)
+        .zip(INSTRUCTIONS.info)
         .filter(|(row, _)| !row.known)
         .map(|(_, info)| info.name)
         .collect();

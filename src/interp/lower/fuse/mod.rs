@@ -44,7 +44,7 @@ struct Arithmetic {
 }
 
 /// The operations with a double in memory as operand or result.
-static ARITHMETIC: [Arithmetic; 6] = [
+const ARITHMETIC: &[Arithmetic] = &[
     Arithmetic {
         op: BinOp::FAdd,
         pair: false,
@@ -115,19 +115,19 @@ struct MultiplyAdd {
     summand: Option<MemoryForms<Fcx>>,
 }
 
-static MULTIPLY_ADD: MultiplyAdd = MultiplyAdd {
+const MULTIPLY_ADD: MultiplyAdd = MultiplyAdd {
     plain: op::muladd64,
     factor: memory_forms(op::muladd64_m, op::muladd64_x),
     summand: Some(memory_forms(op::muladd64_am, op::muladd64_ax)),
 };
 
-static MULTIPLY_ADD_PAIR: MultiplyAdd = MultiplyAdd {
+const MULTIPLY_ADD_PAIR: MultiplyAdd = MultiplyAdd {
     plain: op::v2muladd,
     factor: memory_forms(op::v2muladd_m, op::v2muladd_x),
     summand: Some(memory_forms(op::v2muladd_am, op::v2muladd_ax)),
 };
 
-static SUBTRACT_PRODUCT: MultiplyAdd = MultiplyAdd {
+const SUBTRACT_PRODUCT: MultiplyAdd = MultiplyAdd {
     plain: op::negmuladd64,
     factor: memory_forms(op::negmuladd64_m, op::negmuladd64_x),
     summand: None,
