@@ -55,10 +55,17 @@ impl CodeKind {
     }
 }
 
-/// Samples: microseconds since the start times four, plus the kind.
-static SAMPLES: [AtomicU64; MAX_SAMPLES] = [const { AtomicU64::new(0) }; MAX_SAMPLES];
-static TAKEN: AtomicUsize = AtomicUsize::new(0);
-static STARTED: OnceLock<Instant> = OnceLock::new();
+/// The samples of a process.
+struct Timeline {
+    started: Instant,
+    /// Microseconds since the start times four, plus the kind.
+    samples: Box<[AtomicU64]>,
+    /// Number of samples, of which the first [`MAX_SAMPLES`] are kept.
+    taken: AtomicUsize,
+}
+
+/// The timeline of this process, which has one timer of its CPU time.
+static TIMELINE: OnceLock<Timeline> = OnceLock::new();
 
 fn code_kind(pc: usize) -> CodeKind {
     if interp::baseline::bytecode_at(pc).is_some() {
@@ -75,13 +82,16 @@ fn code_kind(pc: usize) -> CodeKind {
 /// Records a sample. Neither allocates nor locks.
 #[cfg(target_arch = "x86_64")]
 extern "C" fn sample(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
-    let Some(started) = STARTED.get() else { return };
+    let Some(timeline) = TIMELINE.get() else {
+        return;
+    };
     // SAFETY: the kernel passes the thread's registers to a handler with SA_SIGINFO.
     let pc = unsafe {
         (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] as usize
     };
-    let at = started.elapsed().as_micros() as u64;
-    if let Some(place) = SAMPLES.get(TAKEN.fetch_add(1, Ordering::Relaxed)) {
+    let at = timeline.started.elapsed().as_micros() as u64;
+    let number = timeline.taken.fetch_add(1, Ordering::Relaxed);
+    if let Some(place) = timeline.samples.get(number) {
         place.store(at << 2 | code_kind(pc) as u64, Ordering::Relaxed);
     }
 }
@@ -90,7 +100,12 @@ extern "C" fn sample(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
 /// of a program.
 #[cfg(target_arch = "x86_64")]
 pub fn start() {
-    if STARTED.set(Instant::now()).is_err() {
+    let timeline = Timeline {
+        started: Instant::now(),
+        samples: (0..MAX_SAMPLES).map(|_| AtomicU64::new(0)).collect(),
+        taken: AtomicUsize::new(0),
+    };
+    if TIMELINE.set(timeline).is_err() {
         return;
     }
     // The first call allocates, which the signal handler must not.
@@ -127,7 +142,11 @@ fn set_timer(microseconds: i64) {
 pub fn finish() -> String {
     set_timer(0);
     let mut text = String::new();
-    for place in SAMPLES.iter().take(TAKEN.load(Ordering::Relaxed)) {
+    let Some(timeline) = TIMELINE.get() else {
+        return text;
+    };
+    let taken = timeline.taken.load(Ordering::Relaxed);
+    for place in timeline.samples.iter().take(taken) {
         let sample = place.load(Ordering::Relaxed);
         let (at, kind) = (
             (sample >> 2) as f64 * 1e-3,

@@ -123,13 +123,17 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
     let mut process = program.start(config)?;
     // Reports run at exit, because a guest may call `exit` itself. They are registered after the
     // tiers' exit handlers, which may end the process, and before the guest's handlers.
-    if !options.explain.is_empty() {
-        let _ = EXPLAIN.set(options.explain);
+    let reports = ExitReports {
+        explain: options.explain,
+        timeline: options.timeline,
+        remedy: remedy.map(|command| (std::process::id(), command)),
+    };
+    let reports = EXIT_REPORTS.get_or_init(|| reports);
+    if !reports.explain.is_empty() {
         // SAFETY: the handler takes no arguments and lives as long as the process.
         unsafe { libc::atexit(print_explanation) };
     }
-    if let Some(path) = options.timeline {
-        let _ = TIMELINE.set(path);
+    if reports.timeline.is_some() {
         // SAFETY: the handler takes no arguments and lives as long as the process.
         unsafe { libc::atexit(write_timeline) };
     }
@@ -137,8 +141,7 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
         // SAFETY: the handler takes no arguments and lives as long as the process.
         unsafe { libc::atexit(print_offload) };
     }
-    if let Some(remedy) = remedy {
-        let _ = REMEDY.set((std::process::id(), remedy));
+    if reports.remedy.is_some() {
         // SAFETY: the handler takes no arguments and lives as long as the process.
         unsafe { libc::atexit(print_advice) };
     }
@@ -161,11 +164,23 @@ fn compile_command(files: &[PathBuf], contract: bool) -> String {
     text
 }
 
-/// Id of the process that runs the program, and the command that would have made its run shorter.
-static REMEDY: OnceLock<(u32, String)> = OnceLock::new();
+/// The arguments of the exit handlers.
+struct ExitReports {
+    /// Functions given to `--explain`.
+    explain: Vec<String>,
+    /// Path of the timeline file.
+    timeline: Option<PathBuf>,
+    /// Id of the process that runs the program, and the command that would have made its run
+    /// shorter.
+    remedy: Option<(u32, String)>,
+}
+
+/// The arguments of this process's exit handlers, which the C library calls without any.
+static EXIT_REPORTS: OnceLock<ExitReports> = OnceLock::new();
 
 extern "C" fn print_advice() {
-    let Some((process, command)) = REMEDY.get() else {
+    let reports = EXIT_REPORTS.get();
+    let Some((process, command)) = reports.and_then(|r| r.remedy.as_ref()) else {
         return;
     };
     let mut out = std::io::stderr();
@@ -218,9 +233,6 @@ fn restart_command(mut arguments: Vec<OsString>, guests: usize) -> Vec<OsString>
     arguments
 }
 
-/// Path of the timeline file.
-static TIMELINE: OnceLock<PathBuf> = OnceLock::new();
-
 extern "C" fn write_timeline() {
     // The guest may have unmasked floating-point exceptions, in which case formatting numbers would
     // trap.
@@ -229,7 +241,7 @@ extern "C" fn write_timeline() {
     let _no_signal = NoSizeSignal::begin();
     // The empty string matches every function.
     let text = api::compile_report(Some("")) + &samples;
-    if let Some(path) = TIMELINE.get()
+    if let Some(path) = EXIT_REPORTS.get().and_then(|r| r.timeline.as_ref())
         && let Err(error) = std::fs::write(path, text)
     {
         eprintln!("ompvm: {}: {error}", path.display());
@@ -246,12 +258,9 @@ extern "C" fn print_offload() {
     eprint!("{}", api::offload_report());
 }
 
-/// Functions given to `--explain`.
-static EXPLAIN: OnceLock<Vec<String>> = OnceLock::new();
-
 extern "C" fn print_explanation() {
     let _environment = DefaultFpEnv::enter();
-    for function in EXPLAIN.get().into_iter().flatten() {
+    for function in EXIT_REPORTS.get().into_iter().flat_map(|r| &r.explain) {
         let text = api::compile_report(Some(function));
         if text.is_empty() {
             eprintln!(

@@ -8,6 +8,7 @@
 mod labels;
 mod lines;
 mod map;
+mod process;
 pub mod tools;
 
 use cranelift_entity::EntityRef;

@@ -4,12 +4,13 @@
 //! never moves, and no look-up happens while a program runs without faults.
 
 use super::lines::{LineTable, SourceLocation};
+use super::process::CODE;
 use cranelift_entity::EntityRef;
 use ompvm_ir::FuncId;
 use ompvm_memory::image::Image;
 use ompvm_memory::signals;
 use ompvm_support::demangle;
-use ompvm_support::registry::{Registration, Registry};
+use ompvm_support::registry::Registration;
 use std::fmt::Write;
 
 /// Linked code of one object.
@@ -46,18 +47,15 @@ impl LinkedCode {
     }
 }
 
-/// All linked code of the process.
-static LINKED_CODE: Registry<LinkedCode> = Registry::new();
-
 /// Adds code to the list.
 pub fn list(code: LinkedCode) -> Registration<LinkedCode> {
     signals::set_native_hook(is_compiled, describe);
-    LINKED_CODE.add(code)
+    CODE.linked.add(code)
 }
 
 /// Returns true if a position is in compiled code. Neither allocates nor locks.
 pub fn is_compiled(position: usize) -> bool {
-    LINKED_CODE
+    CODE.linked
         .find(|code| code.at(position).map(|_| ()))
         .is_some()
 }
@@ -65,7 +63,7 @@ pub fn is_compiled(position: usize) -> bool {
 /// Returns the image and the compiled function of a position.
 pub fn function_at(position: usize) -> Option<(*const Image, FuncId)> {
     let mut found = None;
-    LINKED_CODE.find(|code| {
+    CODE.linked.find(|code| {
         found = Some((code.image, code.at(position)?.0));
         Some(())
     });
@@ -74,7 +72,7 @@ pub fn function_at(position: usize) -> Option<(*const Image, FuncId)> {
 
 /// Writes `file.c:14:3` and the function's name, as for interpreted code.
 fn describe(position: usize, place: &mut dyn Write, function: &mut dyn Write) {
-    LINKED_CODE.find(|code| {
+    CODE.linked.find(|code| {
         let (id, at) = code.at(position)?;
         // SAFETY: listed code belongs to a live image, which is dropped after its code.
         let module = unsafe { &(*code.image).module };

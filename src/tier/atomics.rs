@@ -8,16 +8,27 @@
 //! A libatomic that is loaded later does not know these locks, so [`super::libraries`] prefers an
 //! installed one.
 
+use super::registry::REGISTRY;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
-static LOCKS: [AtomicBool; 64] = [const { AtomicBool::new(false) }; 64];
+/// Locks by address, in a cache line of their own.
+#[repr(align(64))]
+pub(super) struct Locks([AtomicBool; 64]);
+
+impl Locks {
+    /// Returns free locks.
+    pub(super) const fn new() -> Locks {
+        Locks([const { AtomicBool::new(false) }; 64])
+    }
+}
 
 struct Locked(&'static AtomicBool);
 
 impl Locked {
     fn new(address: *const u8) -> Locked {
-        let lock = &LOCKS[(address as usize >> 4) % LOCKS.len()];
+        let Locks(locks) = &REGISTRY.atomic_locks;
+        let lock = &locks[(address as usize >> 4) % locks.len()];
         while lock.swap(true, SeqCst) {
             std::thread::yield_now();
         }

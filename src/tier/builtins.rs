@@ -8,14 +8,11 @@
 
 use super::atomics;
 use super::dlfcn;
+use super::registry::REGISTRY;
 use ompvm_interp as interp;
 use ompvm_memory::{altstack, stack};
 use ompvm_support::builtins;
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::AtomicUsize;
-
-/// Target of `__dso_handle`: the guest's identity for `__cxa_atexit`.
-static DSO: AtomicUsize = AtomicUsize::new(0);
 
 unsafe extern "C" {
     fn __cxa_atexit(
@@ -70,7 +67,7 @@ unsafe extern "C" fn cxa_thread_atexit(
 pub(super) fn thread_atexit(f: extern "C-unwind" fn(*mut c_void), arg: *mut c_void) -> c_int {
     // SAFETY: passes the guest's call on to the C library. The handle names the program itself;
     // null would not do, because glibc compares it with a cache that starts as null.
-    unsafe { __cxa_thread_atexit_impl(f, arg, (&raw const DSO).cast_mut().cast()) }
+    unsafe { __cxa_thread_atexit_impl(f, arg, (&raw const REGISTRY.dso).cast_mut().cast()) }
 }
 
 /// Implements the guest's `__cxa_atexit`. The handle must not name a library, or the handlers would
@@ -115,7 +112,7 @@ pub fn preferred(name: &str) -> Option<usize> {
         }
         "pthread_create" => stack::create_thread as *const () as usize,
         "sigaltstack" => altstack::sigaltstack as *const () as usize,
-        "__dso_handle" => &raw const DSO as usize,
+        "__dso_handle" => &raw const REGISTRY.dso as usize,
         _ => return dlfcn::address(name).or_else(|| interp::cleanup_address(name)),
     })
 }

@@ -8,15 +8,14 @@
 
 use super::call_closure;
 use super::compiler::Compiler;
+use super::registry::REGISTRY;
 use super::units;
 use cranelift_entity::EntityRef;
 use ompvm_interp::frame::LoweredFunction;
 use ompvm_interp::{self as interp, osr};
 use ompvm_jit::{Level, OsrEntry, Unit};
 use ompvm_memory::func::FuncRef;
-use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread;
-use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Generator of the choices: a 64-bit linear congruential generator (Knuth's MMIX constants).
@@ -47,26 +46,41 @@ impl Chaos {
     }
 }
 
-static STATE: Mutex<Option<(Chaos, Arc<Compiler>, u32)>> = Mutex::new(None);
+/// A program in chaos mode.
+pub(super) struct ChaosProgram {
+    chaos: Chaos,
+    compiler: Arc<Compiler>,
+    /// Number of functions that may still be compiled.
+    left: u32,
+}
 
-/// Starts chaos mode for the functions of one image.
-pub fn start(chaos: Chaos, _image: &Arc<Image>, compiler: &Arc<Compiler>) {
-    *STATE.lock() = Some((chaos, compiler.clone(), MAX_COMPILED));
+/// Starts chaos mode for the functions of a compiler's image.
+pub fn start(chaos: Chaos, compiler: &Arc<Compiler>) {
+    REGISTRY.chaos.lock().push(ChaosProgram {
+        chaos,
+        compiler: compiler.clone(),
+        left: MAX_COMPILED,
+    });
     interp::set_lowered_hook(lowered);
 }
 
-/// Ends chaos mode if it runs for the functions of this compiler.
+/// Ends chaos mode for the functions of this compiler.
 pub fn stop(compiler: &Arc<Compiler>) {
-    let mut state = STATE.lock();
-    if state.as_ref().is_some_and(|s| Arc::ptr_eq(&s.1, compiler)) {
-        *state = None;
-    }
+    let mut programs = REGISTRY.chaos.lock();
+    programs.retain(|p| !Arc::ptr_eq(&p.compiler, compiler));
 }
 
 /// Chooses the tiers of a function that was lowered and is about to run.
 fn lowered(func: &FuncRef, code: &'static LoweredFunction) {
-    let mut state = STATE.lock();
-    let Some((chaos, compiler, left)) = state.as_mut() else {
+    let image = func.image();
+    let mut programs = REGISTRY.chaos.lock();
+    let program = programs.iter_mut().find(|p| p.compiler.is_for(image));
+    let Some(ChaosProgram {
+        chaos,
+        compiler,
+        left,
+    }) = program
+    else {
         return;
     };
     if *left == 0 {
@@ -79,9 +93,8 @@ fn lowered(func: &FuncRef, code: &'static LoweredFunction) {
     if whole || inside && code.osr_points.len() > 1 {
         *left -= 1;
     }
-    drop(state);
-    let image = func.image();
-    if !compiler.is_for(image) || !compiler.program().can_compile(func.id) {
+    drop(programs);
+    if !compiler.program().can_compile(func.id) {
         return;
     }
     let mut unit = Unit {

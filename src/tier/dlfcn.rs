@@ -19,6 +19,7 @@
 //! Symbol versions of the guest are not supported.
 
 use super::link::{Environment, RuntimeLookup};
+use super::registry::REGISTRY;
 use hashbrown::HashMap;
 use ompvm_interp as interp;
 use ompvm_ir::{FuncId, GlobalRef, Linkage, Module};
@@ -29,10 +30,10 @@ use std::arch::naked_asm;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::hint::black_box;
 use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// A running program.
-struct RegisteredProgram {
+pub(super) struct RegisteredProgram {
     image: *const Image,
     runtime: fn(&str) -> RuntimeLookup,
     overrides: HashMap<&'static str, usize>,
@@ -49,10 +50,9 @@ struct RegisteredProgram {
 // SAFETY: `Image` is `Sync`, and the image outlives its registration.
 unsafe impl Send for RegisteredProgram {}
 
-static PROGRAMS: Mutex<Vec<RegisteredProgram>> = Mutex::new(Vec::new());
-
 fn programs() -> MutexGuard<'static, Vec<RegisteredProgram>> {
-    PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner)
+    let programs = &REGISTRY.symbols;
+    programs.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Registration of a program; removes it from the list when dropped.
@@ -149,10 +149,9 @@ impl RegisteredProgram {
 
 /// Returns the handle of the whole program, as `dlopen(NULL)` does.
 fn whole_program() -> *mut c_void {
-    static HANDLE: OnceLock<usize> = OnceLock::new();
     // SAFETY: a null name opens no file.
-    *HANDLE.get_or_init(|| unsafe { libc::dlopen(ptr::null(), libc::RTLD_LAZY) } as usize)
-        as *mut c_void
+    let open = || unsafe { libc::dlopen(ptr::null(), libc::RTLD_LAZY) } as usize;
+    *REGISTRY.whole_program.get_or_init(open) as *mut c_void
 }
 
 /// Returns the address of the program's symbol, or of a replacement, if the handle covers the

@@ -122,15 +122,16 @@ hosts! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E G) (A B C D E G H
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicI64, Ordering};
-
-    static SUM: AtomicI64 = AtomicI64::new(0);
 
     #[test]
     fn closures_are_called_through_c_function_pointers() {
         let base = 100i64;
+        let sum = Arc::new(AtomicI64::new(0));
+        let in_call = sum.clone();
         let f = HostFunction::new(move |a: i32, b: f64, c: u8, d: f32, e: bool| -> f64 {
-            SUM.fetch_add(i64::from(a) + i64::from(c), Ordering::Relaxed);
+            in_call.fetch_add(i64::from(a) + i64::from(c), Ordering::Relaxed);
             base as f64 + f64::from(a) + b + f64::from(c) + f64::from(d) + f64::from(u8::from(e))
         })
         .unwrap();

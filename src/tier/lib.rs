@@ -36,6 +36,7 @@ pub mod process;
 mod profile;
 mod queue;
 mod recompile;
+mod registry;
 pub mod restart;
 mod rotation;
 pub mod runtime;

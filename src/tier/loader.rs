@@ -8,6 +8,7 @@
 //! Layouts are those of the System V ABI ("Object Files", "Dynamic Linking"). [`super::archive`]
 //! creates the objects made of archive members.
 
+use super::registry::REGISTRY;
 use object::elf;
 use ompvm_support::file_limit::NoSizeSignal;
 use std::ffi::{CString, c_int, c_void};
@@ -15,8 +16,8 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::MetadataExt;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
 
 const PAGE: usize = 4096;
 /// Size of the ELF header in bytes.
@@ -118,10 +119,13 @@ pub(super) struct Loaded {
 }
 
 /// Device and inode numbers.
-type FileId = (u64, u64);
-/// Files that are loaded. The loader would take a second opening for the same object with the same
-/// variables, so a second process of a program gets a copy.
-static FILES: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
+pub(super) type FileId = (u64, u64);
+
+/// Returns the files that are loaded, locked.
+fn loaded_files() -> MutexGuard<'static, Vec<FileId>> {
+    let files = &REGISTRY.native_files;
+    files.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Drop for Loaded {
     fn drop(&mut self) {
@@ -132,7 +136,7 @@ impl Drop for Loaded {
         // everything that runs the object's code.
         unsafe { libc::dlclose(self.handle as *mut c_void) };
         if let Some(file) = self.file {
-            let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut files = loaded_files();
             files.retain(|f| *f != file);
         }
     }
@@ -167,7 +171,7 @@ pub(super) fn open_file(mut file: &File) -> Result<Loaded, String> {
     let id = (meta.dev(), meta.ino());
     let executable = may_execute(file);
     let first = executable && {
-        let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = loaded_files();
         let first = !files.contains(&id);
         if first {
             files.push(id);
@@ -304,8 +308,8 @@ fn open_bytes(bytes: &[u8], flags: c_int) -> Result<*mut c_void, String> {
 fn open_descriptor(fd: RawFd, flags: c_int) -> Result<*mut c_void, String> {
     // The loader identifies loaded objects by path, and descriptor numbers are reused, so each path
     // is unique.
-    static ROTATION_SLICE: AtomicUsize = AtomicUsize::new(0);
-    let unique = "./".repeat(ROTATION_SLICE.fetch_add(1, Ordering::Relaxed) % 1000);
+    let number = REGISTRY.opened_files.fetch_add(1, Ordering::Relaxed);
+    let unique = "./".repeat(number % 1000);
     let path = CString::new(format!("/proc/self/fd/{unique}{fd}")).unwrap_or_default();
     // SAFETY: the path is a C string. The user asks for a library's initializers by naming it. The
     // error text is read before the next loader call on this thread.

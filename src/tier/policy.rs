@@ -12,6 +12,7 @@
 
 use super::call_closure;
 use super::compiler::{CachedCode, CompiledUnit, Compiler, EventKind};
+use super::registry::REGISTRY;
 use super::sample::{self, Sampler};
 use super::units;
 use cranelift_entity::EntityRef;
@@ -26,7 +27,6 @@ use ompvm_memory::{internal_thread, thread};
 use ompvm_support::error::Error;
 use ompvm_support::settings::Settings;
 use ompvm_support::topology;
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,9 +50,6 @@ pub struct Tiers {
     compiler: Option<Arc<Compiler>>,
     sampler: Option<Sampler>,
 }
-
-/// Compilers of the live processes, for reports and the end of the process.
-static COMPILERS: Mutex<Vec<Arc<Compiler>>> = Mutex::new(Vec::new());
 
 impl Tiers {
     /// Compiles an image, or starts to compile it in the background. `settings` control chaos mode,
@@ -95,14 +92,14 @@ impl Tiers {
             mode == TierPolicy::Opt && chaos.is_none(),
             settings,
         ));
-        COMPILERS.lock().push(compiler.clone());
+        REGISTRY.compilers.lock().push(compiler.clone());
         let mut tiers = Tiers::default();
         let cached = match chaos {
             None => compiler.load_cached(image, mode == TierPolicy::Auto),
             Some(_) => CachedCode::default(),
         };
         if let Some(chaos) = chaos {
-            super::chaos::start(chaos, image, &compiler);
+            super::chaos::start(chaos, &compiler);
         } else if mode == TierPolicy::Opt {
             compile_all(image, &compiler, &cached.all);
             if compiler.skipped_any() {
@@ -139,7 +136,10 @@ impl Drop for Tiers {
             sampler.stop();
         }
         if let Some(compiler) = self.compiler.take() {
-            COMPILERS.lock().retain(|c| !Arc::ptr_eq(c, &compiler));
+            REGISTRY
+                .compilers
+                .lock()
+                .retain(|c| !Arc::ptr_eq(c, &compiler));
             super::chaos::stop(&compiler);
         }
     }
@@ -234,7 +234,7 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, cached: &[FuncId]) 
 /// Returns the text of `--stats` and `--explain` about compiled code, for every live process.
 pub fn report(explain: Option<&str>) -> String {
     // The lock keeps a process that ends from dropping its image, which the report reads.
-    let compilers = COMPILERS.lock();
+    let compilers = REGISTRY.compilers.lock();
     let mut text = String::new();
     for compiler in compilers.iter() {
         compiler.report(explain, &mut text);
@@ -246,7 +246,7 @@ pub fn report(explain: Option<&str>) -> String {
 /// program; `None` if the saving is small. May be called at exit, in any state in which the guest
 /// has left its threads.
 pub fn compile_saving() -> Option<Duration> {
-    let compilers = COMPILERS.try_lock()?;
+    let compilers = REGISTRY.compilers.try_lock()?;
     compilers.iter().find_map(|c| c.compile_saving())
 }
 
@@ -266,7 +266,8 @@ fn leave_quickly() {
     }
     extern "C" fn leave(status: libc::c_int, _: *mut libc::c_void) {
         sample::end_sampling();
-        let busy = COMPILERS
+        let busy = REGISTRY
+            .compilers
             .try_lock()
             .is_none_or(|c| c.iter().any(|c| c.is_busy()));
         if busy {

@@ -15,6 +15,7 @@ use super::builtins;
 use super::dlfcn;
 use super::link::Linked;
 use super::policy::{TierPolicy, Tiers};
+use super::registry::LOCALS;
 use super::restart::{self, Restart};
 use super::runtime;
 use super::sample;
@@ -144,7 +145,7 @@ impl ArgumentVector {
 }
 
 /// State that takes an embedded run on this thread back to its start.
-struct EmbeddedRun {
+pub(super) struct EmbeddedRun {
     act: Activation,
     /// Handlers of the process, which outlives the run.
     handlers: *const Handlers,
@@ -152,8 +153,12 @@ struct EmbeddedRun {
     serial: u64,
 }
 
+/// Returns the innermost run of an embedded program on this thread; null if there is none.
+fn embedded_run() -> *mut EmbeddedRun {
+    LOCALS.with(|l| l.embedded_run.get())
+}
+
 thread_local! {
-    static EMBEDDED_RUN: Cell<*mut EmbeddedRun> = const { Cell::new(ptr::null_mut()) };
     /// The stack of this thread's last embedded call, and its size.
     static STACK: Cell<Option<(usize, Stack)>> = const { Cell::new(None) };
 }
@@ -477,7 +482,7 @@ impl Process {
         };
         run.act.catch_traps = true;
         let exception_snapshot = throws::exception_snapshot(self.image.cpp());
-        let outer = EMBEDDED_RUN.replace(&raw mut run);
+        let outer = LOCALS.with(|l| l.embedded_run.replace(&raw mut run));
         let mut once = Some(|| f(self));
         // SAFETY: `run` and `once` outlive the activation. `f` runs guest code called through
         // stubs, and this function's own frames below it have nothing to drop when a jump leaves
@@ -493,7 +498,7 @@ impl Process {
             run.act.pop(state);
             exit
         };
-        EMBEDDED_RUN.set(outer);
+        LOCALS.with(|l| l.embedded_run.set(outer));
         if matches!(exit, Exit::Jumped(_) | Exit::Trapped) {
             exception_snapshot.restore();
         }
@@ -697,12 +702,12 @@ fn run_exit_handlers(handlers: &Handlers) {
 // Replacements of C library functions for an embedded guest.
 
 extern "C-unwind" fn embedded_exit(status: c_int) -> ! {
-    let run = EMBEDDED_RUN.get();
+    let run = embedded_run();
     if run.is_null() {
         // SAFETY: `exit` has no preconditions. The guest created this thread, so the process ends.
         unsafe { libc::exit(status) }
     }
-    // SAFETY: `EMBEDDED_RUN` points to the run of an outer frame on this thread, which is live and
+    // SAFETY: the pointer leads to the run of an outer frame on this thread, which is live and
     // whose activation is pushed.
     unsafe {
         thread_exit::run_own((*run).serial);
@@ -713,12 +718,12 @@ extern "C-unwind" fn embedded_exit(status: c_int) -> ! {
 }
 
 extern "C-unwind" fn embedded_quick_exit(status: c_int) -> ! {
-    let run = EMBEDDED_RUN.get();
+    let run = embedded_run();
     if run.is_null() {
         // SAFETY: `_exit` has no preconditions.
         unsafe { libc::_exit(status) }
     }
-    // SAFETY: `EMBEDDED_RUN` points to the run of an outer frame on this thread, which is live and
+    // SAFETY: the pointer leads to the run of an outer frame on this thread, which is live and
     // whose activation is pushed.
     unsafe { activation::jump(&raw const (*run).act, status as usize) }
 }
@@ -728,11 +733,11 @@ extern "C-unwind" fn embedded_cxa_atexit(
     arg: *mut c_void,
     _dso: *mut c_void,
 ) -> c_int {
-    let current = EMBEDDED_RUN.get();
+    let current = embedded_run();
     if current.is_null() {
         return -1;
     }
-    // SAFETY: `EMBEDDED_RUN` points to the run of an outer frame on this thread; its process
+    // SAFETY: the pointer leads to the run of an outer frame on this thread; its process
     // outlives it.
     let handlers = unsafe { &*(*current).handlers };
     handlers.0.lock().push(Handler {

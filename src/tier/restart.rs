@@ -10,11 +10,11 @@
 //! Calls by native libraries are not redirected, and opening `/proc/self/exe` opens ompvm.
 //! `/proc/self/cmdline` is the command line that was typed.
 
+use super::registry::REGISTRY;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
-use std::sync::OnceLock;
 
 /// Command that starts the guest again.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub struct Restart {
 }
 
 #[derive(Debug)]
-struct GuestIdentity {
+pub(super) struct GuestIdentity {
     restart: Restart,
     /// Name of this run of the guest.
     name: CString,
@@ -36,13 +36,11 @@ struct GuestIdentity {
     own: Option<(u64, u64)>,
 }
 
-static GUEST: OnceLock<GuestIdentity> = OnceLock::new();
-
 const OWN_EXE: &CStr = c"/proc/self/exe";
 
 /// Sets the command that starts the guest named `name` again.
 pub fn set(restart: Restart, name: &CStr) {
-    let _ = GUEST.set(GuestIdentity {
+    let _ = REGISTRY.guest.set(GuestIdentity {
         file: identity(&restart.file),
         own: identity(OWN_EXE),
         name: name.to_owned(),
@@ -201,7 +199,7 @@ unsafe fn restart_command(
     search: bool,
     args: *const *const c_char,
 ) -> Option<CommandLine> {
-    let known = GUEST.get()?;
+    let known = REGISTRY.guest.get()?;
     if path.is_null() {
         return None;
     }
@@ -275,7 +273,7 @@ unsafe extern "C" fn guest_execvp(path: *const c_char, args: *const *const c_cha
 /// # Safety
 /// `args` must be null or a null-terminated list of C strings that outlive the result.
 unsafe fn restart_command_of(file: c_int, args: *const *const c_char) -> Option<CommandLine> {
-    let known = GUEST.get()?;
+    let known = REGISTRY.guest.get()?;
     // SAFETY: `args` is such a list by this function's contract.
     unsafe {
         let first = args
@@ -451,7 +449,7 @@ variadic!(guest_execl => execl_of, guest_execlp => execlp_of, guest_execle => ex
 /// # Safety
 /// `path` must be null or a C string.
 unsafe fn guest_file(path: *const c_char) -> Option<&'static CStr> {
-    let known = GUEST.get()?;
+    let known = REGISTRY.guest.get()?;
     // SAFETY: a path that is not null is a C string by this function's contract.
     (!path.is_null() && is_own_link(unsafe { CStr::from_ptr(path) }))
         .then_some(known.restart.file.as_c_str())

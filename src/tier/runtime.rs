@@ -3,13 +3,13 @@
 //! Symbols that the guest defines itself take precedence and are never looked up here.
 
 use super::link::RuntimeLookup;
+use super::registry::REGISTRY;
 use ompvm_interp as interp;
 use ompvm_kmpc::{self as kmpc, abi, ompt, table};
 use ompvm_llvm::{contain, guard};
 use ompvm_memory::{backtrace, signals};
 use ompvm_offload as offload;
 use std::ffi::c_void;
-use std::sync::Once;
 
 /// Looks up a name in our runtime.
 pub fn lookup(name: &str) -> RuntimeLookup {
@@ -64,8 +64,7 @@ fn forked(team: *const c_void, number: u32) -> Option<backtrace::Fork> {
 
 /// Installs the handlers for faults of guest code and lets them contain LLVM's; once per process.
 pub fn install_fault_handlers() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    REGISTRY.fault_handlers.call_once(|| {
         guard::register_fault_handler(signals::set_compiler_hook(contain::on_fault));
         signals::install();
     });
@@ -74,8 +73,7 @@ pub fn install_fault_handlers() {
 /// Registers the interpreter as the tier that runs guest functions, and tells the fault handlers
 /// about OpenMP thread numbers; once per process.
 pub fn init() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    REGISTRY.hooks.call_once(|| {
         interp::install();
         ompt::gate::set_callers(interp::address_after_call);
         signals::set_thread_hook(|| kmpc::region_position().map(|c| c.thread_num));

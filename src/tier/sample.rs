@@ -29,6 +29,7 @@ use super::eager::{self, PacedEager};
 use super::osr_loops;
 use super::queue::{Job, Queue};
 use super::recompile::{GAIN_PART, Recompilation};
+use super::registry::REGISTRY;
 use super::rotation::ROTATION_SLICE;
 use super::warm_start::{self, WarmStart};
 use crate::units;
@@ -215,7 +216,7 @@ impl Sampler {
 
     /// Lets the sampler run until the process ends: see [`end_sampling`].
     pub fn detach(self) {
-        RUNNING.lock().push(self);
+        REGISTRY.samplers.lock().push(self);
     }
 
     /// Stops the sampler, after the compilations under way.
@@ -226,9 +227,6 @@ impl Sampler {
     }
 }
 
-/// The samplers that run until their process ends.
-static RUNNING: Mutex<Vec<Sampler>> = Mutex::new(Vec::new());
-
 /// Ends sampling at process exit. Waits for a compilation that is nearly done, if the profile
 /// allows the time, and has the profile stored. Does nothing in a child of `fork`, which has none
 /// of these threads.
@@ -236,7 +234,7 @@ static RUNNING: Mutex<Vec<Sampler>> = Mutex::new(Vec::new());
 /// May be called anywhere, in a signal handler, too. Therefore another thread does the work, and
 /// this function gives up waiting if that thread makes no progress.
 pub extern "C" fn end_sampling() {
-    let Some(running) = RUNNING.try_lock() else {
+    let Some(running) = REGISTRY.samplers.try_lock() else {
         return;
     };
     for sampler in running.iter() {
@@ -248,7 +246,7 @@ pub extern "C" fn end_sampling() {
 /// Calls a function while none of our threads samples or compiles. Returns the function uncalled if
 /// the samplers are locked, and so cannot be stopped.
 pub fn without_threads<T, F: FnOnce() -> T>(call: F) -> Result<T, F> {
-    let Some(mut running) = RUNNING.try_lock() else {
+    let Some(mut running) = REGISTRY.samplers.try_lock() else {
         return Err(call);
     };
     // A child of `fork` has none of the threads.

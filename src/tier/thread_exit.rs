@@ -9,8 +9,8 @@
 //!
 //! Programs in the native mode are never unloaded, and use the C library's list.
 
+use super::registry::{LOCALS, REGISTRY};
 use parking_lot::{Condvar, Mutex};
-use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -21,9 +21,6 @@ pub type Destructor = extern "C-unwind" fn(*mut c_void);
 unsafe extern "C" {
     fn __cxa_thread_atexit_impl(f: Destructor, arg: *mut c_void, dso: *mut c_void) -> c_int;
 }
-
-/// Handle that identifies this executable to the C library.
-static DSO: u8 = 0;
 
 /// State that tells threads whether a program's code is still loaded.
 #[derive(Debug)]
@@ -40,9 +37,6 @@ struct LifetimeState {
     running: usize,
 }
 
-/// The programs whose destructors may be registered.
-static LIFETIMES: Mutex<Vec<Arc<Lifetime>>> = Mutex::new(Vec::new());
-
 impl Lifetime {
     /// Registers the program whose image has this serial number.
     pub fn begin(serial: u64) -> Arc<Lifetime> {
@@ -51,13 +45,16 @@ impl Lifetime {
             state: Mutex::default(),
             idle: Condvar::new(),
         });
-        LIFETIMES.lock().push(lifetime.clone());
+        REGISTRY.lifetimes.lock().push(lifetime.clone());
         lifetime
     }
 
     /// Waits for destructors of the program that run on other threads, and prevents further ones.
     pub fn end(&self) {
-        LIFETIMES.lock().retain(|l| l.serial != self.serial);
+        REGISTRY
+            .lifetimes
+            .lock()
+            .retain(|l| l.serial != self.serial);
         let mut state = self.state.lock();
         state.ended = true;
         while state.running > 0 {
@@ -78,27 +75,27 @@ impl Lifetime {
     }
 }
 
-struct PendingDestructor {
+/// A destructor to run when its thread ends.
+pub(super) struct PendingDestructor {
     lifetime: Arc<Lifetime>,
     run: Destructor,
     arg: usize,
 }
 
-thread_local! {
-    /// This thread's entries; null if it has none. Rust does not drop the list, because destructors
-    /// may register others while the thread ends.
-    static LIST: Cell<*mut Vec<PendingDestructor>> = const { Cell::new(ptr::null_mut()) };
+/// Returns this thread's list; null if it has none.
+fn own_list() -> *mut Vec<PendingDestructor> {
+    LOCALS.with(|l| l.destructors.get())
 }
 
 /// Registers a destructor of a program for this thread. Returns `None` if no embedded program has
 /// an image of that serial number.
 pub fn register(serial: u64, run: Destructor, arg: *mut c_void) -> Option<c_int> {
-    let lifetimes = LIFETIMES.lock();
+    let lifetimes = REGISTRY.lifetimes.lock();
     let lifetime = lifetimes.iter().find(|l| l.serial == serial)?.clone();
     drop(lifetimes);
-    let mut list = LIST.get();
+    let mut list = own_list();
     if list.is_null() {
-        let handle = (&raw const DSO).cast_mut().cast();
+        let handle = (&raw const REGISTRY.dso).cast_mut().cast();
         // SAFETY: `thread_ends` is part of the executable, which the handle identifies and which is
         // never unloaded.
         let rc = unsafe { __cxa_thread_atexit_impl(thread_ends, ptr::null_mut(), handle) };
@@ -106,7 +103,7 @@ pub fn register(serial: u64, run: Destructor, arg: *mut c_void) -> Option<c_int>
             return Some(rc);
         }
         list = Box::into_raw(Box::default());
-        LIST.set(list);
+        LOCALS.with(|l| l.destructors.set(list));
     }
     let entry = PendingDestructor {
         lifetime,
@@ -123,7 +120,7 @@ pub fn register(serial: u64, run: Destructor, arg: *mut c_void) -> Option<c_int>
 pub fn run_own(serial: u64) {
     let next = || {
         // SAFETY: null or this thread's live list. The reference ends before a destructor runs.
-        let list = unsafe { LIST.get().as_mut() }?;
+        let list = unsafe { own_list().as_mut() }?;
         let last = list.iter().rposition(|e| e.lifetime.serial == serial)?;
         Some(list.remove(last))
     };
@@ -134,13 +131,13 @@ pub fn run_own(serial: u64) {
 
 extern "C-unwind" fn thread_ends(_: *mut c_void) {
     // SAFETY: null or this thread's live list. The reference ends before a destructor runs.
-    while let Some(entry) = unsafe { LIST.get().as_mut() }.and_then(Vec::pop) {
+    while let Some(entry) = unsafe { own_list().as_mut() }.and_then(Vec::pop) {
         if entry.lifetime.hold() {
             (entry.run)(ptr::with_exposed_provenance_mut(entry.arg));
             entry.lifetime.release();
         }
     }
-    let list = LIST.replace(ptr::null_mut());
+    let list = LOCALS.with(|l| l.destructors.replace(ptr::null_mut()));
     if !list.is_null() {
         // SAFETY: `register` created the list on this thread with `Box::into_raw`.
         drop(unsafe { Box::from_raw(list) });

@@ -7,7 +7,7 @@
 //! A reader plug-in is not needed, because gdb understands DWARF in ELF.
 
 use super::{Agent, AgentState, Loaded};
-use parking_lot::Mutex;
+use crate::process::CODE;
 use std::io;
 use std::ptr;
 
@@ -35,9 +35,6 @@ unsafe extern "C" {
     fn __jit_debug_register_code();
 }
 
-/// Guards the list.
-static LIST: Mutex<()> = Mutex::new(());
-
 /// The agent for gdb.
 pub struct Gdb;
 
@@ -61,7 +58,7 @@ impl Agent for Gdb {
             object: object.as_ptr(),
             size: object.len() as u64,
         });
-        let _guard = LIST.lock();
+        let _guard = CODE.gdb_list.lock();
         // SAFETY: the lock guards the list. The entry is boxed, so its address stays valid until it
         // is removed.
         unsafe {
@@ -93,7 +90,7 @@ unsafe fn tell(action: u32, entry: *mut Entry) {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        let _guard = LIST.lock();
+        let _guard = CODE.gdb_list.lock();
         // SAFETY: the lock is held, and neighbors are live entries of the list.
         unsafe {
             match self.entry.prev.as_mut() {

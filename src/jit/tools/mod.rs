@@ -12,15 +12,15 @@ mod jitdump;
 mod perf_map;
 
 use super::lines::LineTable;
+use super::process::CODE;
 use ompvm_ir::FuncId;
 use ompvm_llvm::native::DebugLevel;
 use ompvm_memory::image::Image;
 use ompvm_memory::link;
-use parking_lot::RwLock;
 use std::any::Any;
 use std::fmt;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 /// A tool that inspects compiled code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,9 +79,6 @@ pub trait Agent: Send + Sync {
     }
 }
 
-static AGENTS: RwLock<Vec<Box<dyn Agent>>> = RwLock::new(Vec::new());
-static DEBUGGER: AtomicBool = AtomicBool::new(false);
-
 /// Enables a tool for this process.
 ///
 /// # Errors
@@ -91,17 +88,17 @@ pub fn enable(tool: Tool) -> io::Result<()> {
         Tool::PerfMap => Box::new(perf_map::PerfMap::new()?),
         Tool::JitDump => Box::new(jitdump::JitDump::new()?),
         Tool::Gdb => {
-            DEBUGGER.store(true, Ordering::Relaxed);
+            CODE.debugger.store(true, Ordering::Relaxed);
             Box::new(gdb::Gdb)
         }
     };
-    AGENTS.write().push(agent);
+    CODE.agents.write().push(agent);
     Ok(())
 }
 
 /// Returns the debug information that the enabled tools need in compiled code.
 pub fn debug() -> DebugLevel {
-    match DEBUGGER.load(Ordering::Relaxed) {
+    match CODE.debugger.load(Ordering::Relaxed) {
         true => DebugLevel::Full,
         false => DebugLevel::Lines,
     }
@@ -109,7 +106,7 @@ pub fn debug() -> DebugLevel {
 
 /// Returns true if any tool is enabled.
 pub fn any_enabled() -> bool {
-    !AGENTS.read().is_empty()
+    !CODE.agents.read().is_empty()
 }
 
 /// State that all tools keep for one object.
@@ -127,7 +124,7 @@ impl fmt::Debug for Announced {
 /// Reports an object to every tool. A tool that fails is skipped, with one message per process.
 pub fn announce(what: &Loaded<'_>) -> Announced {
     let mut kept = Vec::new();
-    for agent in AGENTS.read().iter() {
+    for agent in CODE.agents.read().iter() {
         kept.extend(report_failure(agent.loaded(what)).flatten());
     }
     Announced { _states: kept }
@@ -141,7 +138,7 @@ pub fn announce_code_addresses(image: &Image) {
         address,
         size,
     };
-    for agent in AGENTS.read().iter() {
+    for agent in CODE.agents.read().iter() {
         let functions: Vec<NamedFunction<'_>> = image.code_addresses.ranges().map(named).collect();
         report_failure(agent.placed(&functions));
     }
@@ -149,10 +146,9 @@ pub fn announce_code_addresses(image: &Image) {
 
 /// Prints the first failure of any tool.
 fn report_failure<T>(result: io::Result<T>) -> Option<T> {
-    static FAILED: AtomicBool = AtomicBool::new(false);
     result
         .inspect_err(|why| {
-            if !FAILED.swap(true, Ordering::Relaxed) {
+            if !CODE.told_failure.swap(true, Ordering::Relaxed) {
                 eprintln!(
                     "ompvm: cannot describe compiled code to the profiler or debugger: {why}"
                 );
