@@ -239,3 +239,48 @@ pub fn all_programs() -> Vec<Arc<Program>> {
 pub fn find_entry(address: usize) -> Option<(Arc<Program>, usize)> {
     PROGRAMS.entries.read().as_ref()?.get(&address).cloned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Registers a program with one row for `requires`.
+    fn requiring(features: u64) -> (Registration, Box<RawEntry>) {
+        let row = Box::new(RawEntry {
+            reserved: 0,
+            version: 1,
+            kind: entry_flag::OPENMP,
+            flags: entry_flag::REQUIRES,
+            address: std::ptr::null(),
+            name: std::ptr::null(),
+            size: 0,
+            data: features,
+            aux: std::ptr::null(),
+        });
+        let piece = SectionPiece {
+            start: std::ptr::from_ref(&*row) as usize,
+            size: size_of::<RawEntry>(),
+        };
+        let options = OffloadOptions::default();
+        // SAFETY: the row outlives the registration, beside which it is returned.
+        let registration = unsafe { register("test", &[piece], &[], &options) };
+        (registration.unwrap().unwrap(), row)
+    }
+
+    #[test]
+    fn offload_requirements_end_with_their_program() {
+        let (shared, reverse) = (requires::UNIFIED_SHARED_MEMORY, requires::REVERSE_OFFLOAD);
+        assert_eq!(required(), 0);
+        let first = requiring(shared);
+        assert!(is_unified());
+        let second = requiring(reverse);
+        let third = requiring(shared);
+        assert_eq!(required(), shared | reverse);
+        drop(first);
+        assert_eq!(required(), shared | reverse);
+        drop(second);
+        assert_eq!(required(), shared);
+        drop(third);
+        assert_eq!(required(), 0);
+    }
+}

@@ -19,8 +19,9 @@
 use crossbeam::utils::CachePadded;
 use std::cell::Cell;
 use std::ptr::null_mut;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{
+    AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering,
+};
 
 /// The most registered threads at a time. Others are ignored.
 const MOST: usize = 1024;
@@ -54,11 +55,16 @@ struct Threads {
     entries: [CachePadded<Entry>; MOST],
     /// Number of entries that were ever taken; these come first.
     claimed: AtomicUsize,
-    /// Distance from the thread pointer to the kernel's area of a thread, if there is one.
-    kernel_area: OnceLock<Option<isize>>,
+    /// Distance from the thread pointer to the kernel's area of a thread, [`NO_AREA`], or 0 before
+    /// the first use.
+    kernel_area: AtomicIsize,
 }
 
-/// The threads of this process: all that share its processors, of whatever program.
+/// Value of [`Threads::kernel_area`] if the system does not tell the processors of threads.
+const NO_AREA: isize = isize::MAX;
+
+/// The threads of this process: all that share its processors, of whatever program. All zeros, so
+/// that the executable does not contain it.
 static THREADS: Threads = Threads {
     entries: [const {
         CachePadded::new(Entry {
@@ -68,7 +74,7 @@ static THREADS: Threads = Threads {
         })
     }; MOST],
     claimed: AtomicUsize::new(0),
-    kernel_area: OnceLock::new(),
+    kernel_area: AtomicIsize::new(0),
 };
 
 /// The calling thread's entry until it ends.
@@ -243,15 +249,17 @@ fn move_to(cpu: usize, allowed: &Mask) -> bool {
 fn own_cpu() -> Option<&'static AtomicU32> {
     /// `struct rseq`: `cpu_id` comes after `cpu_id_start` (linux/rseq.h).
     const CPU_ID: isize = 4;
-    let offset = (*THREADS.kernel_area.get_or_init(|| {
-        // SAFETY: names of constants of glibc; null if it does not define them.
-        unsafe {
-            let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());
-            let offset = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr());
-            let size = size.cast::<u32>().as_ref()?;
-            (*size > 0).then_some(*offset.cast::<isize>().as_ref()?)
+    let offset = match THREADS.kernel_area.load(Ordering::Relaxed) {
+        0 => {
+            let offset = find_kernel_area().unwrap_or(NO_AREA);
+            THREADS.kernel_area.store(offset, Ordering::Relaxed);
+            offset
         }
-    }))?;
+        offset => offset,
+    };
+    if offset == NO_AREA {
+        return None;
+    }
     let thread: usize;
     // SAFETY: reads the thread pointer, which the ABI keeps at offset 0 of the segment.
     unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) thread, options(nostack, readonly)) };
@@ -261,6 +269,19 @@ fn own_cpu() -> Option<&'static AtomicU32> {
     let cpu = unsafe { &*(address as *const AtomicU32) };
     // A negative number means that the thread is not registered with the kernel.
     (cpu.load(Ordering::Relaxed) as i32 >= 0).then_some(cpu)
+}
+
+/// Returns the distance from the thread pointer to the kernel's area, as glibc tells it. It is not 0,
+/// where the thread control block begins.
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+fn find_kernel_area() -> Option<isize> {
+    // SAFETY: names of constants of glibc; null if it does not define them.
+    unsafe {
+        let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());
+        let offset = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr());
+        let size = size.cast::<u32>().as_ref()?;
+        (*size > 0).then_some(*offset.cast::<isize>().as_ref()?)
+    }
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu")))]

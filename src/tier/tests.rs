@@ -4,6 +4,7 @@
 use super::compiler::Compiler;
 use super::libraries::Libraries;
 use super::link::{Environment, link};
+use super::policy::TierPolicy;
 use super::process::{self, Process, ProcessOptions};
 use super::runtime;
 use cranelift_entity::EntityRef;
@@ -70,6 +71,10 @@ struct Guest(Process);
 
 impl Guest {
     fn new() -> Guest {
+        Guest::in_tier(TierPolicy::Interp)
+    }
+
+    fn in_tier(mode: TierPolicy) -> Guest {
         let input = Input {
             name: "test.ll".into(),
             bytes: LOOP.into(),
@@ -88,6 +93,7 @@ impl Guest {
         runtime::init();
         let linked = link(Arc::new(read(&[input]).unwrap()), environment).unwrap();
         let options = ProcessOptions {
+            mode,
             args: vec![c"test".into()],
             ..ProcessOptions::default()
         };
@@ -123,6 +129,21 @@ impl Guest {
         let outer = |h: &OsrPoint| h.block == Some(BlockId::from_u32(1));
         (code, code.osr_points.iter().position(outer).unwrap())
     }
+}
+
+#[test]
+fn an_interpreted_program_stays_so_beside_a_compiled_one() {
+    let compiled = Guest::in_tier(TierPolicy::Baseline);
+    let interpreted = Guest::in_tier(TierPolicy::Interp);
+    compiled.check(9);
+    interpreted.check(9);
+    let attempted = |guest: &Guest| guest.code().0.baseline_attempted.load(Ordering::Relaxed);
+    assert!(!attempted(&interpreted));
+    // Needs a build and a processor with a baseline tier.
+    assert_eq!(
+        attempted(&compiled),
+        ompvm_interp::baseline::available().is_ok()
+    );
 }
 
 #[test]

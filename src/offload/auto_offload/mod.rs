@@ -34,7 +34,7 @@ use ompvm_kmpc::ident;
 use ompvm_llvm::Input;
 use ompvm_llvm::cache::CacheEntry;
 use ompvm_llvm::kernelize::{Kernelized, RegionPlan, kernelize};
-use ompvm_memory::signals;
+use ompvm_memory::{func, signals};
 pub use ompvm_support::settings::OffloadMode as Mode;
 use parking_lot::{Mutex, RwLock};
 pub(crate) use residency::ObjectsGuard;
@@ -47,8 +47,8 @@ pub use wrappers::overrides;
 struct AutoOffload {
     /// Regions by the address of their outlined function.
     regions: RwLock<Option<HashMap<usize, Arc<Region>>>>,
-    /// Reason why unknown regions run on the host, for the report.
-    unknown_reason: Mutex<Option<String>>,
+    /// Programs without kernels, for the report.
+    failed: Mutex<Vec<Arc<Program>>>,
     /// Number of the next program.
     next_program: AtomicU64,
     /// True once a program handles access faults itself.
@@ -65,7 +65,7 @@ struct AutoOffload {
 /// without a program: addresses tell to which one they belong.
 static AUTO_OFFLOAD: AutoOffload = AutoOffload {
     regions: RwLock::new(None),
-    unknown_reason: Mutex::new(None),
+    failed: Mutex::new(Vec::new()),
     next_program: AtomicU64::new(0),
     disabled: AtomicBool::new(false),
     forced_programs: AtomicUsize::new(0),
@@ -185,6 +185,8 @@ impl Drop for Registration {
         for &(start, _) in self.0.variables.values() {
             heap::remove(start);
         }
+        let mut failed = AUTO_OFFLOAD.failed.lock();
+        failed.retain(|program| !Arc::ptr_eq(program, &self.0));
         if let Some(regions) = &mut *AUTO_OFFLOAD.regions.write() {
             regions.retain(|_, r| r.program.id != self.0.id);
         }
@@ -236,7 +238,7 @@ impl Program {
             Ok(outlined) => &outlined.regions,
             Err(why) => {
                 eprintln!("ompvm: no region runs on a device: {why}");
-                *AUTO_OFFLOAD.unknown_reason.lock() = Some(why.clone());
+                AUTO_OFFLOAD.failed.lock().push(self.clone());
                 return;
             }
         };
@@ -316,6 +318,18 @@ fn region_of(function: usize) -> Option<Arc<Region>> {
     (!region.policy.skips_run()).then(|| region.clone())
 }
 
+/// Returns the reason for which a function without a plan runs on the host; `None` if auto-offload is
+/// off for its program.
+fn reason_without_plan(function: usize) -> Option<String> {
+    let failed = AUTO_OFFLOAD.failed.lock();
+    let has = |program: &&Arc<Program>| program.functions.values().any(|&at| at == function);
+    if let Some(program) = failed.iter().find(has) {
+        return program.outlined.get()?.as_ref().err().cloned();
+    }
+    let native = func::from_address(function).is_none();
+    native.then(|| "its function is in no bitcode file of the program".to_owned())
+}
+
 /// Runs a region that starts. Returns false if the host must run it.
 ///
 /// # Safety
@@ -324,13 +338,11 @@ unsafe fn try_offload(start: &hooks::RegionStart) -> bool {
     preparation::wait_for_kernels(start);
     let Some(region) = region_of(start.microtask as usize) else {
         let forced = AUTO_OFFLOAD.forced_programs.load(Ordering::Relaxed) > 0;
-        if forced && report::is_enabled() {
-            let unknown = AUTO_OFFLOAD.unknown_reason.lock();
-            let why = unknown.as_deref();
-            record_host_run(
-                start,
-                why.unwrap_or("its function is in no bitcode file of the program"),
-            );
+        if forced
+            && report::is_enabled()
+            && let Some(why) = reason_without_plan(start.microtask as usize)
+        {
+            record_host_run(start, &why);
         }
         let should_time = preparation::should_time(start);
         if should_time {
