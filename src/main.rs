@@ -1,6 +1,7 @@
 //! The command line's entry: hands the arguments to [`ompvm::cli`] and exits with its status.
 
-/// Faults are described without the C library's allocator, in which the guest may have faulted.
+/// The allocator of this process. Faults are described without the C library's, in which the guest
+/// may have faulted.
 #[global_allocator]
 static ALLOCATOR: ompvm::support::fault_alloc::FaultAlloc = ompvm::support::fault_alloc::FaultAlloc;
 

@@ -6,6 +6,8 @@
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 
+use crossbeam::utils::CachePadded;
+
 use crate::affinity::places::{KmpAffinity, PlacesRequest};
 use crate::affinity::{DISPLAY, format};
 use crate::alloc::{DefaultAllocator, traits};
@@ -46,7 +48,7 @@ pub(crate) struct DeviceIcvs {
     /// Value of `OMP_TARGET_OFFLOAD` that `kmp_set_defaults` set; -1 if none.
     pub(crate) target_offload: AtomicI32,
     /// Lists that were ever used: the threads of the regions one level further in, and the rest.
-    nested_threads: RwLock<Vec<(u32, NestedThreads)>>,
+    nested_threads: CachePadded<RwLock<Vec<(u32, NestedThreads)>>>,
 }
 
 impl DeviceIcvs {
@@ -58,7 +60,7 @@ impl DeviceIcvs {
             spin_micros: AtomicU32::new(UNSET),
             num_teams: AtomicI32::new(-1),
             target_offload: AtomicI32::new(-1),
-            nested_threads: RwLock::new(Vec::new()),
+            nested_threads: CachePadded::new(RwLock::new(Vec::new())),
         }
     }
 }
