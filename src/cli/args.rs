@@ -7,6 +7,7 @@
 use super::compare::CompareOptions;
 use super::link_options::{self, OptionMatch};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use ompvm_support::log::LogFilter;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -142,6 +143,9 @@ pub struct RunOptions {
     /// Print executed instructions, per region and thread, and compilations at exit
     #[arg(long)]
     pub stats: bool,
+    /// Print what ompvm does, such as `tier=debug,offload=trace` [also: `OMPVM_LOG`]
+    #[arg(long, value_name = "FILTER")]
+    pub log: Option<LogFilter>,
     /// Write a timeline of compilations and of the tiers that take the processor time
     #[arg(long, value_name = "FILE")]
     pub timeline: Option<PathBuf>,

@@ -15,7 +15,7 @@ mod link_options;
 mod message;
 mod run;
 
-use ompvm_support::settings;
+use ompvm_support::{log, settings};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -26,7 +26,13 @@ const FAILED: u8 = 125;
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     match args::parse(arguments) {
-        Ok(args::Command::Run(options)) => run::run(options, settings::from_environment()),
+        Ok(args::Command::Run(options)) => {
+            // The option comes first: the first filter applies.
+            if let Some(filter) = &options.log {
+                log::start(filter.clone());
+            }
+            run::run(options, settings::from_environment())
+        }
         Ok(args::Command::Inspect(options)) => inspect::run(&options),
         Ok(args::Command::Compile(options)) => cache::compile(options),
         Ok(args::Command::Cache(options)) => cache::run(&options, settings::from_environment()),

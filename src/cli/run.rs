@@ -10,9 +10,9 @@ use crate::api::{
     find_archive,
 };
 use ompvm_support::error::Error;
-use ompvm_support::file_limit::NoSizeSignal;
 use ompvm_support::fp_env::DefaultFpEnv;
 use ompvm_support::settings::Settings;
+use ompvm_support::write_signal::NoWriteSignal;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
@@ -238,7 +238,7 @@ extern "C" fn write_timeline() {
     // trap.
     let _environment = DefaultFpEnv::enter();
     let samples = api::timeline::finish();
-    let _no_signal = NoSizeSignal::begin();
+    let _no_signal = NoWriteSignal::begin();
     // The empty string matches every function.
     let text = api::compile_report(Some("")) + &samples;
     if let Some(path) = EXIT_REPORTS.get().and_then(|r| r.timeline.as_ref())

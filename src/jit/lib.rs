@@ -28,6 +28,7 @@ use ompvm_memory::link::{LinkedCode, NEAR};
 use ompvm_memory::thread;
 use ompvm_memory::trampoline;
 use ompvm_support::builtins;
+use ompvm_support::log;
 use ompvm_support::registry::Registration;
 use ompvm_support::settings::Settings;
 use parking_lot::RwLock;
@@ -111,6 +112,11 @@ impl Program {
             excluded,
             refused: RwLock::default(),
         }
+    }
+
+    /// Returns the symbol of a function.
+    pub fn name(&self, id: FuncId) -> &str {
+        &self.request.names[id.index()]
     }
 
     /// Returns true if units may contain a function: it is the guest's, and is not excluded.
@@ -268,6 +274,25 @@ impl Program {
             starts.push((address, FuncId::new(loops[*index].function)));
         }
         starts.sort_unstable();
+        tracing::debug!(
+            target: log::JIT,
+            functions = functions.len(),
+            loops = entries.len(),
+            level = ?object.level,
+            bytes = object.bytes.len(),
+            address = ?starts.first().map(|s| s.0 as *const ()),
+            ms = %log::ms(linking.elapsed()),
+            "linked a unit"
+        );
+        for (address, function) in &starts {
+            let function = self.name(*function);
+            tracing::trace!(
+                target: log::JIT,
+                function,
+                address = ?*address as *const (),
+                "has code"
+            );
+        }
         let [parse, prepare, generate] = object.times;
         Ok(Compiled {
             functions,

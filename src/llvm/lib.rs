@@ -46,9 +46,11 @@ mod types;
 
 use ompvm_ir::{LineTables, Module};
 use ompvm_support::error::Error;
+use ompvm_support::log;
 use parking_lot::Mutex;
 use raw::llvm;
 use std::sync::Arc;
+use std::time::Instant;
 
 pub use parse::has_modules;
 
@@ -103,8 +105,23 @@ fn finish(mut module: Module) -> Result<Module, Error> {
     Ok(module)
 }
 
-/// Reads the files, on several threads if that pays or is asked for.
+/// Reads the files.
 fn read_module(inputs: &[Input], options: ReadOptions, tables: bool) -> Result<Module, Error> {
+    let start = Instant::now();
+    let read = read_files(inputs, options, tables)?;
+    tracing::debug!(
+        target: log::LLVM,
+        files = inputs.len(),
+        bytes = inputs.iter().map(|i| i.bytes.len()).sum::<usize>(),
+        functions = read.functions.len(),
+        ms = %log::ms(start.elapsed()),
+        "read the program"
+    );
+    Ok(read)
+}
+
+/// Reads the files, on several threads if that pays or is asked for.
+fn read_files(inputs: &[Input], options: ReadOptions, tables: bool) -> Result<Module, Error> {
     if let [file] = inputs
         && parse::is_bitcode(&file.bytes)
     {

@@ -14,6 +14,7 @@ use ompvm_jit::{CANNOT_COMPILE, Compiled, Level, Program, Unit};
 use ompvm_llvm::cache::CacheEntry;
 use ompvm_memory::image::Image;
 use ompvm_support::clock::thread_time;
+use ompvm_support::log;
 use ompvm_support::settings::Settings;
 use ompvm_support::{demangle, internal_work};
 use parking_lot::Mutex;
@@ -374,8 +375,58 @@ impl Compiler {
 
     /// Appends an event to the log.
     pub fn note(&self, function: FuncId, kind: EventKind) {
+        self.log_event(function, &kind);
         let at = self.started.elapsed();
         self.log.lock().push(Event { at, function, kind });
+    }
+
+    /// Passes an event on to the log of the process.
+    fn log_event(&self, function: FuncId, kind: &EventKind) {
+        let function = self.program.name(function);
+        match kind {
+            EventKind::Queued(why) => {
+                tracing::debug!(target: log::TIER, function, why, "is hot");
+            }
+            EventKind::Profiled(below, cost) => tracing::debug!(
+                target: log::TIER,
+                function,
+                below_ms = %log::ms(*below),
+                cost_ms = %log::ms(*cost),
+                "was hot in earlier runs"
+            ),
+            EventKind::WarmStarted(why) => {
+                tracing::debug!(target: log::TIER, function, why, "is compiled at startup");
+            }
+            EventKind::Compiled {
+                took,
+                worked,
+                level,
+                unit_size,
+                head,
+            } => tracing::debug!(
+                target: log::TIER,
+                function,
+                block = *head,
+                level = ?level,
+                ms = %log::ms(*took),
+                cpu_ms = %log::ms(*worked),
+                unit_size,
+                "{}",
+                match head {
+                    Some(_) => "a loop enters compiled code",
+                    None => "callers enter compiled code",
+                }
+            ),
+            EventKind::Cached => {
+                tracing::debug!(target: log::TIER, function, "has code from the cache");
+            }
+            EventKind::Degraded(why) => {
+                tracing::info!(target: log::TIER, function, why, "keeps quick code");
+            }
+            EventKind::Skipped(why) => {
+                tracing::info!(target: log::TIER, function, why, "stays in the tier below");
+            }
+        }
     }
 
     /// Appends the log to `text`: one short line per function, or, for functions whose symbol or

@@ -10,7 +10,7 @@
 
 use super::registry::REGISTRY;
 use object::elf;
-use ompvm_support::file_limit::NoSizeSignal;
+use ompvm_support::write_signal::NoWriteSignal;
 use std::ffi::{CString, c_int, c_void};
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -280,7 +280,7 @@ fn open_bytes(bytes: &[u8], flags: c_int) -> Result<*mut c_void, String> {
         if fd < 0 {
             return Err(system());
         }
-        let _no_signal = NoSizeSignal::begin();
+        let _no_signal = NoWriteSignal::begin();
         let mut done = 0;
         while done < bytes.len() {
             let n = libc::write(fd, bytes[done..].as_ptr().cast(), bytes.len() - done);

@@ -25,6 +25,7 @@ use ompvm_llvm::cache::CacheEntry;
 use ompvm_memory::image::Image;
 use ompvm_memory::{internal_thread, thread};
 use ompvm_support::error::Error;
+use ompvm_support::log;
 use ompvm_support::settings::Settings;
 use ompvm_support::topology;
 use std::sync::Arc;
@@ -66,6 +67,7 @@ impl Tiers {
     ) -> Result<Tiers, Error> {
         let chaos = settings.chaos.map(super::chaos::Chaos::new);
         if mode == TierPolicy::Interp && chaos.is_none() {
+            tracing::info!(target: log::TIER, tier = ?mode, "starts the program");
             return Ok(Tiers::default());
         }
         if mode == TierPolicy::Baseline && chaos.is_none() {
@@ -73,6 +75,7 @@ impl Tiers {
             if let Err(why) = interp::baseline::set_compile_at_first_call(image) {
                 eprintln!("ompvm: the baseline tier is not used: {why}");
             }
+            tracing::info!(target: log::TIER, tier = ?mode, "starts the program");
             return Ok(Tiers::default());
         }
         // Without a baseline tier, the interpreter runs the code that is not compiled yet.
@@ -98,6 +101,14 @@ impl Tiers {
             None => compiler.load_cached(image, mode == TierPolicy::Auto),
             Some(_) => CachedCode::default(),
         };
+        tracing::info!(
+            target: log::TIER,
+            tier = ?mode,
+            seed = settings.chaos,
+            functions = image.module.functions.len(),
+            cached = cached.all.len(),
+            "starts the program"
+        );
         if let Some(chaos) = chaos {
             super::chaos::start(chaos, &compiler);
         } else if mode == TierPolicy::Opt {

@@ -9,6 +9,7 @@ use ompvm_kmpc::{self as kmpc, abi, ompt, table};
 use ompvm_llvm::{contain, guard};
 use ompvm_memory::{backtrace, signals};
 use ompvm_offload as offload;
+use ompvm_support::log;
 use std::ffi::c_void;
 
 /// Looks up a name in our runtime.
@@ -71,12 +72,13 @@ pub fn install_fault_handlers() {
 }
 
 /// Registers the interpreter as the tier that runs guest functions, and tells the fault handlers
-/// about OpenMP thread numbers; once per process.
+/// and the log about OpenMP thread numbers; once per process.
 pub fn init() {
     REGISTRY.hooks.call_once(|| {
         interp::install();
         ompt::gate::set_callers(interp::address_after_call);
         signals::set_thread_hook(|| kmpc::region_position().map(|c| c.thread_num));
+        log::set_number_hook(|| kmpc::thread::current_if_known().map(|t| t.gtid as u32));
         let entry = kmpc::abi::fork_call_variadic as *const () as usize;
         backtrace::set_fork_hook(forked, (entry, kmpc::abi::distance_to_frame));
     });

@@ -44,6 +44,7 @@ use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread::{self, InternalThread};
 use ompvm_memory::thread;
 use ompvm_support::clock::process_time;
+use ompvm_support::log;
 use ompvm_support::settings::EagerPolicy;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
@@ -537,7 +538,13 @@ impl SamplerState {
                 .flat_map(|c| worth_compiling(c, cost))
                 .collect();
         }
-        for (_, s) in &mut candidates {
+        for (score, s) in &mut candidates {
+            tracing::trace!(
+                target: log::TIER,
+                function = self.compiler.program().name(s.code.func),
+                sampled_ms = %log::ms(*score),
+                "counts back edges of a function that may be hot"
+            );
             osr::count_back_edges(s.code, true);
             s.counting = Some((now, s.all));
         }

@@ -7,7 +7,7 @@
 //! Unwind tables are not recorded; call chains of samples come from frame pointers or the hardware.
 
 use super::{Agent, AgentState, Loaded, NamedFunction};
-use ompvm_support::file_limit::NoSizeSignal;
+use ompvm_support::write_signal::NoWriteSignal;
 use parking_lot::Mutex;
 use std::fs::File;
 use std::io::{self, Write};
@@ -133,7 +133,7 @@ impl Agent for JitDump {
             text.extend(record(CODE_LOAD, &load));
             *next += 1;
         }
-        let _no_signal = NoSizeSignal::begin();
+        let _no_signal = NoWriteSignal::begin();
         File::options().append(true).open(path)?.write_all(&text)?;
         Ok(None)
     }

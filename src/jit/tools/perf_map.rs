@@ -5,7 +5,7 @@
 //! Lines and code are not included: `perf annotate` needs a jitdump.
 
 use super::{Agent, AgentState, Loaded, NamedFunction};
-use ompvm_support::file_limit::NoSizeSignal;
+use ompvm_support::write_signal::NoWriteSignal;
 use parking_lot::Mutex;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -32,7 +32,7 @@ impl PerfMap {
         let line =
             |f: &NamedFunction<'_>| format!("{:x} {:x} {}{mark}\n", f.address, f.size, f.name);
         let text: String = functions.iter().map(line).collect();
-        let _no_signal = NoSizeSignal::begin();
+        let _no_signal = NoWriteSignal::begin();
         // A single write, so that a reader never sees half a line.
         let path = self.path.lock();
         let mut file = OpenOptions::new().append(true).open(&*path)?;

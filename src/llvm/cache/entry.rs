@@ -9,6 +9,7 @@ use super::{Cache, USAGE, count, evict, file, note, partial};
 use crate::native::{CompileRequest, Level, Object};
 use ompvm_ir::serialized;
 use ompvm_ir::{GlobalRef, Module};
+use ompvm_support::log;
 use serde_bytes::{ByteBuf, Bytes};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,6 +50,11 @@ impl CacheEntry {
             cache,
             key,
         }
+    }
+
+    /// Returns the entry's folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Loads the program's module, without its name and files, if it is cached.
@@ -104,6 +110,11 @@ impl CacheEntry {
             return None;
         };
         if stored.request_hash != request_hash {
+            tracing::debug!(
+                target: log::CACHE,
+                file = name,
+                "the object is for other symbols' locations"
+            );
             return None;
         }
         count(&USAGE.objects);
@@ -165,6 +176,7 @@ impl CacheEntry {
 
     /// Removes a file that turned out to be useless.
     pub fn forget(&self, name: &str) {
+        tracing::debug!(target: log::CACHE, file = name, "removes an object that cannot be used");
         // If it cannot be removed, a later run may end with a message; no result is wrong.
         let _ = fs::remove_file(self.folder.join(name));
     }
@@ -208,16 +220,22 @@ impl CacheEntry {
 
     fn get(&self, name: &str) -> Option<Vec<u8>> {
         let path = self.folder.join(name);
-        let contents = fs::read(&path).ok()?;
+        let Ok(contents) = fs::read(&path) else {
+            tracing::debug!(target: log::CACHE, file = name, "miss");
+            return None;
+        };
+        let size = contents.len();
         let bytes = file::unpack(&self.key, name, contents);
-        if bytes.is_none() {
-            self.drop_damaged(&path);
+        match bytes {
+            Some(_) => tracing::debug!(target: log::CACHE, file = name, bytes = size, "hit"),
+            None => self.drop_damaged(&path),
         }
         bytes
     }
 
     fn drop_damaged(&self, path: &Path) {
         count(&USAGE.damaged);
+        tracing::info!(target: log::CACHE, file = %path.display(), "removes a damaged file");
         // If it cannot be removed, it is found damaged again.
         let _ = fs::remove_file(path);
     }
@@ -248,6 +266,7 @@ impl CacheEntry {
         match done {
             Ok(true) => {
                 count(&USAGE.stored);
+                tracing::debug!(target: log::CACHE, file = name, bytes = file.len(), "stored");
                 true
             }
             // The process has ended in the meantime.

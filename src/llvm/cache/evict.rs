@@ -4,6 +4,7 @@
 //! `file`'s business.
 
 use super::entry::UNFINISHED;
+use ompvm_support::log;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -81,6 +82,13 @@ pub(super) fn keep_below(root: &Path, limit: u64, current: &Path) {
             break;
         }
         program.remove();
+        tracing::info!(
+            target: log::CACHE,
+            folder = %program.folder.display(),
+            bytes = program.bytes,
+            limit,
+            "evicts a program"
+        );
         bytes -= program.bytes;
     }
 }

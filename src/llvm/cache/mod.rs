@@ -23,6 +23,7 @@ mod partial;
 mod tests;
 
 pub use entry::CacheEntry;
+use ompvm_support::log;
 use ompvm_support::settings::Settings;
 use parking_lot::Mutex;
 pub use partial::abandon;
@@ -109,7 +110,9 @@ impl Cache {
             }
         }
         let key = key::compute(files);
-        Some(CacheEntry::new(self.clone(), key))
+        let entry = CacheEntry::new(self.clone(), key);
+        tracing::debug!(target: log::CACHE, folder = %entry.folder().display(), "looks for the program");
+        Some(entry)
     }
 
     /// Creates a program's folder, accessible to this user alone.
@@ -165,7 +168,9 @@ static USAGE: Usage = Usage {
 };
 
 fn note(text: impl Into<String>) {
-    *USAGE.note.lock() = Some(text.into());
+    let why = text.into();
+    tracing::info!(target: log::CACHE, why, "does not store everything");
+    *USAGE.note.lock() = Some(why);
 }
 
 fn count(counter: &AtomicU64) {

@@ -9,7 +9,7 @@
 //! of `fork` takes no part: the lock may be held or awaited by threads that only the parent has.
 
 use super::USAGE;
-use ompvm_support::file_limit::NoSizeSignal;
+use ompvm_support::write_signal::NoWriteSignal;
 use parking_lot::Mutex;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -65,7 +65,7 @@ pub fn write(unfinished: &Path, place: &Path, bytes: &[u8]) -> io::Result<bool> 
         file
     };
     let done = {
-        let _no_signal = NoSizeSignal::begin();
+        let _no_signal = NoWriteSignal::begin();
         file.write_all(bytes)
     };
     let done = done.and_then(|()| fs::rename(unfinished, place));

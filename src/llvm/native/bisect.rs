@@ -11,6 +11,7 @@
 use super::{CompileError, Level, Object, Session, Unit, fault_injection, pipeline};
 use crate::contain;
 use crate::native::symbol::Symbol;
+use ompvm_support::log;
 use std::time::Duration;
 
 /// Prefix of the reason for a function on which LLVM gave up.
@@ -74,6 +75,14 @@ impl Session<'_> {
                 .split(['"', '\''])
                 .nth(1)
                 .map(|p| format!(" in the pass `{p}`"));
+            tracing::info!(
+                target: log::LLVM,
+                why = failure.why,
+                pass,
+                culprit,
+                transient = failure.transient,
+                "LLVM gave up"
+            );
             Err(CompileError::Part {
                 why: failure.why + &pass.unwrap_or_default(),
                 culprit,
@@ -115,6 +124,7 @@ impl Session<'_> {
                 self.compile_part(whole, &rest, out)?;
             }
             _ => {
+                tracing::debug!(target: log::LLVM, members = members.len(), why, "divides a unit");
                 let (first, second) = members.split_at(members.len() / 2);
                 self.compile_part(whole, first, out)?;
                 self.compile_part(whole, second, out)?;
@@ -150,6 +160,11 @@ impl Session<'_> {
         let number = number(whole, member);
         let (mut why, mut transient) = (why, transient);
         if whole.level == Level::Full && !whole.degraded {
+            tracing::debug!(
+                target: log::LLVM,
+                function = &*self.request.names[number],
+                "compiles a function alone and quickly"
+            );
             match self.contained(&part(whole, &[member], true)) {
                 Ok(mut object) => {
                     number_entries(&mut object, &[member]);

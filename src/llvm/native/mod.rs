@@ -27,6 +27,7 @@ pub use bitcode::Bitcode;
 pub(crate) use bitcode::write_line_tables;
 pub use debug_level::DebugLevel;
 pub use fast_paths::disable as disable_fast_paths;
+use ompvm_support::log;
 use ompvm_support::settings::InjectedFailure;
 pub use pipeline::{host_features_with, host_lacks};
 use std::sync::Arc;
@@ -198,8 +199,10 @@ impl<'r> Session<'r> {
         let mut times = [Duration::ZERO; 3];
         let mut last = Instant::now();
         let mut lap = |i: usize| {
-            times[i] = last.elapsed();
+            let time = last.elapsed();
+            times[i] = time;
             last = Instant::now();
+            log::ms(time)
         };
         let effort = match unit.degraded {
             true => Level::Quick,
@@ -210,11 +213,27 @@ impl<'r> Session<'r> {
         let parsed = parse::open(bytes, debug == DebugLevel::Full).map_err(CompileError::Whole)?;
         let (extra, failed) = self.read(&parsed, unit).map_err(CompileError::Whole)?;
         let typed = !lean && super::shim::has_types(parsed.module);
-        lap(0);
+        let ms = lap(0);
+        tracing::debug!(
+            target: log::LLVM,
+            functions = unit.functions.as_ref().map(Vec::len),
+            loops = unit.entries.len(),
+            level = ?effort,
+            lean,
+            %ms,
+            "read a unit"
+        );
         let rewired = rewire::rewire(parsed.module(), self.request, effort, &extra);
         let mut rewired = rewired.map_err(CompileError::Whole)?;
         rewired.skipped.extend(failed);
-        lap(1);
+        let ms = lap(1);
+        tracing::debug!(
+            target: log::LLVM,
+            compiled = rewired.compiled.len(),
+            skipped = rewired.skipped.len(),
+            %ms,
+            "rewired its symbols"
+        );
         let bytes = {
             let machine =
                 pipeline::HostMachine::for_module(parsed.module, rewired.position_independent)?;
@@ -228,8 +247,18 @@ impl<'r> Session<'r> {
                 wide: rewired.wide,
             };
             fault_injection::fail(unit, self.request, effort, &parsed)?;
+            let start = Instant::now();
             pipeline::optimize(parsed.module, &machine, effort, unit_is)?;
-            machine.object(parsed.module)?
+            let optimized = Instant::now();
+            let bytes = machine.object(parsed.module)?;
+            tracing::debug!(
+                target: log::LLVM,
+                passes_ms = %log::ms(optimized - start),
+                code_ms = %log::ms(optimized.elapsed()),
+                bytes = bytes.len(),
+                "generated code"
+            );
+            bytes
         };
         let errors = parsed.take_errors();
         if !errors.is_empty() {

@@ -18,6 +18,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use crate::log::{self, LogFilter};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -53,6 +54,8 @@ pub struct Settings {
     pub cuda_folders: Vec<PathBuf>,
     /// Folders that the dynamic loader searches, as the process was started with them.
     pub loader_path: Option<OsString>,
+    /// Events that the log shows. `None` if there is no log.
+    pub log: Option<LogFilter>,
     /// Seed of chaos mode, if on.
     pub chaos: Option<u64>,
     /// Eager compilation.
@@ -216,6 +219,7 @@ impl Settings {
         math_library: None,
         cuda_folders: Vec::new(),
         loader_path: None,
+        log: None,
         chaos: None,
         eager: EagerPolicy::Idle,
         interpret: Vec::new(),
@@ -261,13 +265,16 @@ impl Default for &Settings {
 /// The process's settings, once the edge has installed them: the process has one environment.
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
-/// Returns the process's settings, and at the first call reads them from the environment and prints
-/// warnings. Only the edge calls this: the command line and the creation of an engine.
+/// Returns the process's settings, and at the first call reads them from the environment, prints
+/// warnings and starts the log. Only the edge calls this: the command line and the creation of an engine.
 pub fn from_environment() -> &'static Settings {
     SETTINGS.get_or_init(|| {
         let (settings, warnings) = Settings::read(&|name| std::env::var_os(name));
         for warning in warnings {
             eprintln!("ompvm: warning: {warning}");
+        }
+        if let Some(filter) = &settings.log {
+            log::start(filter.clone());
         }
         settings
     })

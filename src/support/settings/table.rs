@@ -1,6 +1,7 @@
 //! The variables of the environment that set ompvm's settings: one row each.
 
 use super::{DeviceSelection, EagerPolicy, InjectedFailure, OffloadMode, Settings};
+use crate::log::LogFilter;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -138,6 +139,14 @@ pub const VARIABLES: &[Variable] = &[
         default: "the first that is [found](devices.md)",
         meaning: "math library for GPUs",
         parser: Parser::Path(|s, v| s.math_library = Some(v.into())),
+    },
+    Variable {
+        name: "OMPVM_LOG",
+        section: Section::Use,
+        values: "`LEVEL` or `TARGET=LEVEL`, separated by commas, with a LEVEL of `off`, `error`, `warn`, `info`, `debug` or `trace` and a TARGET of `baseline`, `cache`, `interp`, `interp::bytecode`, `jit`, `kmpc`, `llvm`, `llvm::ir`, `memory`, `offload`, `tier` or `tier::queue`",
+        default: "`off`",
+        meaning: "prints what ompvm does, as `--log`, see [The log](tools.md#the-log)",
+        parser: Parser::Text(|s, v| set(&mut s.log, LogFilter::parse(v).map(Some))),
     },
     Variable {
         name: "OMPVM_CHAOS",

@@ -131,6 +131,29 @@ fn device_selections_are_parsed() {
 }
 
 #[test]
+fn the_log_takes_levels_and_the_targets_of_its_table() {
+    let log = understood("OMPVM_LOG", "tier=debug,llvm::ir=trace/main").log;
+    assert_eq!(log, LogFilter::parse("llvm::ir=trace,tier=debug/main"));
+    let row = VARIABLES.iter().find(|v| v.name == "OMPVM_LOG").unwrap();
+    let listed: Vec<_> = row.values.split('`').skip(1).step_by(2).collect();
+    let names: Vec<_> = log::TARGETS.iter().map(|t| t.name).collect();
+    assert!(listed.ends_with(&names), "{listed:?}");
+    for wrong in ["tier=loud", "tyre=debug", "debug=tier"] {
+        let (settings, warnings) = read(&[("OMPVM_LOG", wrong)]);
+        assert_eq!(settings, Settings::DEFAULT);
+        assert_eq!(warnings.len(), 1);
+        assert!(
+            warnings[0].contains("is not LEVEL or TARGET=LEVEL"),
+            "{warnings:?}"
+        );
+        assert!(
+            warnings[0].contains("tier::queue; using the default (off)"),
+            "{warnings:?}"
+        );
+    }
+}
+
+#[test]
 fn failures_are_parsed() {
     let failure = understood("OMPVM_FAIL", "endless@full:hot").fail.unwrap();
     assert_eq!(failure.kind, FailureKind::Endless);

@@ -43,6 +43,7 @@ use ompvm_kmpc::thread::workers;
 use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread::InternalThread;
 use ompvm_support::clock::process_time;
+use ompvm_support::log;
 use ompvm_support::topology;
 use parking_lot::{Condvar, Mutex};
 use state::QueueState;
@@ -209,9 +210,24 @@ impl Queue {
         let mut state = self.state.lock();
         let most = job.most_threads(left_over, state.eager_at_work);
         state.awaited += usize::from(job.awaited);
+        tracing::trace!(
+            target: log::QUEUE,
+            function = self.compiler.program().name(job.function),
+            level = ?job.level,
+            low_priority,
+            "adds a job"
+        );
         state.jobs.push(job);
-        if state.free[usize::from(low_priority)] == 0 {
-            self.start(&mut state, low_priority, most);
+        if state.free[usize::from(low_priority)] == 0 && !self.start(&mut state, low_priority, most)
+        {
+            tracing::debug!(
+                target: log::QUEUE,
+                jobs = state.jobs.len(),
+                threads = state.threads.len(),
+                most,
+                low_priority,
+                "jobs wait for a thread"
+            );
         }
         drop(state);
         self.wake.notify_all();

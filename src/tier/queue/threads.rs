@@ -17,6 +17,7 @@ use ompvm_jit::{Level, OsrEntry, Unit};
 use ompvm_kmpc::affinity;
 use ompvm_memory::internal_thread;
 use ompvm_support::clock::thread_time;
+use ompvm_support::log;
 use ompvm_support::processor_sharing::{self, Activity};
 use ompvm_support::topology;
 use std::sync::Arc;
@@ -51,6 +52,13 @@ impl Queue {
         };
         state.started[kind] += 1;
         state.threads.push(thread);
+        tracing::debug!(
+            target: log::QUEUE,
+            threads = state.threads.len(),
+            jobs = state.jobs.len(),
+            low_priority,
+            "started a compile thread"
+        );
         true
     }
 
@@ -65,6 +73,7 @@ impl Queue {
         }
         drop(state);
         if due > 0 {
+            tracing::debug!(target: log::QUEUE, due, "recompilations are due");
             self.wake.notify_all();
         }
     }
@@ -141,6 +150,16 @@ impl Queue {
             let mut unit = self.unit(&job);
             let effort = self.effort(&job, &unit);
             let start = thread_time();
+            tracing::debug!(
+                target: log::QUEUE,
+                function = self.compiler.program().name(job.function),
+                block = job.osr_block().map(|block| block.as_u32()),
+                level = ?job.level,
+                recompilation = job.recompilation.is_some(),
+                functions = unit.functions.as_ref().map(Vec::len),
+                effort,
+                "takes a job"
+            );
             let whole = call_closure::complete(&self.image, self.compiler.program(), &mut unit);
             match whole.and_then(|()| self.compiler.compile(&self.image, &unit)) {
                 Ok(pieces) => {
@@ -156,6 +175,14 @@ impl Queue {
                             none_entered = false;
                             let yields = job.level == Level::Quick;
                             osr::install_entry(code, head, address, 0, yields);
+                            tracing::debug!(
+                                target: log::TIER,
+                                function = self.compiler.program().name(job.function),
+                                head,
+                                address = ?address as *const (),
+                                yields,
+                                "installed an OSR entry"
+                            );
                         }
                     }
                     let took = thread_time().saturating_sub(start);
