@@ -3,6 +3,7 @@
 //! [`Icvs`] are those of a data environment: each implicit task has a copy that starts as its
 //! parent's. [`Settings`] are those of the whole program, set once from the environment.
 
+use ompvm_support::log;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 
@@ -343,6 +344,14 @@ pub fn settings() -> &'static Settings {
             eprintln!("OMP: Warning {warning}");
         }
         env::display::at_start(&settings);
+        tracing::info!(
+            target: log::KMPC,
+            threads = ?settings.nthreads,
+            bind = settings.bind,
+            stack_size = settings.stack_size,
+            warnings = warnings.len(),
+            "read the environment"
+        );
         settings
     })
 }
@@ -377,6 +386,7 @@ pub fn processors() -> u32 {
 fn first_processors() -> u32 {
     let processors = topology::program_usable() as u32;
     RUNTIME.icv.processors.store(processors, Ordering::Relaxed);
+    tracing::info!(target: log::KMPC, processors, "counted the processors");
     processors
 }
 

@@ -8,6 +8,7 @@
 //! Workers live until the process ends: nothing is joined at `exit`, so that `exit` inside a region
 //! cannot hang. After `fork` the child starts with an empty pool.
 
+use ompvm_support::log;
 use std::cell::{Cell, UnsafeCell};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -310,6 +311,7 @@ fn register_root() -> &'static Thread {
     // Registers the destructor, which fails only while thread-local storage is being torn down.
     let _ = ROOT_EXIT.try_with(|_| ());
     processor_sharing::register();
+    tracing::debug!(target: log::KMPC, gtid, "registered a thread of the program");
     thread
 }
 
@@ -402,6 +404,7 @@ pub unsafe fn attach_workers(team: *const Team, size: u32) -> u32 {
         worker.parker.unpark();
         t.workers.set(tid);
     }
+    tracing::debug!(target: log::KMPC, size, threads = t.workers.get() + 1, "a team has grown");
     t.workers.get() + 1
 }
 
@@ -422,10 +425,12 @@ fn take_worker() -> Option<&'static Thread> {
     );
     match spawned {
         Ok(()) => {
-            RUNTIME.workforce.created.fetch_add(1, Ordering::Relaxed);
+            let before = RUNTIME.workforce.created.fetch_add(1, Ordering::Relaxed);
+            tracing::debug!(target: log::KMPC, gtid, workers = before + 1, "created a worker");
             Some(thread)
         }
         Err(error) => {
+            tracing::info!(target: log::KMPC, gtid, why = %error, "cannot create a worker");
             warn_no_thread(&error);
             thread.pool.leave();
             let team = thread.team.get().cast_mut();
@@ -473,6 +478,7 @@ fn serve(thread: &'static Thread) {
         // SAFETY: `attach_workers` or `end_worker` boxed it for this worker alone.
         let a = unsafe { Box::from_raw(assignment) };
         if a.team.is_null() {
+            tracing::debug!(target: log::KMPC, gtid = thread.gtid, "a worker ends");
             end(thread);
             return;
         }

@@ -11,12 +11,14 @@ use super::{cuda, emulated};
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
 use ompvm_kmpc::icv;
+use ompvm_support::log;
 use ompvm_support::settings::{self, DeviceSelection, Settings};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// Suffix of a reference pointer: a device variable that points to a variable of the program
 /// (`declare target link`, or any under `unified_shared_memory`).
@@ -73,7 +75,7 @@ static DEVICES: Devices = Devices {
     list: OnceLock::new(),
 };
 
-/// Selects the devices, with the `settings` of their memory, driver and dumps, and registers the
+/// Selects the devices, with the `settings` of their memory and driver, and registers the
 /// device hooks of the runtime. Has no effect on the devices once they are discovered.
 pub fn select(selection: DeviceSelection, settings: &'static Settings) {
     *DEVICES.selection.lock() = (selection, settings);
@@ -103,6 +105,7 @@ pub fn all() -> &'static [DeviceState] {
                 }
             }
         }
+        tracing::info!(target: log::OFFLOAD, ?selection, devices = list.len(), "found the devices");
         list.into_iter()
             .enumerate()
             .map(|(n, device)| DeviceState::new(n as i32, device))
@@ -150,6 +153,15 @@ impl DeviceState {
     fn new(number: i32, device: Arc<dyn Device>) -> DeviceState {
         let uid = device.uid();
         let uid = uid.unwrap_or_else(|| format!("{number}: {}", device.name()));
+        tracing::info!(
+            target: log::OFFLOAD,
+            number,
+            name = device.name(),
+            uid,
+            arch = device.target().arch,
+            limits = ?device.limits(),
+            "found a device"
+        );
         DeviceState {
             number,
             // An identifier with an interior zero byte is replaced by an empty one.
@@ -174,6 +186,7 @@ impl DeviceState {
         if self.disabled.swap(true, Ordering::AcqRel) {
             return;
         }
+        tracing::info!(target: log::OFFLOAD, number = self.number, "a device is not used any more");
         let table = self.table.lock();
         for (start, range) in table.iter() {
             // SAFETY: the program mapped this host memory and has not unmapped it, so it is live.
@@ -241,7 +254,17 @@ impl DeviceState {
         if let Some(known) = programs.get(&program.id) {
             return known.clone();
         }
+        let since = Instant::now();
         let fresh = self.load_uncached(program);
+        tracing::debug!(
+            target: log::OFFLOAD,
+            number = self.number,
+            program = program.name,
+            images = program.images.len(),
+            why = fresh.as_ref().err().map(ToString::to_string),
+            ms = %log::ms(since.elapsed()),
+            "loaded a program on a device"
+        );
         programs.insert(program.id, fresh.clone());
         fresh
     }

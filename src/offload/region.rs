@@ -14,9 +14,10 @@ use super::{program, report};
 use ompvm_kmpc::icv::{TargetOffload, settings};
 use ompvm_kmpc::ident::{self, Ident};
 use ompvm_kmpc::{api, task};
+use ompvm_support::log;
 use std::ffi::c_void;
 use std::fmt;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The launch arguments of a region (`KernelArgsTy`), version 3.
 #[repr(C)]
@@ -172,6 +173,7 @@ fn handle_failure(
     state: Option<&DeviceState>,
     failure: &Failure,
 ) -> HostReason {
+    tracing::info!(target: log::OFFLOAD, region = %site.location(), why = %failure, "a device failed");
     let device = state.map_or_else(|| "a device".to_owned(), |s| s.device.name());
     if let Failure::Fault(_) = failure {
         abort_with_report(site, &format!("the program failed on {device}: {failure}"));
@@ -210,6 +212,12 @@ fn record_host_run(site: ConstructSite, why: &HostReason) {
             &format!("OMP_TARGET_OFFLOAD is `mandatory`, but {why}"),
         );
     }
+    tracing::debug!(
+        target: log::OFFLOAD,
+        region = %site.location(),
+        why = %why,
+        "a target construct runs on the host"
+    );
     if report::is_enabled() {
         let row = report::Row {
             runs: 1,
@@ -409,6 +417,19 @@ unsafe fn run_kernel(
     free_private_copies(state, &private_copies);
     let whole = since.elapsed().as_nanos() as u64;
     let rest = whole.saturating_sub(kernel_time + traffic.time);
+    tracing::trace!(
+        target: log::OFFLOAD,
+        region = %site.location(),
+        number = state.number,
+        blocks = ?launch.blocks,
+        threads = ?launch.threads,
+        to = traffic.to,
+        from = traffic.from,
+        kernel_ms = %log::ms(Duration::from_nanos(kernel_time)),
+        transfer_ms = %log::ms(Duration::from_nanos(traffic.time)),
+        launch_ms = %log::ms(Duration::from_nanos(rest)),
+        "ran a target region"
+    );
     record_device_run(site, state, traffic, kernel_time, rest);
     Ok(())
 }

@@ -18,6 +18,7 @@ use object::LittleEndian;
 use object::elf::FileHeader64;
 use object::read::elf::{Dyn, FileHeader};
 use ompvm_support::error::Error;
+use ompvm_support::log;
 use std::ffi::{CStr, CString, OsString, c_int};
 use std::path::{Path, PathBuf};
 
@@ -99,6 +100,7 @@ impl Libraries {
             }
             loader::scope(&names, RTLD_LAZY | flags)
         })?;
+        tracing::debug!(target: log::MEMORY, files = ?names, "opened libraries apart");
         // SAFETY: the handle is from the loader and not used elsewhere.
         self.open.push(unsafe { Library::from_raw(handle) });
         Ok(())
@@ -204,14 +206,24 @@ const RTLD_NODELETE: c_int = libc::RTLD_NODELETE;
 /// is bound lazily; [`super::interpose`] binds them before the guest starts.
 fn open_file(path: &Path) -> Result<Library, libloading::Error> {
     // SAFETY: the user asks for a library's initializers by naming it.
-    unsafe {
+    let opened = unsafe {
         Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE).or_else(|error| {
             if !cause(&error).contains("undefined symbol") {
                 return Err(error);
             }
             Library::open(Some(path), RTLD_LAZY | RTLD_GLOBAL | RTLD_NODELETE)
         })
+    };
+    match &opened {
+        Ok(_) => tracing::debug!(target: log::MEMORY, file = %path.display(), "opened a library"),
+        Err(why) => tracing::debug!(
+            target: log::MEMORY,
+            file = %path.display(),
+            why = cause(why),
+            "cannot open a library"
+        ),
     }
+    opened
 }
 
 /// Returns the loader's message.

@@ -25,6 +25,7 @@ use ompvm_memory::image::{Image, SymbolKind};
 use ompvm_memory::linker_symbols;
 use ompvm_memory::throws::{self, Family};
 use ompvm_support::error::{Error, Unsupported};
+use ompvm_support::log;
 use std::sync::Arc;
 
 /// Answer of our OpenMP runtime to a name.
@@ -632,6 +633,25 @@ impl Environment {
     }
 
     fn find(&mut self, name: &str, kind: SymbolKind) -> RuntimeLookup {
+        let found = self.look_up(name, kind);
+        match &found {
+            RuntimeLookup::Address(address) => tracing::trace!(
+                target: log::MEMORY,
+                name,
+                address = ?*address as *const (),
+                "bound a symbol"
+            ),
+            RuntimeLookup::Unsupported(what) => {
+                tracing::debug!(target: log::MEMORY, name, what, "a symbol is not supported");
+            }
+            RuntimeLookup::Unknown => {
+                tracing::debug!(target: log::MEMORY, name, "a symbol has no definition");
+            }
+        }
+        found
+    }
+
+    fn look_up(&mut self, name: &str, kind: SymbolKind) -> RuntimeLookup {
         if let Some(address) = self.assembly.as_ref().and_then(|a| a.address(name)) {
             return RuntimeLookup::Address(address);
         }

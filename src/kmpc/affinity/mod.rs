@@ -13,6 +13,7 @@ pub mod format;
 pub mod partition;
 pub mod places;
 
+use ompvm_support::log;
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
 use std::num::NonZero;
@@ -240,6 +241,7 @@ impl ThreadBinding {
             && let Some(cpus) = layout.places.get(place as usize)
         {
             topology::bind_current_thread(cpus);
+            tracing::debug!(target: log::KMPC, place, ?cpus, "bound a thread");
             self.kernel_place.set(place + 1);
         }
     }

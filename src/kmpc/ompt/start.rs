@@ -8,6 +8,7 @@
 //! `main` at the latest). The tool ends at exit, or on its own request: workers are ended so that
 //! each reports its own end, but those that are still in a region are not awaited.
 
+use ompvm_support::log;
 use std::env;
 use std::ffi::{CStr, CString, OsString, c_char, c_int, c_void};
 use std::fs::File;
@@ -181,6 +182,7 @@ fn start() -> bool {
         return false;
     }
     let Some(tool) = search(&mut log, variables.libraries) else {
+        tracing::debug!(target: log::KMPC, "no tool");
         return false;
     };
     // SAFETY: the tool's structure, which lives as long as the tool.
@@ -191,6 +193,7 @@ fn start() -> bool {
             None => false,
         }
     };
+    tracing::info!(target: log::KMPC, initialized, "asked a tool");
     if initialized {
         *TOOL.tool.lock() = tool.expose_provenance();
     } else {

@@ -27,6 +27,7 @@ use ompvm_ir::{
     AliasId, Const, ConstId, FuncId, GlobalId, GlobalRef, IFuncId, Linkage, Module, Xtor,
 };
 use ompvm_support::error::Error;
+use ompvm_support::log;
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 use std::ffi::c_void;
@@ -246,6 +247,16 @@ impl Image {
             // SAFETY: `DataLayout::map` made the mapping with this layout; it is not shared yet.
             unsafe { bounds.write(&constructors, &destructors) };
         }
+        tracing::debug!(
+            target: log::MEMORY,
+            functions = this.funcs.len(),
+            data = ?this.data.base as *const (),
+            data_bytes = this.data.len,
+            constants = ?this.constants.base as *const (),
+            constant_bytes = this.constants.len,
+            thread_local_bytes = this.tls_init.len(),
+            "placed an image"
+        );
         if this.constants.len > 0 {
             // SAFETY: the image's own mapping, fully written.
             unsafe {

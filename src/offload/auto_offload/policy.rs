@@ -10,6 +10,7 @@ use super::{AUTO_OFFLOAD, launch, record_host_run, run_on_device};
 use crate::device::{MemoryKind, Queue};
 use crate::devices::DeviceState;
 use ompvm_kmpc::{fork, hooks};
+use ompvm_support::log;
 use ompvm_support::topology;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -303,6 +304,7 @@ pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::RegionSta
         }
         other => other,
     };
+    tracing::trace!(target: log::OFFLOAD, function = region.name, trips, ?choice, "decided about a loop");
     if let Decision::Host(why) = choice {
         record_host_run(start, why);
     } else {

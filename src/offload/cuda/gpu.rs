@@ -15,6 +15,7 @@ use crate::device::{
     Queue, Result, Target, default_shape,
 };
 use crate::locals::LOCALS;
+use ompvm_support::log;
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
@@ -80,6 +81,7 @@ impl Gpu {
                 .to_string_lossy()
                 .into_owned()
         };
+        tracing::debug!(target: log::OFFLOAD, number, name, "opened a GPU's context");
         let attribute_value = |what: i32| {
             let mut value = 0;
             // SAFETY: the result pointer is valid.

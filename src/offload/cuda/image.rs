@@ -7,8 +7,10 @@ use crate::device::{DeviceCode, ExecutionMode, Failure, Image, Kernel, Result, S
 use crate::nvptx;
 use hashbrown::HashMap;
 use ompvm_llvm::nvptx::{Kernel as Known, Lowered};
+use ompvm_support::log;
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
+use std::time::Instant;
 
 /// A kernel as launches need it. Entries are leaked, since the handle of a kernel is the address of
 /// its entry.
@@ -65,7 +67,16 @@ fn load_binary(gpu: &Gpu, compiled: &nvptx::Compiled) -> Result<Module> {
     {
         return Ok(module);
     }
+    let since = Instant::now();
     let bytes = link(gpu, &compiled.lowered.ptx)?;
+    tracing::debug!(
+        target: log::OFFLOAD,
+        arch = gpu.architecture(),
+        ptx_bytes = compiled.lowered.ptx.len(),
+        bytes = bytes.len(),
+        ms = %log::ms(since.elapsed()),
+        "the driver compiled an image"
+    );
     let module = load_module(gpu, &bytes)?;
     let (bytes, module) = with_register_limit(gpu, &compiled.lowered, bytes, module);
     if let Some(cache_entry) = &compiled.cache_entry {

@@ -21,6 +21,7 @@ pub use gpu::Gpu;
 
 use super::device::Device;
 use driver::Driver;
+use ompvm_support::log;
 use ompvm_support::settings::Settings;
 use std::sync::Arc;
 
@@ -31,6 +32,7 @@ use std::sync::Arc;
 /// A description of why the driver does not work.
 pub fn devices(settings: &Settings) -> Result<Vec<Arc<dyn Device>>, String> {
     let Some(driver) = Driver::open(settings.cuda_driver.as_deref())? else {
+        tracing::debug!(target: log::OFFLOAD, driver = ?settings.cuda_driver, "no CUDA driver");
         return Ok(Vec::new());
     };
     let driver = Arc::new(driver);

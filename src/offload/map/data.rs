@@ -9,6 +9,7 @@ use super::map_type;
 use super::table::{AttachedPointer, Lifetime, Lookup, MappedRange, MappingTable};
 use crate::device::{Device, Failure, Fault, MemoryKind, Queue, Result, STAGING_BYTES};
 use crate::{auto_offload, program};
+use ompvm_support::log;
 
 /// Data transfer statistics of a construct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -361,6 +362,13 @@ impl<'a> DataConstruct<'a> {
         };
         self.traffic.to += size as u64;
         self.traffic.time += since.elapsed().as_nanos() as u64;
+        tracing::trace!(
+            target: log::OFFLOAD,
+            from = ?from as *const (),
+            bytes = size,
+            ms = %log::ms(since.elapsed()),
+            "copied to a device"
+        );
         Ok(())
     }
 

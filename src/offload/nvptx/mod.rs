@@ -12,6 +12,8 @@ use crate::device::{DeviceCode, Failure, Result};
 use ompvm_llvm::Input;
 use ompvm_llvm::cache::CacheEntry;
 use ompvm_llvm::nvptx::{Lowered, LoweringRequest, lower};
+use ompvm_support::log;
+use std::time::Instant;
 
 /// Device code of a program for one GPU architecture.
 #[derive(Debug)]
@@ -73,6 +75,7 @@ pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
             bytes: bytes.clone(),
         })
         .collect();
+    let since = Instant::now();
     let lowered = lower(&LoweringRequest {
         units,
         architecture,
@@ -81,6 +84,14 @@ pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
         teams: code.teams,
     })
     .map_err(Failure::Image)?;
+    tracing::debug!(
+        target: log::OFFLOAD,
+        architecture,
+        kernels = lowered.kernels.len(),
+        ptx_bytes = lowered.ptx.len(),
+        ms = %log::ms(since.elapsed()),
+        "compiled an image to PTX"
+    );
     if let Some(cache_entry) = &cache_entry
         && let Ok(bytes) = postcard::to_allocvec(&lowered)
     {
