@@ -61,7 +61,7 @@ impl Module {
                 bytes: bytes.clone(),
             })
             .collect();
-        kernelize(&files, self.settings.dump_kernels.as_deref()).map_err(|cause| Error::Input {
+        kernelize(&files).map_err(|cause| Error::Input {
             file: module.name.clone(),
             cause,
         })

@@ -86,8 +86,8 @@ impl Program {
     ///
     /// `instead` maps functions of the C library that must know the interpreter to their
     /// replacements. `cache_entry` is the program's cache entry. `whole` is true if everything is
-    /// compiled before the program runs. `settings` name functions that stay interpreted, failures
-    /// to inject, and dumps.
+    /// compiled before the program runs. `settings` name functions that stay interpreted, and
+    /// failures to inject.
     pub fn new(
         image: &Image,
         instead: HashMap<&'static str, usize>,
@@ -363,7 +363,6 @@ fn request(
         debug: tools::debug(),
         contracted: module.contracted,
         fail: settings.fail.clone(),
-        dump: settings.dump_ir,
     }
 }
 

@@ -334,7 +334,6 @@ fn rewire(run: &mut Run) -> Result<(), String> {
         debug: DebugLevel::Lines,
         contracted: false,
         fail: None,
-        dump: false,
     };
     let rewired = super::native::rewire::rewire(run.parsed.module(), &request, level, &[])?;
     for (number, why) in rewired.skipped {
@@ -368,7 +367,7 @@ fn kernelized(run: &mut Run) -> Result<(), String> {
         name: "module".into(),
         bytes: text.into_bytes(),
     };
-    let made = kernelize::kernelize(&[input], None)?;
+    let made = kernelize::kernelize(&[input])?;
     for region in &made.regions {
         let verdict = match &region.verdict {
             Ok(plan) => format!("kernels: {}", plan.phases.len()),

@@ -34,6 +34,8 @@ const PREFIX: &str = "ompvm::";
 pub struct LogTarget {
     /// Name in filters.
     pub name: &'static str,
+    /// Name of the constant in this module.
+    pub constant: &'static str,
     /// Events: a noun phrase in Markdown.
     pub events: &'static str,
 }
@@ -48,7 +50,11 @@ macro_rules! targets {
 
         /// The targets. A filter for `tier` covers `tier::queue`, too.
         pub static TARGETS: &[LogTarget] = &[
-            $(LogTarget { name: $name, events: $events },)*
+            $(LogTarget {
+                name: $name,
+                constant: stringify!($constant),
+                events: $events,
+            },)*
         ];
     };
 }

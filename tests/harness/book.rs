@@ -4,7 +4,7 @@
 //! Each page is one trial. A fence ` ```LANGUAGE file=NAME ` writes a file into the page's scratch
 //! folder. A fence ` ```console ` holds commands behind `$ `, which a shell runs there in order,
 //! and after each the output that must come: lines are compared exactly, `...` stands for any
-//! number of lines, and a command without lines may print nothing. ` ```console skip="REASON" ` is
+//! number of lines, or for any text in a line, and a command without lines may print nothing. ` ```console skip="REASON" ` is
 //! not run. Other shell fences are an error, so that no command escapes.
 //!
 //! Leaves figures in the text to their authors.
@@ -13,6 +13,7 @@ use crate::compile::llvm_bin;
 use crate::run::{LIMIT, run};
 use crate::{files, ompvm, root};
 use libtest_mimic::Trial;
+use ompvm_support::log::TARGETS;
 use ompvm_support::settings::{Section, VARIABLES};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -31,6 +32,7 @@ pub fn trials() -> Vec<Trial> {
         .collect();
     trials.push(Trial::test("book/links", || Ok(links()?)));
     trials.push(Trial::test("book/environment", || Ok(environment()?)));
+    trials.push(Trial::test("book/log", || Ok(log()?)));
     trials
 }
 
@@ -136,14 +138,25 @@ fn shell(command: &str, scratch: &Path) -> Result<String, String> {
     Ok(ran.stdout + &ran.stderr)
 }
 
-/// Compares lines with a pattern in which `...` stands for any number of lines.
+/// Compares lines with a pattern in which `...` stands for any number of lines, or for any text in
+/// a line.
 fn matches(pattern: &[&str], lines: &[&str]) -> bool {
     match pattern.split_first() {
         None => lines.is_empty(),
         Some((&"...", rest)) => (0..=lines.len()).any(|n| matches(rest, &lines[n..])),
         Some((first, rest)) => lines
             .split_first()
-            .is_some_and(|(line, lines)| line == first && matches(rest, lines)),
+            .is_some_and(|(line, lines)| line_matches(first, line) && matches(rest, lines)),
+    }
+}
+
+fn line_matches(pattern: &str, line: &str) -> bool {
+    match pattern.split_once("...") {
+        None => pattern == line,
+        Some((begin, rest)) => line.strip_prefix(begin).is_some_and(|line| {
+            let mut ends = line.char_indices().map(|(at, _)| at).chain([line.len()]);
+            ends.any(|at| line_matches(rest, &line[at..]))
+        }),
     }
 }
 
@@ -198,6 +211,58 @@ fn table(section: Section) -> String {
         let _ = writeln!(table, "| `{name}` | {values} | {default} | {meaning} |");
     }
     table
+}
+
+/// Checks that the page on tools has the table of the log's targets, and that each event in the
+/// sources has one of them and each of them an event.
+fn log() -> Result<(), String> {
+    let page = root().join("docs/src/tools.md");
+    let page = std::fs::read_to_string(page).map_err(|e| e.to_string())?;
+    let mut table = "| Target | Events |\n|---|---|\n".to_owned();
+    for target in TARGETS {
+        let _ = writeln!(table, "| `{}` | {} |", target.name, target.events);
+    }
+    let mut wrong = BTreeSet::new();
+    if !page.contains(&format!("\n\n{table}\n")) {
+        wrong.insert(format!("tools.md does not have the table\n{table}"));
+    }
+    let mut used = BTreeSet::new();
+    for file in files(&root().join("src"), &["rs"]) {
+        // This file defines the targets, and tests events without the sources' constants.
+        if file.ends_with("support/log.rs") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).map_err(|e| e.to_string())?;
+        for call in text.split("tracing::").skip(1).filter(|c| is_event(c)) {
+            let target = call
+                .split_once('(')
+                .map_or("", |(_, call)| call.trim_start());
+            match target.strip_prefix("target: log::") {
+                Some(name) => {
+                    used.extend(name.split(',').next().map(str::to_owned));
+                }
+                None => {
+                    let line = call.lines().next().unwrap_or_default();
+                    wrong.insert(format!(
+                        "{}: {line} has no target of the log",
+                        file.display()
+                    ));
+                }
+            }
+        }
+    }
+    let unused = TARGETS.iter().filter(|t| !used.contains(t.constant));
+    wrong.extend(unused.map(|t| format!("no event has the target {}", t.name)));
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong.into_iter().collect::<Vec<_>>().join("\n")),
+    }
+}
+
+/// Returns true for the rest of a path that is one of the macros for events.
+fn is_event(rest: &str) -> bool {
+    let levels = ["error!", "warn!", "info!", "debug!", "trace!", "event!"];
+    levels.iter().any(|level| rest.starts_with(level))
 }
 
 /// Checks that the page on the environment has the tables of the code's variables and names every

@@ -25,13 +25,13 @@ pub fn trials() -> Vec<Trial> {
 fn check(program: &Path) -> Result<(), String> {
     let mut command = Command::new(ompvm());
     command.args(["run", "--tier=interp"]).arg(program);
-    command.env("OMPVM_DUMP", "golden");
+    command.env("OMPVM_LOG", "interp::bytecode/golden");
     let ran = run(&mut command, "", LIMIT)?;
     if ran.end != End::Exit(0) {
         return Err(ran.summary());
     }
-    // The time of the lowering is left out.
-    let lines = ran.stderr.lines().filter(|l| !l.starts_with(';'));
+    // Each listing follows the line of its event.
+    let lines = ran.stderr.lines().filter(|l| !l.starts_with('['));
     let code: String = lines.map(|l| format!("{}\n", l.trim_end())).collect();
     let listing = program.with_extension("code");
     if std::env::var_os("OMPVM_BLESS").is_some() {

@@ -47,28 +47,18 @@ mod tests;
 use super::frame::LoweredFunction;
 use super::osr;
 use ompvm_memory::image::Image;
-use ompvm_support::settings;
+use ompvm_support::log;
 use once_cell::race::OnceBox;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 pub use code_memory::bytecode_at;
-
-/// Totals of this process's compilations.
-#[derive(Debug, Default)]
-struct Totals {
-    functions: AtomicUsize,
-    instructions: AtomicUsize,
-    bytes: AtomicUsize,
-    nanoseconds: AtomicU64,
-}
 
 /// The baseline tier of a process.
 struct Baseline {
     code: code_memory::CodeMemory,
     /// The rows of [`table`], made at the first use.
     rows: OnceBox<Vec<table::Row>>,
-    totals: Totals,
 }
 
 /// The baseline tier of this process: code of all programs is in one area, in which signal handlers
@@ -76,12 +66,6 @@ struct Baseline {
 static BASELINE: Baseline = Baseline {
     code: code_memory::CodeMemory::new(),
     rows: OnceBox::new(),
-    totals: Totals {
-        functions: AtomicUsize::new(0),
-        instructions: AtomicUsize::new(0),
-        bytes: AtomicUsize::new(0),
-        nanoseconds: AtomicU64::new(0),
-    },
 };
 
 /// Checks that machine code can be generated on this machine.
@@ -115,7 +99,7 @@ pub fn compile(lowered: &'static LoweredFunction) -> bool {
     if available().is_err() {
         return false;
     }
-    let start = settings::current().baseline_times.then(Instant::now);
+    let start = Instant::now();
     let Some(out) = generate::compile(lowered) else {
         return false;
     };
@@ -142,29 +126,14 @@ pub fn compile(lowered: &'static LoweredFunction) -> bool {
         // only read it, whole, and jump to what they find: the handler or its code.
         unsafe { AtomicU64::from_ptr(word) }.store((base + to as usize) as u64, Ordering::Release);
     }
-    if let Some(start) = start {
-        BASELINE.totals.functions.fetch_add(1, Ordering::Relaxed);
-        BASELINE
-            .totals
-            .instructions
-            .fetch_add(lowered.ops.len(), Ordering::Relaxed);
-        BASELINE
-            .totals
-            .bytes
-            .fetch_add(out.code.len(), Ordering::Relaxed);
-        let time = start.elapsed().as_nanos() as u64;
-        let all = BASELINE
-            .totals
-            .nanoseconds
-            .fetch_add(time, Ordering::Relaxed)
-            + time;
-        eprintln!(
-            "; baseline: {} instructions, {} bytes at {base:#x}, {time} ns; all {} instructions, {} bytes, {all} ns",
-            lowered.ops.len(),
-            out.code.len(),
-            BASELINE.totals.instructions.load(Ordering::Relaxed),
-            BASELINE.totals.bytes.load(Ordering::Relaxed),
-        );
-    }
+    tracing::trace!(
+        target: log::BASELINE,
+        function = &*lowered.image().module.functions[lowered.func].name,
+        instructions = lowered.ops.len(),
+        bytes = out.code.len(),
+        address = ?base as *const (),
+        ms = %log::ms(start.elapsed()),
+        "compiled a function"
+    );
     true
 }

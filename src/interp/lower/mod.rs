@@ -42,7 +42,7 @@ use ompvm_ir::{
 };
 use ompvm_llvm::native::{LocationKind, ValueLocation};
 use ompvm_memory::image::Image;
-use ompvm_support::settings;
+use ompvm_support::log;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,16 +53,13 @@ use std::time::Instant;
 pub struct Options {
     /// Insert an instruction per block that counts the executed IR instructions.
     pub count: bool,
-    /// Print the bytecode of every lowered function whose name contains this string.
-    pub dump: Option<&'static str>,
 }
 
 impl Options {
-    /// Returns the options set by [`count_instructions`] and the process's settings.
+    /// Returns the options set by [`count_instructions`].
     pub fn current() -> Self {
         Options {
             count: INTERPRETER.counting.load(Ordering::Relaxed),
-            dump: settings::current().dump_bytecode.as_deref(),
         }
     }
 }
@@ -177,24 +174,26 @@ pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<LoweredFunctio
     let Some(body) = &f.body else {
         ompvm_support::bug!("`{}` has no body to lower", f.name)
     };
-    let started = options.dump.is_some().then(Instant::now);
+    let started = Instant::now();
     let mut l = Lowering::new(image, module, f, body, id);
     let near = l.choose_guard();
     l.analyze();
     l.lay_out_guarded(&near);
     let lowered = l.lower_body(options);
-    if let Some(wanted) = options.dump
-        && f.name.contains(wanted)
-    {
-        if let Some(started) = started {
-            eprintln!(
-                "; {} instructions lowered in {} us",
-                body.insts.len(),
-                started.elapsed().as_micros()
-            );
-        }
-        eprintln!("{}", disassemble(&lowered, &f.name));
-    }
+    tracing::trace!(
+        target: log::INTERP,
+        function = &*f.name,
+        instructions = body.insts.len(),
+        words = lowered.code.len(),
+        ms = %log::ms(started.elapsed()),
+        "lowered a function"
+    );
+    tracing::trace!(
+        target: log::BYTECODE,
+        function = &*f.name,
+        text = disassemble(&lowered, &f.name),
+        "has bytecode"
+    );
     lowered
 }
 

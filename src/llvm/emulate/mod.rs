@@ -25,8 +25,8 @@ use super::raw::{copy_text, llvm};
 use super::{Input, initialize_target};
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::prelude::*;
+use ompvm_support::log;
 use std::ffi::CString;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Prefix of the device's intrinsics, which are ordinary functions here.
@@ -46,9 +46,6 @@ pub trait DeviceEnvironment: Send + Sync {
     /// Returns the address of the function that replaces one that the code does not define; 0 if
     /// there is none.
     fn function(&self, name: &str) -> usize;
-
-    /// Returns the file that receives the retargeted IR, if any.
-    fn dump_file(&self) -> Option<&Path>;
 }
 
 /// A variable of the device.
@@ -159,9 +156,7 @@ fn work(inputs: &[Input], environment: &dyn DeviceEnvironment) -> Result<Emulate
     llvm!(debuginfo::LLVMStripModuleDebugInfo(module));
     let ir = super::raw::take_message(llvm!(core::LLVMPrintModuleToString(module)));
     drop(parsed);
-    if let Some(file) = environment.dump_file() {
-        let _ = std::fs::write(file, &ir);
-    }
+    tracing::trace!(target: log::IR, kernels = kernels.len(), text = ir, "an emulated device image");
     let mut jit = Jit::closed().map_err(damaged)?;
     let names = undefined_names(&ir);
     let mut symbols = Vec::new();

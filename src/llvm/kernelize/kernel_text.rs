@@ -18,8 +18,8 @@ use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::prelude::*;
 use omp_abi::limit;
 use omp_abi::outlined::{ITERATE, RESULT};
+use ompvm_support::log;
 use std::fmt::Write;
-use std::path::Path;
 use std::ptr::null_mut;
 
 /// Most words in a kernel's arguments beside the launch environment.
@@ -68,12 +68,8 @@ pub(super) struct KernelMemory {
     pub scratch: u64,
 }
 
-/// Generates the unit of kernels for regions with these roots, and writes its IR to the file `dump`.
-pub(super) fn unit(
-    parsed: &Parsed,
-    made: &[(&Kernel, &[Root])],
-    dump: Option<&Path>,
-) -> Result<KernelUnit, String> {
+/// Generates the unit of kernels for regions with these roots.
+pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<KernelUnit, String> {
     let module = parsed.module;
     for function in functions(module).collect::<Vec<_>>() {
         if let Some(name) = device_names::device_math_name(&name_of(function))
@@ -133,10 +129,12 @@ pub(super) fn unit(
             "the kernels generated for its regions are not valid LLVM IR: {message}"
         ));
     }
-    if let Some(file) = dump {
-        let text = take_message(llvm!(core::LLVMPrintModuleToString(module)));
-        let _ = std::fs::write(file, text);
-    }
+    tracing::trace!(
+        target: log::IR,
+        kernels = made.len(),
+        text = take_message(llvm!(core::LLVMPrintModuleToString(module))),
+        "auto-offload kernels"
+    );
     let buffer = llvm!(bit_writer::LLVMWriteBitcodeToMemoryBuffer(module));
     Ok(KernelUnit {
         bitcode: take_buffer(buffer),

@@ -49,7 +49,6 @@ use inkwell::llvm_sys::prelude::*;
 use kernel_text::Kernel;
 use runtime_calls::RegionMode;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 /// A region's function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,18 +163,17 @@ pub struct Kernelized {
     pub regions: Vec<Region>,
 }
 
-/// Turns a program's regions into kernels. The kernels' IR is written to the file `dump`, if given.
+/// Turns a program's regions into kernels.
 ///
 /// # Errors
 /// Returns one sentence if a file is damaged or LLVM gives up.
-pub fn kernelize(files: &[Input], dump: Option<&Path>) -> Result<Kernelized, String> {
-    let dump = dump.map(Path::to_owned);
+pub fn kernelize(files: &[Input]) -> Result<Kernelized, String> {
     let files = files.to_vec();
     let limits = guard::ResourceLimits::for_input(files.iter().map(|f| f.bytes.len()).sum());
-    guard::run(&limits, move || kernelize_guarded(&files, dump.as_deref()))?
+    guard::run(&limits, move || kernelize_guarded(&files))?
 }
 
-fn kernelize_guarded(files: &[Input], dump: Option<&Path>) -> Result<Kernelized, String> {
+fn kernelize_guarded(files: &[Input]) -> Result<Kernelized, String> {
     super::initialize_nvptx();
     let parsed = parse::parse(files).map_err(|e| e.to_string())?;
     let module = parsed.module;
@@ -215,7 +213,7 @@ fn kernelize_guarded(files: &[Input], dump: Option<&Path>) -> Result<Kernelized,
             .iter()
             .flat_map(|(roots, list)| list.iter().map(move |made| (made, roots.as_slice())))
             .collect();
-        kernel_text::unit(&parsed, &kernels, dump)?
+        kernel_text::unit(&parsed, &kernels)?
     };
     for region in &mut regions {
         let Ok(plan) = &mut region.verdict else {

@@ -80,8 +80,6 @@ pub struct CompileRequest {
     pub contracted: bool,
     /// Failure to inject into compilations.
     pub fail: Option<InjectedFailure>,
-    /// True to print the IR of each unit before its passes.
-    pub dump: bool,
 }
 
 /// The contents of one object file.

@@ -31,7 +31,6 @@ fn open_names(text: &str, functions: &[FunctionBinding], level: Level) -> Vec<St
         debug: DebugLevel::Lines,
         contracted: false,
         fail: None,
-        dump: false,
     };
     let unit = Unit {
         level,
@@ -168,7 +167,6 @@ fn no_pass_changes_rounding() {
         debug: DebugLevel::Lines,
         contracted: false,
         fail: None,
-        dump: false,
     };
     let object = Session::open(&request, &bitcode(text))
         .compile(&Unit::default())
@@ -271,7 +269,6 @@ fn line_tables_give_the_same_code_and_the_same_lines() {
         debug: DebugLevel::Lines,
         contracted: false,
         fail: None,
-        dump: false,
     };
     let program = bitcode(DESCRIBED);
     let sections = || {

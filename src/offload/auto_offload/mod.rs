@@ -35,11 +35,13 @@ use ompvm_llvm::Input;
 use ompvm_llvm::cache::CacheEntry;
 use ompvm_llvm::kernelize::{Kernelized, RegionPlan, kernelize};
 use ompvm_memory::{func, signals};
+use ompvm_support::log;
 pub use ompvm_support::settings::OffloadMode as Mode;
 use parking_lot::{Mutex, RwLock};
 pub(crate) use residency::ObjectsGuard;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 pub use wrappers::overrides;
 
 /// Auto-offload in a process: the programs with regions for devices, their memory, and the time
@@ -205,10 +207,7 @@ fn outlined(program: &Program) -> Result<Kernelized, String> {
     {
         return Ok(outlined);
     }
-    let outlined = kernelize(
-        &program.files,
-        program.options.settings.dump_kernels.as_deref(),
-    )?;
+    let outlined = kernelize(&program.files)?;
     if let Some(cache_entry) = &cache_entry
         && let Ok(bytes) = postcard::to_allocvec(&outlined)
     {
@@ -252,6 +251,13 @@ impl Program {
                 let at = refusal.place.map_or(String::new(), |p| format!(" at {p}"));
                 format!("{}{at}", refusal.reason)
             });
+            tracing::debug!(
+                target: log::OFFLOAD,
+                function = region.function,
+                kernels = plan.as_ref().ok().map(|plan| plan.phases.len()),
+                why = plan.as_ref().err(),
+                "examined a region for auto-offload"
+            );
             let region = Region {
                 program: self.clone(),
                 plan,
@@ -286,7 +292,15 @@ impl Program {
                 teams: 0,
                 options: self.options.clone(),
             };
+            let since = Instant::now();
             let image = state.device.load(&code)?;
+            tracing::debug!(
+                target: log::OFFLOAD,
+                program = self.name,
+                number = state.number,
+                ms = %log::ms(since.elapsed()),
+                "loaded auto-offload kernels"
+            );
             Ok(Loaded {
                 image,
                 kernels: Mutex::default(),
@@ -416,6 +430,7 @@ fn place(start: &hooks::RegionStart) -> String {
 }
 
 fn record_host_run(start: &hooks::RegionStart, why: &str) {
+    tracing::trace!(target: log::OFFLOAD, region = %place(start), why, "a loop runs on the host");
     if report::is_enabled() {
         let row = report::Row {
             runs: 1,
@@ -431,6 +446,17 @@ fn record_device_run(
     state: &DeviceState,
     done: &launch::RunStatistics,
 ) {
+    tracing::trace!(
+        target: log::OFFLOAD,
+        region = %place(start),
+        number = state.number,
+        to = done.to,
+        from = done.from,
+        kernel_ms = %log::ms(Duration::from_nanos(done.kernel)),
+        transfer_ms = %log::ms(Duration::from_nanos(done.transfer)),
+        launch_ms = %log::ms(Duration::from_nanos(done.rest)),
+        "ran a loop on a device"
+    );
     if report::is_enabled() {
         let row = report::Row {
             runs: 1,

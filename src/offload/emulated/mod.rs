@@ -25,7 +25,6 @@ use ompvm_memory::internal_thread;
 use ompvm_support::settings::Settings;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -51,8 +50,6 @@ pub struct Device {
     kernels: RwLock<Vec<LoadedKernel>>,
     queues: AtomicU64,
     timeout: Option<Duration>,
-    /// File that receives the IR of images.
-    dump: Option<&'static Path>,
 }
 
 /// A kernel that can be launched.
@@ -65,7 +62,7 @@ struct LoadedKernel {
 }
 
 impl Device {
-    /// Creates the emulated device with the given number, and the memory, time limit and dump file of
+    /// Creates the emulated device with the given number, and the memory and time limit of
     /// the settings.
     ///
     /// # Errors
@@ -78,7 +75,6 @@ impl Device {
             kernels: RwLock::default(),
             queues: AtomicU64::new(1),
             timeout: settings.target_timeout,
-            dump: settings.dump_device.as_deref(),
         })
     }
 
@@ -105,7 +101,6 @@ impl Device {
 #[derive(Debug)]
 struct ImageResolver {
     arena: Arc<Arena>,
-    dump: Option<&'static Path>,
 }
 
 impl DeviceEnvironment for ImageResolver {
@@ -121,10 +116,6 @@ impl DeviceEnvironment for ImageResolver {
 
     fn function(&self, name: &str) -> usize {
         functions::address(name)
-    }
-
-    fn dump_file(&self) -> Option<&Path> {
-        self.dump
     }
 }
 
@@ -299,7 +290,6 @@ impl super::device::Device for Device {
         });
         let resolver = Arc::new(ImageResolver {
             arena: self.arena.clone(),
-            dump: self.dump,
         });
         let made = emulate::emulate(inputs, resolver).map_err(failure)?;
         let places = Arc::new(made.locations.clone());

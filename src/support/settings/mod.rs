@@ -9,7 +9,7 @@
 //!
 //! A value that cannot be parsed gets a warning and the default, as OpenMP has it for its own
 //! variables: a program that runs with a wrong setting is of more use than one that does not start.
-//! An empty value counts as not set, except for flags and `OMPVM_DUMP`.
+//! An empty value counts as not set.
 //!
 //! Leaves the variables of OpenMP and libomp to `kmpc`, which reads them at the guest's start, as
 //! specified.
@@ -64,16 +64,6 @@ pub struct Settings {
     pub interpret: Vec<String>,
     /// Compilation failure to inject.
     pub fail: Option<InjectedFailure>,
-    /// True to print the times of the baseline compiler.
-    pub baseline_times: bool,
-    /// Word in the names of the functions whose bytecode is printed.
-    pub dump_bytecode: Option<String>,
-    /// True to print the IR of each unit before its passes.
-    pub dump_ir: bool,
-    /// File that receives the IR of an emulated device image.
-    pub dump_device: Option<PathBuf>,
-    /// File that receives the IR of auto-offload kernels.
-    pub dump_kernels: Option<PathBuf>,
 }
 
 /// Offloading of parallel loops outside of `target` regions.
@@ -224,11 +214,6 @@ impl Settings {
         eager: EagerPolicy::Idle,
         interpret: Vec::new(),
         fail: None,
-        baseline_times: false,
-        dump_bytecode: None,
-        dump_ir: false,
-        dump_device: None,
-        dump_kernels: None,
     };
 
     /// Returns the settings that variables select, and a warning, without a full stop, for each

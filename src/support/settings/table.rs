@@ -37,14 +37,10 @@ pub struct Variable {
 /// Conversion of a variable's value into a field.
 #[derive(Debug)]
 pub(super) enum Parser {
-    /// On if the variable is set, unless to `0` or another word for off.
-    Flag(fn(&mut Settings) -> &mut bool),
     /// `0`, `1`, or another word for off or on.
     Switch(fn(&mut Settings) -> &mut bool),
     /// Text that is not empty. Returns `None` if it cannot be parsed.
     Text(fn(&mut Settings, &str) -> Option<()>),
-    /// Text that may be empty.
-    AnyText(fn(&mut Settings, &str)),
     /// A path or another value that need not be text, and is not empty.
     Path(fn(&mut Settings, &OsStr)),
 }
@@ -192,46 +188,6 @@ pub const VARIABLES: &[Variable] = &[
         parser: Parser::Text(|s, v| set(&mut s.fail, InjectedFailure::parse(v).map(Some))),
     },
     Variable {
-        name: "OMPVM_BASELINE",
-        section: Section::Development,
-        values: "anything but `0`",
-        default: "off",
-        meaning: "prints size, address and time of each compilation of the baseline compiler",
-        parser: Parser::Flag(|s| &mut s.baseline_times),
-    },
-    Variable {
-        name: "OMPVM_DUMP",
-        section: Section::Development,
-        values: "a word; empty for all functions",
-        default: "off",
-        meaning: "prints the bytecode of functions whose names contain the word",
-        parser: Parser::AnyText(|s, v| s.dump_bytecode = Some(v.into())),
-    },
-    Variable {
-        name: "OMPVM_DUMP_IR",
-        section: Section::Development,
-        values: "anything but `0`",
-        default: "off",
-        meaning: "prints the IR of each unit before its passes",
-        parser: Parser::Flag(|s| &mut s.dump_ir),
-    },
-    Variable {
-        name: "OMPVM_DUMP_DEVICE",
-        section: Section::Development,
-        values: "a file",
-        default: "off",
-        meaning: "writes the IR of an emulated device image",
-        parser: Parser::Path(|s, v| s.dump_device = Some(v.into())),
-    },
-    Variable {
-        name: "OMPVM_DUMP_OUTLINED",
-        section: Section::Development,
-        values: "a file",
-        default: "off",
-        meaning: "writes the IR of auto-offload kernels",
-        parser: Parser::Path(|s, v| s.dump_kernels = Some(v.into())),
-    },
-    Variable {
         name: "OMP_DEFAULT_DEVICE",
         section: Section::Other,
         values: "as for `OMPVM_DEVICE`, or a number",
@@ -345,16 +301,12 @@ fn switch(text: &str) -> Option<bool> {
 impl Variable {
     /// Sets the field to a value of the variable. Returns `None` if it cannot be parsed.
     pub(super) fn apply(&self, settings: &mut Settings, value: &OsStr) -> Option<()> {
-        if value.is_empty() && !matches!(self.parser, Parser::Flag(_) | Parser::AnyText(_)) {
+        if value.is_empty() {
             return Some(());
         }
         match self.parser {
-            Parser::Flag(field) => {
-                *field(settings) = value.to_str().and_then(switch).unwrap_or(true);
-            }
             Parser::Switch(field) => *field(settings) = switch(value.to_str()?)?,
             Parser::Text(parse) => parse(settings, value.to_str()?)?,
-            Parser::AnyText(parse) => parse(settings, value.to_str()?),
             Parser::Path(parse) => parse(settings, value),
         }
         Some(())

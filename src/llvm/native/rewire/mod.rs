@@ -31,6 +31,7 @@ use crate::handles::{Context, Function, Module, Type, Value, Variable};
 use crate::reader::is_bookkeeping;
 use crate::shim::{copy_abi_attributes, materialize_thread_locals};
 use hashbrown::HashMap;
+use ompvm_support::log;
 use symbols::in_no_place;
 
 /// A module that is ready for the code generator.
@@ -211,6 +212,14 @@ impl<'m> Work<'m> {
         }
     }
 
+    /// Returns the names of the functions, separated by commas.
+    fn names(&self) -> String {
+        let compiled = self.out.compiled.iter().map(|f| f.0);
+        let numbers = compiled.chain(self.extra.iter().map(|e| e.function));
+        let names: Vec<&str> = numbers.map(|n| &*self.request.names[n]).collect();
+        names.join(",")
+    }
+
     /// Deletes symbols that are no longer used.
     fn finish(&mut self, callees: &HashMap<Function<'m>, Function<'m>>) {
         for &symbol in callees.keys() {
@@ -219,8 +228,11 @@ impl<'m> Work<'m> {
                 unsafe { symbol.delete() };
             }
         }
-        if self.request.dump {
-            eprintln!("{}", self.module.text());
-        }
+        tracing::trace!(
+            target: log::IR,
+            functions = %self.names(),
+            text = self.module.text(),
+            "a unit before its passes"
+        );
     }
 }
