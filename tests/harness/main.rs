@@ -36,6 +36,7 @@ mod golden;
 mod house;
 mod images;
 mod limits;
+mod log;
 mod lto;
 mod neighbours;
 mod npb;
@@ -154,6 +155,7 @@ fn main() {
         trials.extend(failures::trials());
         trials.extend(images::trials());
         trials.extend(limits::trials());
+        trials.extend(log::trials());
         trials.extend(ompt::trials());
         trials.extend(ptx::trials());
         trials.extend(tools::trials());
