@@ -67,154 +67,154 @@ __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_pa
     *upper = (T)((U) * lower + (count - 1) * (U)step);                                             \
   }
 
-#define LOOPS(SUFFIX, T, U, S)                                                                       \
-  DIVIDE(divide_##SUFFIX, T, U, S)                                                                   \
-  SHORT_ENTRY void __kmpc_for_static_init_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule,   \
-                                                   int32_t *last, T *lower, T *upper, S *stride,     \
-                                                   S step, S chunk) {                                \
-    (void)ident, (void)thread;                                                                       \
-    bool chunked = schedule == SCHEDULE_STATIC_CHUNKED || schedule == SCHEDULE_STATIC_SIMD;          \
-    divide_##SUFFIX(chunked, thread_number(), thread_count(), last, lower, upper, stride, step,      \
-                    chunk);                                                                          \
-  }                                                                                                  \
-  SHORT_ENTRY void __kmpc_distribute_static_init_##SUFFIX(                                           \
-      Ident *ident, int32_t thread, int32_t schedule, int32_t *last, T *lower, T *upper,             \
-      S *stride, S step, S chunk) {                                                                  \
-    (void)ident, (void)thread;                                                                       \
-    U piece = chunk > 0 ? (U)chunk : 1;                                                              \
-    U rest = step > 0 ? ((U) * upper - (U) * lower) / (U)step                                        \
-                      : ((U) * lower - (U) * upper) / (U)(-step);                                    \
-    divide_##SUFFIX(schedule == SCHEDULE_DISTRIBUTE_CHUNKED, team_number(), team_count(), last,      \
-                    lower, upper, stride, step, chunk);                                              \
-    if (*last && schedule == SCHEDULE_DISTRIBUTE_CHUNKED && spmd())                                  \
-      *last = rest % piece % hardware_threads() == hardware_thread();                                \
-  }                                                                                                  \
-  SHORT_ENTRY void __ompvm_distribute_whole_##SUFFIX(Ident *ident, int32_t thread,                   \
-                                                     int32_t schedule, int32_t *last, T *lower,      \
-                                                     T *upper, S *stride, S step, S chunk) {         \
-    (void)ident, (void)thread, (void)schedule, (void)chunk;                                          \
-    uint32_t part = team_number() * hardware_threads() + hardware_thread();                          \
-    uint32_t parts = team_count() * hardware_threads();                                              \
-    bool none = step > 0 ? *upper < *lower : *lower < *upper;                                        \
-    U rest = step > 0 ? ((U) * upper - (U) * lower) / (U)step                                        \
-                      : ((U) * lower - (U) * upper) / (U)(-step);                                    \
-    *last = !none && rest % parts == part;                                                           \
-    *stride = (S)((U) * upper - (U) * lower + (U)step);                                              \
-  }                                                                                                  \
-  SHORT_ENTRY void __ompvm_for_grid_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule,         \
-                                             int32_t *last, T *lower, T *upper, S *stride, S step,   \
-                                             S chunk) {                                              \
-    (void)ident, (void)thread, (void)schedule, (void)chunk;                                          \
-    uint32_t part = team_number() * hardware_threads() + hardware_thread();                          \
-    uint32_t parts = team_count() * hardware_threads();                                              \
-    divide_##SUFFIX(true, part, parts, last, lower, upper, stride, step, 1);                         \
-  }                                                                                                  \
-  SHORT_ENTRY void __ompvm_distribute_tiled_##SUFFIX(Ident *ident, int32_t thread,                   \
-                                                     int32_t schedule, int32_t *last, T *lower,      \
-                                                     T *upper, S *stride, S step, S chunk) {         \
-    (void)ident, (void)thread, (void)schedule, (void)chunk;                                          \
-    uint32_t part = __ompvm_grid_part();                                                             \
-    uint32_t parts = __ompvm_grid_parts();                                                           \
-    bool none = step > 0 ? *upper < *lower : *lower < *upper;                                        \
-    U rest = step > 0 ? ((U) * upper - (U) * lower) / (U)step                                        \
-                      : ((U) * lower - (U) * upper) / (U)(-step);                                    \
-    *last = !none && rest % parts == part;                                                           \
-    *stride = (S)((U) * upper - (U) * lower + (U)step);                                              \
-  }                                                                                                  \
-  SHORT_ENTRY void __ompvm_for_tiled_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule,        \
-                                              int32_t *last, T *lower, T *upper, S *stride,          \
-                                              S step, S chunk) {                                     \
-    (void)ident, (void)thread, (void)schedule, (void)chunk;                                          \
-    uint32_t part = __ompvm_grid_part();                                                             \
-    uint32_t parts = __ompvm_grid_parts();                                                           \
-    divide_##SUFFIX(true, part, parts, last, lower, upper, stride, step, 1);                         \
-  }                                                                                                  \
+#define LOOPS(SUFFIX, T, U, S)                                                                     \
+  DIVIDE(divide_##SUFFIX, T, U, S)                                                                 \
+  SHORT_ENTRY void __kmpc_for_static_init_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule, \
+                                                   int32_t *last, T *lower, T *upper, S *stride,   \
+                                                   S step, S chunk) {                              \
+    (void)ident, (void)thread;                                                                     \
+    bool chunked = schedule == SCHEDULE_STATIC_CHUNKED || schedule == SCHEDULE_STATIC_SIMD;        \
+    divide_##SUFFIX(chunked, thread_number(), thread_count(), last, lower, upper, stride, step,    \
+                    chunk);                                                                        \
+  }                                                                                                \
+  SHORT_ENTRY void __kmpc_distribute_static_init_##SUFFIX(                                         \
+      Ident *ident, int32_t thread, int32_t schedule, int32_t *last, T *lower, T *upper,           \
+      S *stride, S step, S chunk) {                                                                \
+    (void)ident, (void)thread;                                                                     \
+    U piece = chunk > 0 ? (U)chunk : 1;                                                            \
+    U rest = step > 0 ? ((U) * upper - (U) * lower) / (U)step                                      \
+                      : ((U) * lower - (U) * upper) / (U)(-step);                                  \
+    divide_##SUFFIX(schedule == SCHEDULE_DISTRIBUTE_CHUNKED, team_number(), team_count(), last,    \
+                    lower, upper, stride, step, chunk);                                            \
+    if (*last && schedule == SCHEDULE_DISTRIBUTE_CHUNKED && spmd())                                \
+      *last = rest % piece % hardware_threads() == hardware_thread();                              \
+  }                                                                                                \
+  SHORT_ENTRY void __ompvm_distribute_whole_##SUFFIX(Ident *ident, int32_t thread,                 \
+                                                     int32_t schedule, int32_t *last, T *lower,    \
+                                                     T *upper, S *stride, S step, S chunk) {       \
+    (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
+    uint32_t part = team_number() * hardware_threads() + hardware_thread();                        \
+    uint32_t parts = team_count() * hardware_threads();                                            \
+    bool none = step > 0 ? *upper < *lower : *lower < *upper;                                      \
+    U rest = step > 0 ? ((U) * upper - (U) * lower) / (U)step                                      \
+                      : ((U) * lower - (U) * upper) / (U)(-step);                                  \
+    *last = !none && rest % parts == part;                                                         \
+    *stride = (S)((U) * upper - (U) * lower + (U)step);                                            \
+  }                                                                                                \
+  SHORT_ENTRY void __ompvm_for_grid_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule,       \
+                                             int32_t *last, T *lower, T *upper, S *stride, S step, \
+                                             S chunk) {                                            \
+    (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
+    uint32_t part = team_number() * hardware_threads() + hardware_thread();                        \
+    uint32_t parts = team_count() * hardware_threads();                                            \
+    divide_##SUFFIX(true, part, parts, last, lower, upper, stride, step, 1);                       \
+  }                                                                                                \
+  SHORT_ENTRY void __ompvm_distribute_tiled_##SUFFIX(Ident *ident, int32_t thread,                 \
+                                                     int32_t schedule, int32_t *last, T *lower,    \
+                                                     T *upper, S *stride, S step, S chunk) {       \
+    (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
+    uint32_t part = __ompvm_grid_part();                                                           \
+    uint32_t parts = __ompvm_grid_parts();                                                         \
+    bool none = step > 0 ? *upper < *lower : *lower < *upper;                                      \
+    U rest = step > 0 ? ((U) * upper - (U) * lower) / (U)step                                      \
+                      : ((U) * lower - (U) * upper) / (U)(-step);                                  \
+    *last = !none && rest % parts == part;                                                         \
+    *stride = (S)((U) * upper - (U) * lower + (U)step);                                            \
+  }                                                                                                \
+  SHORT_ENTRY void __ompvm_for_tiled_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule,      \
+                                              int32_t *last, T *lower, T *upper, S *stride,        \
+                                              S step, S chunk) {                                   \
+    (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
+    uint32_t part = __ompvm_grid_part();                                                           \
+    uint32_t parts = __ompvm_grid_parts();                                                         \
+    divide_##SUFFIX(true, part, parts, last, lower, upper, stride, step, 1);                       \
+  }                                                                                                \
   /* Loops of flang and the newer code generators, whose body is a function. Executes the          \
-   * pieces of `chunk` iterations of `part`, in turn with the other parts. */ \
-  INLINE void pieces_##SUFFIX(void (*body)(T, void *), void *captured, U from, U trips,              \
-                              uint32_t part, uint32_t parts, U chunk) {                              \
-    if (trips == 0 || (part != 0 && chunk > (trips - 1) / part))                                     \
-      return;                                                                                        \
-    U distance = chunk > trips / parts ? trips : chunk * parts;                                      \
-    for (U first = chunk * part; first < trips;) {                                                   \
-      U count = trips - first < chunk ? trips - first : chunk;                                       \
-      for (U i = 0; i < count; i++)                                                                  \
-        body((T)(from + first + i), captured);                                                       \
-      if (trips - first <= distance)                                                                 \
-        break;                                                                                       \
-      first += distance;                                                                             \
-    }                                                                                                \
-  }                                                                                                  \
-  /* The same, for pieces of one iteration. */                                                       \
-  INLINE void stride_##SUFFIX(void (*body)(T, void *), void *captured, U from, U trips,              \
-                              uint32_t first, uint32_t distance) {                                   \
-    for (U i = first; i < trips;) {                                                                  \
-      body((T)(from + i), captured);                                                                 \
-      U next = i + distance;                                                                         \
-      if (next < i)                                                                                  \
-        break;                                                                                       \
-      i = next;                                                                                      \
-    }                                                                                                \
-  }                                                                                                  \
-  /* The loop over interchangeable threads, all of the grid's. */                                    \
-  SHORT_ENTRY void __ompvm_grid_loop_##SUFFIX(Ident *ident, void (*body)(T, void *),                 \
-                                              void *captured, T trips, T threads, T block_chunk,     \
-                                              T thread_chunk, uint8_t single) {                      \
-    (void)ident, (void)threads, (void)block_chunk, (void)thread_chunk, (void)single;                 \
-    uint64_t all = (U)trips;                                                                         \
-    if ((int64_t)all < 0) {                                                                          \
-      stride_##SUFFIX(body, captured, 0, (U)trips, __ompvm_grid_part(), __ompvm_grid_parts());       \
-      return;                                                                                        \
-    }                                                                                                \
-    for (uint64_t i = __ompvm_grid_part(); i < all; i += __ompvm_grid_parts())                       \
-      body((T)i, captured);                                                                          \
-  }                                                                                                  \
-  SHORT_ENTRY void __kmpc_for_static_loop_##SUFFIX(Ident *ident, void (*body)(T, void *),            \
-                                                   void *captured, T trips, T threads, T chunk,      \
-                                                   uint8_t single) {                                 \
-    (void)ident, (void)threads, (void)single;                                                        \
-    if (chunk > 1)                                                                                   \
-      pieces_##SUFFIX(body, captured, 0, (U)trips, thread_number(), thread_count(), (U)chunk);       \
-    else                                                                                             \
-      stride_##SUFFIX(body, captured, 0, (U)trips, thread_number(), thread_count());                 \
-  }                                                                                                  \
-  /* Without a chunk size, each team has one piece. */                                               \
-  SHORT_ENTRY void __kmpc_distribute_static_loop_##SUFFIX(                                           \
-      Ident *ident, void (*body)(T, void *), void *captured, T trips, T chunk, uint8_t single) {     \
-    (void)ident, (void)single;                                                                       \
-    U piece = chunk > 0 ? (U)chunk : (U)trips / team_count() + ((U)trips % team_count() != 0);       \
-    if (piece > 1)                                                                                   \
-      pieces_##SUFFIX(body, captured, 0, (U)trips, team_number(), team_count(), piece);              \
-    else                                                                                             \
-      stride_##SUFFIX(body, captured, 0, (U)trips, team_number(), team_count());                     \
-  }                                                                                                  \
-  /* Without a chunk size for teams, each team's chunk has one chunk per thread. */                  \
-  SHORT_ENTRY void __kmpc_distribute_for_static_loop_##SUFFIX(                                       \
-      Ident *ident, void (*body)(T, void *), void *captured, T trips, T threads, T block_chunk,      \
-      T thread_chunk, uint8_t single) {                                                              \
-    (void)ident, (void)threads, (void)single;                                                        \
-    uint32_t count = thread_count(), number = thread_number();                                       \
-    if (block_chunk <= 0) {                                                                          \
-      uint32_t part = team_number() * count + number, parts = team_count() * count;                  \
-      if (thread_chunk > 1)                                                                          \
-        pieces_##SUFFIX(body, captured, 0, (U)trips, part, parts, (U)thread_chunk);                  \
-      else                                                                                           \
-        stride_##SUFFIX(body, captured, 0, (U)trips, part, parts);                                   \
-      return;                                                                                        \
-    }                                                                                                \
-    U whole = (U)trips, span = (U)block_chunk < whole ? (U)block_chunk : whole;                      \
-    if (whole == 0 || (team_number() != 0 && span > (whole - 1) / team_number()))                    \
-      return;                                                                                        \
-    for (U first = span * team_number(); first < whole;) {                                           \
-      U rest = whole - first < span ? whole - first : span;                                          \
-      if (thread_chunk > 1)                                                                          \
-        pieces_##SUFFIX(body, captured, first, rest, number, count, (U)thread_chunk);                \
-      else                                                                                           \
-        stride_##SUFFIX(body, captured, first, rest, number, count);                                 \
-      if (span > whole / team_count() || whole - first <= span * team_count())                       \
-        break;                                                                                       \
-      first += span * team_count();                                                                  \
-    }                                                                                                \
+   * pieces of `chunk` iterations of `part`, in turn with the other parts. */                      \
+  INLINE void pieces_##SUFFIX(void (*body)(T, void *), void *captured, U from, U trips,            \
+                              uint32_t part, uint32_t parts, U chunk) {                            \
+    if (trips == 0 || (part != 0 && chunk > (trips - 1) / part))                                   \
+      return;                                                                                      \
+    U distance = chunk > trips / parts ? trips : chunk * parts;                                    \
+    for (U first = chunk * part; first < trips;) {                                                 \
+      U count = trips - first < chunk ? trips - first : chunk;                                     \
+      for (U i = 0; i < count; i++)                                                                \
+        body((T)(from + first + i), captured);                                                     \
+      if (trips - first <= distance)                                                               \
+        break;                                                                                     \
+      first += distance;                                                                           \
+    }                                                                                              \
+  }                                                                                                \
+  /* The same, for pieces of one iteration. */                                                     \
+  INLINE void stride_##SUFFIX(void (*body)(T, void *), void *captured, U from, U trips,            \
+                              uint32_t first, uint32_t distance) {                                 \
+    for (U i = first; i < trips;) {                                                                \
+      body((T)(from + i), captured);                                                               \
+      U next = i + distance;                                                                       \
+      if (next < i)                                                                                \
+        break;                                                                                     \
+      i = next;                                                                                    \
+    }                                                                                              \
+  }                                                                                                \
+  /* The loop over interchangeable threads, all of the grid's. */                                  \
+  SHORT_ENTRY void __ompvm_grid_loop_##SUFFIX(Ident *ident, void (*body)(T, void *),               \
+                                              void *captured, T trips, T threads, T block_chunk,   \
+                                              T thread_chunk, uint8_t single) {                    \
+    (void)ident, (void)threads, (void)block_chunk, (void)thread_chunk, (void)single;               \
+    uint64_t all = (U)trips;                                                                       \
+    if ((int64_t)all < 0) {                                                                        \
+      stride_##SUFFIX(body, captured, 0, (U)trips, __ompvm_grid_part(), __ompvm_grid_parts());     \
+      return;                                                                                      \
+    }                                                                                              \
+    for (uint64_t i = __ompvm_grid_part(); i < all; i += __ompvm_grid_parts())                     \
+      body((T)i, captured);                                                                        \
+  }                                                                                                \
+  SHORT_ENTRY void __kmpc_for_static_loop_##SUFFIX(Ident *ident, void (*body)(T, void *),          \
+                                                   void *captured, T trips, T threads, T chunk,    \
+                                                   uint8_t single) {                               \
+    (void)ident, (void)threads, (void)single;                                                      \
+    if (chunk > 1)                                                                                 \
+      pieces_##SUFFIX(body, captured, 0, (U)trips, thread_number(), thread_count(), (U)chunk);     \
+    else                                                                                           \
+      stride_##SUFFIX(body, captured, 0, (U)trips, thread_number(), thread_count());               \
+  }                                                                                                \
+  /* Without a chunk size, each team has one piece. */                                             \
+  SHORT_ENTRY void __kmpc_distribute_static_loop_##SUFFIX(                                         \
+      Ident *ident, void (*body)(T, void *), void *captured, T trips, T chunk, uint8_t single) {   \
+    (void)ident, (void)single;                                                                     \
+    U piece = chunk > 0 ? (U)chunk : (U)trips / team_count() + ((U)trips % team_count() != 0);     \
+    if (piece > 1)                                                                                 \
+      pieces_##SUFFIX(body, captured, 0, (U)trips, team_number(), team_count(), piece);            \
+    else                                                                                           \
+      stride_##SUFFIX(body, captured, 0, (U)trips, team_number(), team_count());                   \
+  }                                                                                                \
+  /* Without a chunk size for teams, each team's chunk has one chunk per thread. */                \
+  SHORT_ENTRY void __kmpc_distribute_for_static_loop_##SUFFIX(                                     \
+      Ident *ident, void (*body)(T, void *), void *captured, T trips, T threads, T block_chunk,    \
+      T thread_chunk, uint8_t single) {                                                            \
+    (void)ident, (void)threads, (void)single;                                                      \
+    uint32_t count = thread_count(), number = thread_number();                                     \
+    if (block_chunk <= 0) {                                                                        \
+      uint32_t part = team_number() * count + number, parts = team_count() * count;                \
+      if (thread_chunk > 1)                                                                        \
+        pieces_##SUFFIX(body, captured, 0, (U)trips, part, parts, (U)thread_chunk);                \
+      else                                                                                         \
+        stride_##SUFFIX(body, captured, 0, (U)trips, part, parts);                                 \
+      return;                                                                                      \
+    }                                                                                              \
+    U whole = (U)trips, span = (U)block_chunk < whole ? (U)block_chunk : whole;                    \
+    if (whole == 0 || (team_number() != 0 && span > (whole - 1) / team_number()))                  \
+      return;                                                                                      \
+    for (U first = span * team_number(); first < whole;) {                                         \
+      U rest = whole - first < span ? whole - first : span;                                        \
+      if (thread_chunk > 1)                                                                        \
+        pieces_##SUFFIX(body, captured, first, rest, number, count, (U)thread_chunk);              \
+      else                                                                                         \
+        stride_##SUFFIX(body, captured, first, rest, number, count);                               \
+      if (span > whole / team_count() || whole - first <= span * team_count())                     \
+        break;                                                                                     \
+      first += span * team_count();                                                                \
+    }                                                                                              \
   }
 
 LOOPS(4, int32_t, uint32_t, int32_t)

@@ -1,11 +1,11 @@
 /* Auto-offloaded regions of the host: `parallel for` of a program without `target`.
  *
- * The lowering (llvm/kernelize) calls the region's function for one iteration at a time. The pointer
- * that the function takes for that of its thread's number points to a `VirtualThread`. Entries that
- * divide loops are replaced by the functions below, which pass exactly that iteration. Entries that
- * begin a reduction are replaced by a function generated for the region, which adds to the thread's
- * record. The threads' records are combined as trees over warps, blocks and the grid. Everything
- * here is inlined, so that only the iteration's number is left.
+ * The lowering (llvm/kernelize) calls the region's function for one iteration at a time. The
+ * pointer that the function takes for that of its thread's number points to a `VirtualThread`.
+ * Entries that divide loops are replaced by the functions below, which pass exactly that
+ * iteration. Entries that begin a reduction are replaced by a function generated for the region,
+ * which adds to the thread's record. The threads' records are combined as trees over warps, blocks
+ * and the grid. Everything here is inlined, so that only the iteration's number is left.
  */
 #include "device.h"
 
@@ -40,45 +40,45 @@ SHORT_ENTRY void *__ompvm_outlined_slice(char *slices, uint64_t size) {
   return slices + ((uint64_t)team_number() * hardware_threads() + hardware_thread()) * size;
 }
 
-#define OUTLINED(SUFFIX, T, U, S)                                                                    \
+#define OUTLINED(SUFFIX, T, U, S)                                                                  \
   /* The step is 1, and the number of the first iteration is not negative: compilers emit such     \
-   * loops. */ \
-  SHORT_ENTRY void __ompvm_outlined_static_##SUFFIX(VirtualThread *v, int32_t *last, T *lower,       \
-                                                    T *upper, S *stride) {                           \
-    if (v->latest_loop == v->executed_loop)                                                          \
-      v->trips = *upper < *lower ? 0 : (uint64_t)((U) * upper - (U) * lower) + 1;                    \
-    if (v->phase != OUTLINED_ITERATE || v->latest_loop != v->executed_loop) {                        \
-      *last = 0;                                                                                     \
-      *lower = 1;                                                                                    \
-      *upper = 0;                                                                                    \
-      return;                                                                                        \
-    }                                                                                                \
-    *last = v->iteration == v->trips - 1;                                                            \
-    *stride = (S)(v->trips - v->iteration);                                                          \
-    T here = (T)((U) * lower + (U)v->iteration);                                                     \
-    /* The compiled code compares it with the loop's end again. */                                   \
-    __builtin_assume(here <= *upper);                                                                \
-    *lower = here;                                                                                   \
-    *upper = here;                                                                                   \
-  }                                                                                                  \
-  SHORT_ENTRY void __ompvm_outlined_fetch_##SUFFIX(VirtualThread *v, T lower, T upper) {             \
-    if (v->latest_loop != v->executed_loop)                                                          \
-      return;                                                                                        \
-    v->trips = upper < lower ? 0 : (uint64_t)((U)upper - (U)lower) + 1;                              \
-    v->lower = (int64_t)lower;                                                                       \
-    v->fetched = false;                                                                              \
-  }                                                                                                  \
-  SHORT_ENTRY int32_t __ompvm_outlined_fetched_##SUFFIX(VirtualThread *v, int32_t *last, T *lower,   \
-                                                        T *upper, S *step) {                         \
-    if (v->phase != OUTLINED_ITERATE || v->latest_loop != v->executed_loop || v->fetched)            \
-      return 0;                                                                                      \
-    v->fetched = true;                                                                               \
-    if (last)                                                                                        \
-      *last = v->iteration == v->trips - 1;                                                          \
-    *lower = (T)((U)v->lower + (U)v->iteration);                                                     \
-    *upper = *lower;                                                                                 \
-    *step = 1;                                                                                       \
-    return 1;                                                                                        \
+   * loops. */                                                                                     \
+  SHORT_ENTRY void __ompvm_outlined_static_##SUFFIX(VirtualThread *v, int32_t *last, T *lower,     \
+                                                    T *upper, S *stride) {                         \
+    if (v->latest_loop == v->executed_loop)                                                        \
+      v->trips = *upper < *lower ? 0 : (uint64_t)((U) * upper - (U) * lower) + 1;                  \
+    if (v->phase != OUTLINED_ITERATE || v->latest_loop != v->executed_loop) {                      \
+      *last = 0;                                                                                   \
+      *lower = 1;                                                                                  \
+      *upper = 0;                                                                                  \
+      return;                                                                                      \
+    }                                                                                              \
+    *last = v->iteration == v->trips - 1;                                                          \
+    *stride = (S)(v->trips - v->iteration);                                                        \
+    T here = (T)((U) * lower + (U)v->iteration);                                                   \
+    /* The compiled code compares it with the loop's end again. */                                 \
+    __builtin_assume(here <= *upper);                                                              \
+    *lower = here;                                                                                 \
+    *upper = here;                                                                                 \
+  }                                                                                                \
+  SHORT_ENTRY void __ompvm_outlined_fetch_##SUFFIX(VirtualThread *v, T lower, T upper) {           \
+    if (v->latest_loop != v->executed_loop)                                                        \
+      return;                                                                                      \
+    v->trips = upper < lower ? 0 : (uint64_t)((U)upper - (U)lower) + 1;                            \
+    v->lower = (int64_t)lower;                                                                     \
+    v->fetched = false;                                                                            \
+  }                                                                                                \
+  SHORT_ENTRY int32_t __ompvm_outlined_fetched_##SUFFIX(VirtualThread *v, int32_t *last, T *lower, \
+                                                        T *upper, S *step) {                       \
+    if (v->phase != OUTLINED_ITERATE || v->latest_loop != v->executed_loop || v->fetched)          \
+      return 0;                                                                                    \
+    v->fetched = true;                                                                             \
+    if (last)                                                                                      \
+      *last = v->iteration == v->trips - 1;                                                        \
+    *lower = (T)((U)v->lower + (U)v->iteration);                                                   \
+    *upper = *lower;                                                                               \
+    *step = 1;                                                                                     \
+    return 1;                                                                                      \
   }
 
 OUTLINED(4, int32_t, uint32_t, int32_t)

@@ -303,7 +303,7 @@ fn write(descriptor: libc::c_int, mut bytes: &[u8]) {
             _ => break,
         }
     }
-    // SAFETY: as above.
+    // SAFETY: the thread lives, and nothing else writes its `errno` now.
     unsafe { *libc::__errno_location() = errno };
 }
 
@@ -559,7 +559,7 @@ mod tests {
         unsafe { *libc::__errno_location() = 7 };
         write(descriptor, b"a line");
         write(-1, b"a line");
-        // SAFETY: as above.
+        // SAFETY: reads the thread's own `errno`.
         assert_eq!(unsafe { *libc::__errno_location() }, 7);
     }
 }

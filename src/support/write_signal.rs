@@ -122,7 +122,7 @@ mod tests {
         // own, writes twice, and ends.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            // SAFETY: as above.
+            // SAFETY: the calls change the child alone; `ends` has room for two descriptors.
             let written = unsafe {
                 libc::signal(libc::SIGPIPE, libc::SIG_DFL);
                 libc::pipe(ends.as_mut_ptr());
