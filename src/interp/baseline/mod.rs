@@ -49,7 +49,7 @@ use super::osr;
 use ompvm_memory::image::Image;
 use ompvm_support::log;
 use once_cell::race::OnceBox;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 pub use code_memory::bytecode_at;
