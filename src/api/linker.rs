@@ -120,9 +120,6 @@ impl Program {
     /// library that cannot be opened; [`Error::Host`] for a host function whose signature differs,
     /// or for lack of memory; [`Error::Trap`] for a fault in a constructor.
     pub fn start(&self, config: Config) -> Result<Process, Error> {
-        if config.stats {
-            ompvm_interp::count_instructions(true);
-        }
         if config.offload_report {
             offload::report::enable();
         }
@@ -162,6 +159,7 @@ impl Program {
             cache_entry,
             flush_denormals: config.flush_denormals,
             settings,
+            count_instructions: config.stats,
             offload: OffloadOptions {
                 cache: self.cache.clone(),
                 mode: config.offload.unwrap_or(settings.offload),

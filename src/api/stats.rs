@@ -26,7 +26,8 @@ pub struct StatsRow {
     pub instructions: u64,
 }
 
-/// Counts of the whole host process; programs that run in it share them.
+/// Counts of the host process: the sums over all programs in it that were started with
+/// [`super::Config::stats`], and the use of all caches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {

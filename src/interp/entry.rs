@@ -215,7 +215,7 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
         return code;
     }
     let _own = internal_work::enter();
-    let options = lower::Options::current();
+    let options = lower::Options::of_image(func.image());
     let start = options.count.then(Instant::now);
     let code: &'static LoweredFunction = Box::leak(lower::lower(func.image(), func.id, &options));
     if let Some(start) = start {

@@ -23,7 +23,7 @@ use std::sync::{Condvar, LazyLock, Mutex, Once};
 pub(super) struct Interpreter {
     /// The instruction that the callee of an activation's base frame returns to.
     pub(super) exit: Enc<Nil>,
-    /// True if functions lowered from now on count their instructions.
+    /// True if functions of any image count their instructions.
     pub(super) counting: AtomicBool,
     /// All lowered code, newest first.
     pub(super) lowered: AtomicPtr<CodeNode>,

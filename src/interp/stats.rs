@@ -70,7 +70,7 @@ pub(super) struct Counters {
 /// # Safety
 /// `cx` is the calling thread's state.
 pub(super) unsafe fn begin_entry(act: &mut Activation, cx: *mut ThreadState, func: &FuncRef) {
-    if lower::counting() {
+    if lower::counts(func) {
         // SAFETY: `cx` is the calling thread's state (the caller's contract).
         let counter = unsafe { &mut (*cx).interp[COUNTER] };
         act.interp[OUTER] = std::mem::take(counter);

@@ -1052,7 +1052,7 @@ macro_rules! runtime_entries {
             $($reason:literal, $u_spec:literal: [$($u_name:literal,)*];)*
         }
     ) => {
-        /// All entries of this crate. Rows are compared by address, so they exist once in the
+        /// All entries of this crate, with one index: the ABI is the same for every program of the
         /// process.
         pub static ENTRIES: $crate::table::EntryTable = $crate::table::EntryTable::new(ROWS);
 

@@ -66,6 +66,8 @@ pub struct ProcessOptions {
     pub flush_denormals: Option<bool>,
     /// Settings of the tiers.
     pub settings: &'static Settings,
+    /// Counts the instructions that the interpreter and the baseline tier execute.
+    pub count_instructions: bool,
     /// Settings for offloading.
     pub offload: OffloadOptions,
 }
@@ -300,6 +302,9 @@ impl Process {
         let image = Image::place(linked.module.clone(), placement, &mut |name, kind| {
             linked.resolve(name, kind)
         })?;
+        if options.count_instructions {
+            interp::count_instructions(&image);
+        }
         linked.environment.bind_members(&image)?;
         linked.environment.bind_assembly(&image)?;
         if let Some(functions) = linked.cpp {

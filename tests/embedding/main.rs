@@ -153,6 +153,29 @@ fn programs_keep_their_modes_of_auto_offload() {
 }
 
 #[test]
+fn only_programs_with_statistics_are_counted() {
+    let _turn = one_at_a_time();
+    let engine = Engine::new();
+    let start = |stats: bool| {
+        let program = Linker::new(&engine).link(&module(&engine)).unwrap();
+        let config = Config::new().num_threads(2).stats(stats);
+        program.start(config).unwrap()
+    };
+    let (counted, plain) = (start(true), start(false));
+    let count = || counted.stats().instructions;
+    fill(&counted, 1);
+    let first = count();
+    assert!(first > COUNT as u64, "{first}");
+    fill(&plain, 1);
+    assert_eq!(count(), first);
+    let later = start(false);
+    fill(&later, 1);
+    assert_eq!(count(), first);
+    fill(&counted, 2);
+    assert_eq!(count(), 2 * first);
+}
+
+#[test]
 fn programs_keep_their_tiers() {
     let _turn = one_at_a_time();
     let engine = Engine::new();

@@ -41,6 +41,7 @@ use ompvm_ir::{
     BlockId, Body, ConstId, FuncId, Function, LocId, Module, Operand, Type, TypeId, Value,
 };
 use ompvm_llvm::native::{LocationKind, ValueLocation};
+use ompvm_memory::func::FuncRef;
 use ompvm_memory::image::Image;
 use ompvm_support::log;
 use std::fmt::Write;
@@ -56,22 +57,26 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns the options set by [`count_instructions`].
-    pub fn current() -> Self {
+    /// Returns the options of an image's functions, set by [`count_instructions`].
+    pub fn of_image(image: &Image) -> Self {
         Options {
-            count: INTERPRETER.counting.load(Ordering::Relaxed),
+            count: image.counts_instructions.load(Ordering::Relaxed),
         }
     }
 }
 
-/// Sets whether functions lowered from now on count the instructions that they execute.
-pub fn count_instructions(on: bool) {
-    INTERPRETER.counting.store(on, Ordering::Relaxed);
+/// Makes functions of an image that are lowered from now on count the instructions that they
+/// execute.
+pub fn count_instructions(image: &Image) {
+    image.counts_instructions.store(true, Ordering::Relaxed);
+    INTERPRETER.counting.store(true, Ordering::Relaxed);
 }
 
-/// Returns true if counting is on.
-pub(super) fn counting() -> bool {
+/// Returns true if entries of a function are counted. One load without any counting.
+#[inline]
+pub(super) fn counts(func: &FuncRef) -> bool {
     INTERPRETER.counting.load(Ordering::Relaxed)
+        && func.image().counts_instructions.load(Ordering::Relaxed)
 }
 
 /// A branch target in the code: blocks first, then edges and landings.

@@ -84,6 +84,8 @@ pub struct Image {
     cpp: OnceLock<throws::Library>,
     /// True if the tier below LLVM compiles functions at their first call; set before the first one.
     pub compiles_at_first_call: AtomicBool,
+    /// True if the interpreter counts the instructions of functions that it lowers.
+    pub counts_instructions: AtomicBool,
 }
 
 // SAFETY: the FuncRefs' raw pointers lead back to this image; everything else is immutable after
@@ -226,6 +228,7 @@ impl Image {
             fast_tls: OnceLock::new(),
             cpp: OnceLock::new(),
             compiles_at_first_call: AtomicBool::new(false),
+            counts_instructions: AtomicBool::new(false),
             module,
         });
         let address = Arc::as_ptr(&image);

@@ -29,7 +29,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Host memory that all emulated devices of the process may access, from `llvm_omp_target_alloc_host` and `_shared`.
+/// Host memory that all emulated devices of the process may access, from
+/// `llvm_omp_target_alloc_host` and `_shared`.
 static SHARED_HOST_MEMORY: RwLock<BTreeMap<u64, u64>> = RwLock::new(BTreeMap::new());
 
 /// Returns true if devices may access a range of host memory.
