@@ -536,6 +536,9 @@ mod tests {
         tracing::trace!(target: TIER, "hot, but too detailed");
         tracing::debug!(target: CACHE, "hot elsewhere");
         tracing::info!(target: TIER, long, "long");
+        // A program's own subscriber stays.
+        start(filter("trace"));
+        tracing::trace!(target: TIER, "hot, but too detailed");
         let mut text = String::new();
         file.rewind().unwrap();
         file.read_to_string(&mut text).unwrap();
