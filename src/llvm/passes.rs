@@ -390,7 +390,7 @@ fn kernelized(run: &mut Run) -> Result<(), String> {
 fn ptx(run: &mut Run) -> Result<(), String> {
     let architecture = run.number("sm")?.unwrap_or(90);
     // The module gets its target from the machine, so that it may be written without.
-    GpuMachine::new(architecture, 83)?.adopt(run.parsed.module);
+    GpuMachine::new(architecture, 83)?.set_target(run.parsed.module());
     let text = take_message(llvm!(core::LLVMPrintModuleToString(run.parsed.module)));
     let lowered = nvptx::lower(&LoweringRequest {
         units: vec![Input {

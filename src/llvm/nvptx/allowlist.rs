@@ -4,14 +4,9 @@
 //! on the device, so the list names what is known to work for all GPUs from `sm_70` on. Anything
 //! else is refused, with the source location of its use.
 
-use super::{LoweringRequest, Refusal, called, instructions, math_library};
-use crate::raw::{copy_text, llvm};
-use crate::reader::name_of;
-use crate::shim;
+use super::{LoweringRequest, Refusal, SHARED, math_library};
+use crate::handles::{Function, Instruction, Linkage, Module, Opcode, Type, TypeKind, Value};
 use hashbrown::HashSet;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
-use std::ptr::null_mut;
 
 /// Functions that the driver links in.
 const DRIVER: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
@@ -100,30 +95,26 @@ const INTRINSICS: &[&str] = &[
     "used.conditional",
 ];
 
-struct Checker<'a> {
+struct Checker<'a, 'm> {
     request: &'a LoweringRequest,
-    seen: HashSet<LLVMValueRef>,
-    open: Vec<LLVMValueRef>,
+    seen: HashSet<Value<'m>>,
+    open: Vec<Value<'m>>,
 }
 
 /// Returns the reason why a kernel cannot be compiled, if there is one.
-pub(super) fn kernel(
-    module: LLVMModuleRef,
-    name: &str,
-    request: &LoweringRequest,
-) -> Option<Refusal> {
-    let function = super::function(module, name)?;
+pub(super) fn kernel(module: Module, name: &str, request: &LoweringRequest) -> Option<Refusal> {
+    let function = module.function(name)?;
     let mut checker = Checker {
         request,
         seen: HashSet::new(),
-        open: vec![function],
+        open: vec![function.into()],
     };
     while let Some(value) = checker.open.pop() {
         if !checker.seen.insert(value) {
             continue;
         }
-        if !llvm!(core::LLVMIsAFunction(value)).is_null() {
-            if let Some(refusal) = checker.function(value) {
+        if let Some(function) = value.as_function() {
+            if let Some(refusal) = checker.function(function) {
                 return Some(refusal);
             }
         } else if let Some(reason) = checker.constant(value) {
@@ -139,53 +130,24 @@ pub(super) fn kernel(
 /// Replaces the body of each remaining function that needs unsupported constructs by a trap. No
 /// compiled kernel calls it, but a table of pointers may keep it, and the driver refuses a whole
 /// image for one undefined name.
-pub(super) fn replace_by_traps(module: LLVMModuleRef, request: &LoweringRequest) {
-    let refused: Vec<LLVMValueRef> = super::functions(module)
-        .filter(|&function| {
-            let used = !llvm!(core::LLVMGetFirstUse(function)).is_null();
-            let intrinsic = llvm!(core::LLVMGetIntrinsicID(function)) != 0;
-            used && !intrinsic && is_unsupported(function, request)
-        })
+pub(super) fn replace_by_traps(module: Module, request: &LoweringRequest) {
+    let refused: Vec<_> = module
+        .functions()
+        .filter(|f| !f.is_unused() && !f.is_intrinsic() && is_unsupported(*f, request))
         .collect();
-    let context = llvm!(core::LLVMGetModuleContext(module));
-    let builder = llvm!(core::LLVMCreateBuilderInContext(context));
-    let name = "llvm.trap";
-    let number = llvm!(core::LLVMLookupIntrinsicID(
-        name.as_ptr().cast(),
-        name.len()
-    ));
+    let builder = module.context().builder();
     for function in refused {
-        shim::drop_body(function);
-        let entry = llvm!(core::LLVMAppendBasicBlockInContext(
-            context,
-            function,
-            c"".as_ptr()
-        ));
-        llvm!(core::LLVMPositionBuilderAtEnd(builder, entry));
-        let trap = llvm!(core::LLVMGetIntrinsicDeclaration(
-            module,
-            number,
-            null_mut(),
-            0
-        ));
-        let signature = llvm!(core::LLVMGlobalGetValueType(trap));
-        llvm!(core::LLVMBuildCall2(
-            builder,
-            signature,
-            trap,
-            null_mut(),
-            0,
-            c"".as_ptr()
-        ));
-        llvm!(core::LLVMBuildUnreachable(builder));
-        let linkage = LLVMLinkage::LLVMInternalLinkage;
-        llvm!(core::LLVMSetLinkage(function, linkage));
+        // SAFETY: this step keeps no handle of the body, and no handles outlive a step.
+        unsafe { function.drop_body() };
+        builder.at_end(function.append_block());
+        builder.call(module.intrinsic("llvm.trap", &[]), &[]);
+        builder.unreachable();
+        function.set_linkage(Linkage::LLVMInternalLinkage);
     }
-    llvm!(core::LLVMDisposeBuilder(builder));
 }
 
 /// Returns true if a function is unsupported regardless of the functions that it calls.
-fn is_unsupported(function: LLVMValueRef, request: &LoweringRequest) -> bool {
+fn is_unsupported(function: Function, request: &LoweringRequest) -> bool {
     let mut checker = Checker {
         request,
         seen: HashSet::new(),
@@ -195,7 +157,7 @@ fn is_unsupported(function: LLVMValueRef, request: &LoweringRequest) -> bool {
         return true;
     }
     while let Some(value) = checker.open.pop() {
-        let is_function = !llvm!(core::LLVMIsAFunction(value)).is_null();
+        let is_function = value.as_function().is_some();
         if checker.seen.insert(value) && !is_function && checker.constant(value).is_some() {
             return true;
         }
@@ -203,30 +165,30 @@ fn is_unsupported(function: LLVMValueRef, request: &LoweringRequest) -> bool {
     false
 }
 
-impl Checker<'_> {
-    fn function(&mut self, function: LLVMValueRef) -> Option<Refusal> {
+impl<'m> Checker<'_, 'm> {
+    fn function(&mut self, function: Function<'m>) -> Option<Refusal> {
         let at = |reason: String| Refusal {
             reason,
             place: None,
         };
-        if llvm!(core::LLVMIsDeclaration(function)) != 0 {
+        if function.is_declaration() {
             // Calls are checked where they occur; this is an address that is taken.
-            return self.callable(&name_of(function)).err().map(at);
+            return self.callable(&function.name()).err().map(at);
         }
-        for instruction in instructions(function) {
+        for instruction in function.instructions() {
             if let Some(reason) = self.instruction(instruction) {
                 return Some(Refusal {
                     reason,
-                    place: source_location(instruction),
+                    place: instruction.source_location(),
                 });
             }
         }
         None
     }
 
-    fn instruction(&mut self, instruction: LLVMValueRef) -> Option<String> {
-        use LLVMOpcode::*;
-        let opcode = llvm!(core::LLVMGetInstructionOpcode(instruction));
+    fn instruction(&mut self, instruction: Instruction<'m>) -> Option<String> {
+        use Opcode::*;
+        let opcode = instruction.opcode();
         if matches!(
             opcode,
             LLVMInvoke
@@ -243,28 +205,26 @@ impl Checker<'_> {
         if matches!(opcode, LLVMIndirectBr | LLVMCallBr) {
             return Some("a jump to the address of a label".into());
         }
-        if let Some(reason) = unknown_type(llvm!(core::LLVMTypeOf(instruction))) {
+        if let Some(reason) = unknown_type(instruction.of()) {
             return Some(reason);
         }
-        let callee = called(instruction);
-        let count = llvm!(core::LLVMGetNumOperands(instruction));
-        for index in 0..count as u32 {
-            let operand = llvm!(core::LLVMGetOperand(instruction, index));
-            if Some(operand) == callee && index + 1 == count as u32 {
-                continue;
-            }
-            if let Some(reason) = unknown_type(llvm!(core::LLVMTypeOf(operand))) {
+        let callee = instruction.direct_callee();
+        let count = instruction.operand_count() as usize;
+        // A call's last operand is the function.
+        let data = count - usize::from(callee.is_some());
+        for operand in instruction.operands().take(data) {
+            if let Some(reason) = unknown_type(operand.of()) {
                 return Some(reason);
             }
-            if !llvm!(core::LLVMIsAConstant(operand)).is_null() {
+            if operand.is_constant() {
                 self.open.push(operand);
             }
         }
         let callee = callee?;
-        if llvm!(core::LLVMIsDeclaration(callee)) != 0 {
-            return self.callable(&name_of(callee)).err();
+        if callee.is_declaration() {
+            return self.callable(&callee.name()).err();
         }
-        self.open.push(callee);
+        self.open.push(callee.into());
         None
     }
 
@@ -309,70 +269,46 @@ impl Checker<'_> {
         ))
     }
 
-    fn constant(&mut self, value: LLVMValueRef) -> Option<String> {
-        if !llvm!(core::LLVMIsAGlobalVariable(value)).is_null() {
-            if llvm!(core::LLVMIsThreadLocal(value)) != 0 {
-                return Some(format!("the variable `{}` is thread-local", name_of(value)));
+    fn constant(&mut self, value: Value<'m>) -> Option<String> {
+        if let Some(variable) = value.as_variable() {
+            if variable.is_thread_local() {
+                return Some(format!(
+                    "the variable `{}` is thread-local",
+                    variable.name()
+                ));
             }
-            if llvm!(core::LLVMIsDeclaration(value)) != 0 {
-                let pointer = llvm!(core::LLVMTypeOf(value));
+            let Some(contents) = variable.initializer() else {
                 // A block's dynamic shared memory has no definition.
-                let dynamic = llvm!(core::LLVMGetPointerAddressSpace(pointer)) == 3;
-                return (!dynamic).then(|| {
+                return (variable.address_space() != SHARED).then(|| {
                     format!(
                         "the variable `{}` is not defined on the device",
-                        name_of(value)
+                        variable.name()
                     )
                 });
-            }
-            self.open.push(llvm!(core::LLVMGetInitializer(value)));
-            return unknown_type(llvm!(core::LLVMGlobalGetValueType(value)));
+            };
+            self.open.push(contents);
+            return unknown_type(variable.contents());
         }
-        if llvm!(core::LLVMIsAUser(value)).is_null() {
-            return None;
-        }
-        let count = llvm!(core::LLVMGetNumOperands(value));
-        for index in 0..count as u32 {
-            let operand = llvm!(core::LLVMGetOperand(value, index));
-            if !llvm!(core::LLVMIsAConstant(operand)).is_null() {
-                self.open.push(operand);
-            }
-        }
+        self.open
+            .extend(value.operands().filter(|operand| operand.is_constant()));
         None
     }
 }
 
 /// Returns the reason why values of a type are not supported.
-fn unknown_type(of: LLVMTypeRef) -> Option<String> {
-    use LLVMTypeKind::*;
-    let name = match llvm!(core::LLVMGetTypeKind(of)) {
+fn unknown_type(of: Type) -> Option<String> {
+    use TypeKind::*;
+    let name = match of.kind() {
         LLVMX86_FP80TypeKind => "80-bit `long double`",
         LLVMFP128TypeKind => "128-bit floating point",
         LLVMPPC_FP128TypeKind => "`long double` of two doubles",
         LLVMX86_AMXTypeKind | LLVMTargetExtTypeKind | LLVMScalableVectorTypeKind => {
             "a type of another processor"
         }
-        LLVMIntegerTypeKind if llvm!(core::LLVMGetIntTypeWidth(of)) > 128 => {
-            "an integer of more than 128 bits"
-        }
-        LLVMArrayTypeKind | LLVMVectorTypeKind => {
-            return unknown_type(llvm!(core::LLVMGetElementType(of)));
-        }
-        LLVMStructTypeKind => {
-            let count = llvm!(core::LLVMCountStructElementTypes(of));
-            return (0..count)
-                .find_map(|i| unknown_type(llvm!(core::LLVMStructGetTypeAtIndex(of, i))));
-        }
+        LLVMIntegerTypeKind if of.int_width() > Some(128) => "an integer of more than 128 bits",
+        LLVMArrayTypeKind | LLVMVectorTypeKind => return unknown_type(of.element()?),
+        LLVMStructTypeKind => return of.fields().find_map(unknown_type),
         _ => return None,
     };
     Some(format!("{name} does not exist on the device"))
-}
-
-/// Returns the source location of an instruction (`file.c:12`).
-fn source_location(instruction: LLVMValueRef) -> Option<String> {
-    let line = llvm!(core::LLVMGetDebugLocLine(instruction));
-    let mut length = 0;
-    let name = llvm!(core::LLVMGetDebugLocFilename(instruction, &mut length));
-    let file = copy_text(name, length as usize);
-    (line != 0 && !file.is_empty()).then(|| format!("{file}:{line}"))
 }

@@ -5,12 +5,8 @@
 //! functions under OpenCL's mangled names: `__nv_exp` is `_Z3expd` there. Intrinsics that the code
 //! generator does not select (`llvm.exp.f64`) become calls of such functions, too.
 
-use super::functions;
+use crate::handles::{Function, Module, TypeKind};
 use crate::parse::Parsed;
-use crate::raw::{copy_text, llvm};
-use crate::reader::{list, name_of};
-use inkwell::llvm_sys::LLVMTypeKind;
-use inkwell::llvm_sys::prelude::*;
 use std::sync::Arc;
 
 /// A library of mathematical functions for the device.
@@ -46,27 +42,22 @@ impl MathLibrary {
 }
 
 /// Renames calls of mathematical functions to the library's names.
-pub(super) fn name(module: LLVMModuleRef, library: &MathLibrary) {
+pub(super) fn name(module: Module, library: &MathLibrary) {
     if library.is_missing() {
         return;
     }
-    for function in functions(module).collect::<Vec<_>>() {
+    for function in module.functions().collect::<Vec<_>>() {
         if let Some(name) = intrinsic(function) {
-            replace(module, function, &name);
+            function.replace_by(module.function_or_declare(&name, function.signature()));
         }
     }
     if let MathLibrary::Libclc(_) = library {
-        for function in functions(module).collect::<Vec<_>>() {
-            let name = name_of(function);
-            if let Some(plain) = name.strip_prefix(PREFIX)
-                && llvm!(core::LLVMIsDeclaration(function)) != 0
+        for function in module.functions().collect::<Vec<_>>() {
+            if let Some(plain) = function.name().strip_prefix(PREFIX)
+                && function.is_declaration()
                 && let Some(mangled) = mangled(function, plain)
             {
-                llvm!(core::LLVMSetValueName2(
-                    function,
-                    mangled.as_ptr().cast(),
-                    mangled.len()
-                ));
+                function.set_name(&mangled);
             }
         }
     }
@@ -82,49 +73,33 @@ pub(super) fn link(parsed: &Parsed, library: &MathLibrary) -> Result<(), String>
         MathLibrary::Libdevice(bytes) => super::link(parsed, bytes, "library libdevice")?,
         MathLibrary::Libclc(bytes) => super::link(parsed, bytes, "library libclc")?,
     }
-    exact_roots(parsed.module);
+    exact_roots(parsed.module());
     Ok(())
 }
 
 /// Tells libdevice to compute square roots exactly, as on the host. LLVM answers its other queries.
-fn exact_roots(module: LLVMModuleRef) {
-    let Some(ask) = super::function(module, "__nvvm_reflect") else {
+fn exact_roots(module: Module) {
+    let Some(ask) = module.function("__nvvm_reflect") else {
         return;
     };
-    let mut calls = Vec::new();
-    let mut usage = llvm!(core::LLVMGetFirstUse(ask));
-    while !usage.is_null() {
-        calls.push(llvm!(core::LLVMGetUser(usage)));
-        usage = llvm!(core::LLVMGetNextUse(usage));
-    }
-    for call in calls {
-        if super::called(call) != Some(ask) {
+    for call in ask.users().filter_map(|user| user.as_call()) {
+        if call.direct_callee() != Some(ask) || call.of().int_width().is_none() {
             continue;
         }
-        let asked = llvm!(core::LLVMGetOperand(call, 0));
-        if llvm!(core::LLVMIsAGlobalVariable(asked)).is_null()
-            || llvm!(core::LLVMIsDeclaration(asked)) != 0
-        {
-            continue;
-        }
-        let text = llvm!(core::LLVMGetInitializer(asked));
-        if llvm!(core::LLVMIsConstantString(text)) == 0 {
-            continue;
-        }
-        let mut length = 0;
-        let text = llvm!(core::LLVMGetAsString(text, &mut length));
-        if copy_text(text, length).trim_end_matches('\0') == "__CUDA_PREC_SQRT" {
-            let of = llvm!(core::LLVMTypeOf(call));
-            let yes = llvm!(core::LLVMConstInt(of, 1, 0));
-            llvm!(core::LLVMReplaceAllUsesWith(call, yes));
-            llvm!(core::LLVMInstructionEraseFromParent(call));
+        let asked = call.arguments().next().and_then(|of| of.as_variable());
+        let text = asked.and_then(|of| of.initializer()?.text());
+        if text.is_some_and(|text| text.trim_end_matches('\0') == "__CUDA_PREC_SQRT") {
+            call.replace_by(call.of().constant(1));
+            // SAFETY: its users have another value. A call that uses the function more than once
+            // has it as its argument, which is no variable.
+            unsafe { call.erase() };
         }
     }
 }
 
 /// Returns the library's name for an intrinsic that the code generator does not select.
-fn intrinsic(function: LLVMValueRef) -> Option<String> {
-    let name = name_of(function);
+fn intrinsic(function: Function) -> Option<String> {
+    let name = function.name();
     let mut parts = name.strip_prefix("llvm.")?.split('.');
     let (plain, of) = (parts.next()?, parts.next()?);
     let suffix = match of {
@@ -137,31 +112,17 @@ fn intrinsic(function: LLVMValueRef) -> Option<String> {
         .then(|| format!("{PREFIX}{plain}{suffix}"))
 }
 
-/// Redirects the calls of an intrinsic to a function of the same type.
-fn replace(module: LLVMModuleRef, intrinsic: LLVMValueRef, name: &str) {
-    let instead = super::function(module, name).unwrap_or_else(|| {
-        let of = llvm!(core::LLVMGlobalGetValueType(intrinsic));
-        let name = format!("{name}\0");
-        llvm!(core::LLVMAddFunction(module, name.as_ptr().cast(), of))
-    });
-    llvm!(core::LLVMReplaceAllUsesWith(intrinsic, instead));
-}
-
 /// Returns the mangled name: `_Z3powdd` for `pow` on two doubles.
-fn mangled(function: LLVMValueRef, plain: &str) -> Option<String> {
-    let types: Option<String> = list(llvm!(core::LLVMGetFirstParam(function)), |p| {
-        llvm!(core::LLVMGetNextParam(p))
-    })
-    .map(|p| {
-        let of = llvm!(core::LLVMTypeOf(p));
-        match llvm!(core::LLVMGetTypeKind(of)) {
-            LLVMTypeKind::LLVMFloatTypeKind => Some('f'),
-            LLVMTypeKind::LLVMDoubleTypeKind => Some('d'),
-            LLVMTypeKind::LLVMIntegerTypeKind => Some('i'),
+fn mangled(function: Function, plain: &str) -> Option<String> {
+    let types: Option<String> = function
+        .parameters()
+        .map(|parameter| match parameter.of().kind() {
+            TypeKind::LLVMFloatTypeKind => Some('f'),
+            TypeKind::LLVMDoubleTypeKind => Some('d'),
+            TypeKind::LLVMIntegerTypeKind => Some('i'),
             _ => None,
-        }
-    })
-    .collect();
+        })
+        .collect();
     let types = types?;
     let plain = match types.starts_with('f') {
         true => plain.strip_suffix('f').unwrap_or(plain),

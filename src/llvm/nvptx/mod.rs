@@ -36,12 +36,11 @@ pub use math_library::MathLibrary;
 use super::guard;
 use super::parse::{self, Parsed};
 use super::raw::llvm;
-use super::reader::{list, name_of};
-use super::{Input, device};
+use super::reader::list;
+use super::{Input, device, shim};
+use crate::handles::{Linkage, Module, OwnedModule, Position};
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
 use machine::{GpuMachine, PROMOTED};
-use std::ptr::null_mut;
 
 /// The address space of shared memory, which each block has for itself.
 const SHARED: u32 = 3;
@@ -114,83 +113,85 @@ pub fn lower(request: &LoweringRequest) -> Result<Lowered, String> {
 fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     super::initialize_nvptx();
     let parsed = parse::parse_for(&request.units, "nvptx64").map_err(|e| e.to_string())?;
-    let module = parsed.module;
+    // Each step takes the module and keeps no handle of its functions and instructions beyond
+    // its end, so a step may erase them.
+    let module = parsed.module();
     let machine = GpuMachine::new(request.architecture, request.version)?;
-    machine.adopt(module);
-    super::shim::resolve_aliases(module);
-    let mut kernels = kernel_environment::read(parsed.module());
+    machine.set_target(module);
+    shim::resolve_aliases(module.raw());
+    let mut kernels = kernel_environment::read(module);
     let own = own_symbols(module);
     prepare(module, &machine)?;
-    kernel_environment::make_room(parsed.module(), &kernels);
-    grid::rewrite(parsed.module(), &kernels);
+    kernel_environment::make_room(module, &kernels);
+    grid::rewrite(module, &kernels);
     for kernel in &mut kernels {
-        kernel.any_grid = grid_analysis::any_grid(parsed.module(), kernel);
+        kernel.any_grid = grid_analysis::any_grid(module, kernel);
         if kernel.any_grid {
-            grid_analysis::mark_interchangeable(parsed.module(), kernel);
+            grid_analysis::mark_interchangeable(module, kernel);
         }
-        grid_analysis::mark_static_loop(parsed.module(), kernel);
+        grid_analysis::mark_static_loop(module, kernel);
         if let Some(environment) = &mut kernel.environment {
-            environment.nested &= grid_analysis::nests(parsed.module(), &kernel.name);
+            environment.nested &= grid_analysis::nests(module, &kernel.name);
         }
     }
     math_library::name(module, &request.math_library);
     link(&parsed, device::RUNTIME, "runtime")?;
     allow_inlining(module);
-    specialize::set_constant(module, c"__ompvm_max_teams", request.teams.into());
+    specialize::set_constant(module, "__ompvm_max_teams", request.teams.into());
     math_library::link(&parsed, &request.math_library)?;
     // Functions for another processor would not be inlined.
-    machine.adopt(module);
+    machine.set_target(module);
     // LLVM's own OpenMP pass would change execution modes after other decisions depend on them; it
     // runs only if this flag is set.
-    super::shim::drop_module_flags(module);
+    shim::drop_module_flags(module.raw());
     specialize::specialize(&parsed, &machine, &kernels, &own)?;
     for kernel in &mut kernels {
         kernel.refused = allowlist::kernel(module, &kernel.name, request);
     }
-    cleanup::remove(parsed.module(), &kernels);
+    cleanup::remove(module, &kernels);
     allowlist::replace_by_traps(module, request);
-    if promote::variables_of_blocks(parsed.module(), &kernels) {
+    if promote::variables_of_blocks(module, &kernels) {
         machine.run_passes(module, PROMOTED)?;
     }
-    cleanup::unread(parsed.module());
-    promote::leading_barriers(parsed.module(), &kernels);
-    machine.widen_counters(module)?;
-    super::shim::tile_loops(module);
-    super::shim::narrow_indices(module);
+    cleanup::unread(module);
+    promote::leading_barriers(module, &kernels);
+    machine::widen_counters(module)?;
+    shim::tile_loops(module.raw());
+    shim::narrow_indices(module.raw());
     machine.run_passes(
         module,
         c"function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
     )?;
-    cleanup::barriers(parsed.module());
-    cleanup::zeros(parsed.module());
-    hoist_loads::hoist(parsed.module());
+    cleanup::barriers(module);
+    cleanup::zeros(module);
+    hoist_loads::hoist(module);
     // Unrolling does not shorten a chain of such operations, and the assembler takes up to 20 s on
     // it.
-    super::shim::disable_unrolling(module);
+    shim::disable_unrolling(module.raw());
     let ptx = machine.assembly(module)?;
     Ok(Lowered { ptx, kernels })
 }
 
 /// Returns the names that the images define externally: kernels, variables, functions.
-fn own_symbols(module: LLVMModuleRef) -> Vec<Box<str>> {
-    let visible = |&value: &LLVMValueRef| {
-        llvm!(core::LLVMIsDeclaration(value)) == 0
-            && !matches!(
-                llvm!(core::LLVMGetLinkage(value)),
-                LLVMLinkage::LLVMInternalLinkage
-                    | LLVMLinkage::LLVMPrivateLinkage
-                    | LLVMLinkage::LLVMAppendingLinkage
-            )
-    };
+fn own_symbols(module: Module) -> Vec<Box<str>> {
     let hidden = |name: &str| {
         name.ends_with("_kernel_environment")
             || name.ends_with("_dynamic_environment")
             || name.starts_with("__openmp_nvptx_")
             || name.starts_with("llvm.")
     };
-    variables(module)
-        .filter(visible)
-        .map(name_of)
+    module
+        .variables()
+        .filter(|v| !v.is_declaration())
+        .filter(|v| {
+            !matches!(
+                v.linkage(),
+                Linkage::LLVMInternalLinkage
+                    | Linkage::LLVMPrivateLinkage
+                    | Linkage::LLVMAppendingLinkage
+            )
+        })
+        .map(|v| v.name())
         .filter(|n| !hidden(n))
         .collect()
 }
@@ -241,23 +242,11 @@ pub(crate) fn called(instruction: LLVMValueRef) -> Option<LLVMValueRef> {
 }
 
 /// Brings unoptimized images to the form that the rewriting expects.
-fn prepare(module: LLVMModuleRef, machine: &GpuMachine) -> Result<(), String> {
-    for function in functions(module) {
-        let remove = |name: &std::ffi::CStr| {
-            let kind = llvm!(core::LLVMGetEnumAttributeKindForName(
-                name.as_ptr(),
-                name.count_bytes()
-            ));
-            let index = LLVMAttributeFunctionIndex;
-            let there = !llvm!(core::LLVMGetEnumAttributeAtIndex(function, index, kind)).is_null();
-            if there {
-                llvm!(core::LLVMRemoveEnumAttributeAtIndex(function, index, kind));
-            }
-            there
-        };
+fn prepare(module: Module, machine: &GpuMachine) -> Result<(), String> {
+    for function in module.functions() {
         // Without optimization both are on every function, regardless of the source.
-        if remove(c"optnone") {
-            remove(c"noinline");
+        if function.remove_attribute(Position::Function, "optnone") {
+            function.remove_attribute(Position::Function, "noinline");
         }
     }
     machine.run_passes(
@@ -269,55 +258,26 @@ fn prepare(module: LLVMModuleRef, machine: &GpuMachine) -> Result<(), String> {
 /// Removes `no-builtins` from the runtime's entries: LLVM does not inline a function with it into
 /// one without. Functions of the library itself keep it, or they would be recognized as calls of
 /// themselves.
-fn allow_inlining(module: LLVMModuleRef) {
-    const NAME: &std::ffi::CStr = c"no-builtins";
-    for function in functions(module) {
-        let name = name_of(function);
-        if ["omp_", "__kmpc_", "__ompvm_"]
-            .iter()
-            .any(|entry| name.starts_with(entry))
-        {
-            llvm!(core::LLVMRemoveStringAttributeAtIndex(
-                function,
-                LLVMAttributeFunctionIndex,
-                NAME.as_ptr(),
-                NAME.count_bytes() as u32
-            ));
+fn allow_inlining(module: Module) {
+    const ENTRIES: [&str; 3] = ["omp_", "__kmpc_", "__ompvm_"];
+    for function in module.functions() {
+        let name = function.name();
+        if ENTRIES.iter().any(|entry| name.starts_with(entry)) {
+            function.remove_text_attribute("no-builtins");
         }
     }
 }
 
 /// Links the used parts of another piece of bitcode.
 fn link(parsed: &Parsed, bytes: &[u8], what: &str) -> Result<(), String> {
-    let buffer = llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
-        bytes.as_ptr().cast(),
-        bytes.len(),
-        c"library".as_ptr()
-    ));
-    let mut library = null_mut();
-    let failed = llvm!(bit_reader::LLVMParseBitcodeInContext2(
-        parsed.context,
-        buffer,
-        &mut library
-    )) != 0;
-    llvm!(core::LLVMDisposeMemoryBuffer(buffer));
-    if failed {
-        return Err(format!(
-            "the {what} cannot be read: {}",
-            parsed.take_errors()
-        ));
-    }
+    let module = parsed.module();
+    let failure = |done: &str| format!("the {what} cannot be {done}: {}", parsed.take_errors());
+    let library = OwnedModule::parse(module.context(), bytes).ok_or_else(|| failure("read"))?;
     // Avoids warnings about other libraries' names for the same target.
-    let triple = llvm!(core::LLVMGetTarget(parsed.module));
-    llvm!(core::LLVMSetTarget(library, triple));
-    let layout = llvm!(core::LLVMGetDataLayoutStr(parsed.module));
-    llvm!(core::LLVMSetDataLayout(library, layout));
-    if super::shim::link_needed(parsed.module, library) {
-        Ok(())
-    } else {
-        Err(format!(
-            "the {what} cannot be linked: {}",
-            parsed.take_errors()
-        ))
+    library.take_target(module);
+    // SAFETY: no handle of the declarations that linking replaces outlives a step.
+    match unsafe { library.link_needed_into(module) } {
+        true => Ok(()),
+        false => Err(failure("linked")),
     }
 }

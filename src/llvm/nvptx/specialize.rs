@@ -8,14 +8,10 @@
 //! is specialized then.
 
 use super::machine::{FULL, GpuMachine};
-use super::{Kernel, SHARED, functions, variables};
+use super::{Kernel, SHARED};
+use crate::handles::{Linkage, Module, OwnedModule, Value, Variable, Visibility};
 use crate::parse::Parsed;
-use crate::raw::{copy_cstr, llvm};
-use crate::reader::name_of;
 use hashbrown::HashSet;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMLinkage, LLVMVisibility};
-use std::ffi::CStr;
 
 /// Properties of a group: SPMD mode, nested regions.
 type GroupKey = (bool, bool);
@@ -31,7 +27,7 @@ pub(super) fn specialize(
     kernels: &[Kernel],
     own: &[Box<str>],
 ) -> Result<(), String> {
-    let module = parsed.module;
+    let module = parsed.module();
     let mut keys: Vec<Option<GroupKey>> = Vec::new();
     for kernel in kernels {
         if !keys.contains(&key(kernel)) {
@@ -39,7 +35,7 @@ pub(super) fn specialize(
         }
     }
     let own: HashSet<&str> = own.iter().map(|n| &**n).collect();
-    if keys.len() <= 1 || variables(module).any(holds_function) {
+    if keys.len() <= 1 || module.variables().any(holds_function) {
         if let [Some(key)] = keys[..] {
             set_mode(module, key);
         }
@@ -48,20 +44,22 @@ pub(super) fn specialize(
         return machine.run_passes(module, FULL);
     }
     share_variables(module);
-    let copies: Vec<LLVMModuleRef> = keys[1..]
+    let copies: Vec<_> = keys[1..]
         .iter()
-        .map(|_| llvm!(core::LLVMCloneModule(module)))
+        .map(|_| OwnedModule::copy_of(module))
         .collect();
     let mut failed = None;
-    for (index, (&of, &copy)) in keys.iter().zip([module].iter().chain(&copies)).enumerate() {
+    let groups = std::iter::once(module).chain(copies.iter().map(OwnedModule::module));
+    for (index, (&of, copy)) in keys.iter().zip(groups).enumerate() {
         let members: HashSet<&str> = kernels
             .iter()
             .filter(|k| key(k) == of)
             .map(|k| &*k.name)
             .collect();
         for kernel in kernels.iter().filter(|k| !members.contains(&*k.name)) {
-            if let Some(function) = super::function(copy, &kernel.name) {
-                crate::shim::drop_body(function);
+            if let Some(function) = copy.function(&kernel.name) {
+                // SAFETY: no handle of the body outlives a step.
+                unsafe { function.drop_body() };
             }
         }
         if let Some(key) = of {
@@ -73,78 +71,56 @@ pub(super) fn specialize(
         hide(copy, &own, &members);
         failed = failed.or(machine.run_passes(copy, FULL).err());
     }
+    if let Some(message) = failed {
+        return Err(message);
+    }
     for copy in copies {
-        if failed.is_some() {
-            llvm!(core::LLVMDisposeModule(copy));
-        } else if llvm!(linker::LLVMLinkModules2(module, copy)) != 0 {
-            failed = Some(parsed.take_errors());
+        // SAFETY: no handle of the declarations that linking replaces outlives a step.
+        if !unsafe { copy.link_into(module) } {
+            return Err(parsed.take_errors());
         }
     }
-    match failed {
-        Some(message) => Err(message),
-        None => {
-            hide(module, &own, &kernels.iter().map(|k| &*k.name).collect());
-            Ok(())
-        }
-    }
+    hide(module, &own, &kernels.iter().map(|k| &*k.name).collect());
+    Ok(())
 }
 
 /// Sets the runtime's constants.
-fn set_mode(module: LLVMModuleRef, (spmd, nested): GroupKey) {
+fn set_mode(module: Module, (spmd, nested): GroupKey) {
     let mode = if spmd { 2 } else { 1 };
-    set_constant(module, c"__ompvm_mode", mode);
-    set_constant(module, c"__ompvm_nested", u64::from(nested));
+    set_constant(module, "__ompvm_mode", mode);
+    set_constant(module, "__ompvm_nested", u64::from(nested));
 }
 
 /// Sets a constant of the runtime, if the module has it.
-pub(super) fn set_constant(module: LLVMModuleRef, name: &CStr, value: u64) {
-    let variable = llvm!(core::LLVMGetNamedGlobal(module, name.as_ptr()));
-    if !variable.is_null() {
-        let of = llvm!(core::LLVMGlobalGetValueType(variable));
-        let value = llvm!(core::LLVMConstInt(of, value, 0));
-        llvm!(core::LLVMSetInitializer(variable, value));
+pub(super) fn set_constant(module: Module, name: &str, value: u64) {
+    if let Some(variable) = module.variable(name) {
+        variable.set_initializer(variable.contents().constant(value));
     }
 }
 
 /// Internalizes everything but the images' own variables and the given kernels.
-fn hide(module: LLVMModuleRef, own: &HashSet<&str>, kernels: &HashSet<&str>) {
-    let internal = |value: LLVMValueRef| {
-        llvm!(core::LLVMSetVisibility(
-            value,
-            LLVMVisibility::LLVMDefaultVisibility
-        ));
-        llvm!(core::LLVMSetLinkage(
-            value,
-            LLVMLinkage::LLVMInternalLinkage
-        ));
+fn hide(module: Module, own: &HashSet<&str>, kernels: &HashSet<&str>) {
+    let internal = |value: Value| {
+        value.set_visibility(Visibility::LLVMDefaultVisibility);
+        value.set_linkage(Linkage::LLVMInternalLinkage);
     };
-    for function in functions(module) {
-        if llvm!(core::LLVMIsDeclaration(function)) != 0 {
-            continue;
-        }
-        llvm!(comdat::LLVMSetComdat(function, std::ptr::null_mut()));
-        if kernels.contains(&*name_of(function)) {
-            llvm!(core::LLVMSetVisibility(
-                function,
-                LLVMVisibility::LLVMDefaultVisibility
-            ));
-            llvm!(core::LLVMSetLinkage(
-                function,
-                LLVMLinkage::LLVMExternalLinkage
-            ));
+    for function in module.functions().filter(|f| !f.is_declaration()) {
+        function.leave_comdat();
+        if kernels.contains(&*function.name()) {
+            function.set_visibility(Visibility::LLVMDefaultVisibility);
+            function.set_linkage(Linkage::LLVMExternalLinkage);
         } else {
-            internal(function);
+            internal(function.into());
         }
     }
-    for variable in variables(module) {
-        let name = name_of(variable);
-        if llvm!(core::LLVMIsDeclaration(variable)) == 0
-            && !own.contains(&*name)
+    for variable in module.variables().filter(|v| !v.is_declaration()) {
+        let name = variable.name();
+        if !own.contains(&*name)
             && !name.starts_with("llvm.")
             && !name.starts_with(SHARED_VARIABLE)
-            && llvm!(core::LLVMGetLinkage(variable)) != LLVMLinkage::LLVMAvailableExternallyLinkage
+            && variable.linkage() != Linkage::LLVMAvailableExternallyLinkage
         {
-            internal(variable);
+            internal(variable.into());
         }
     }
 }
@@ -152,89 +128,65 @@ fn hide(module: LLVMModuleRef, own: &HashSet<&str>, kernels: &HashSet<&str>) {
 /// Prefix of variables that several groups use.
 const SHARED_VARIABLE: &str = "ompvm_shared_";
 
-fn is_shared(variable: LLVMValueRef) -> bool {
-    let pointer = llvm!(core::LLVMTypeOf(variable));
-    llvm!(core::LLVMGetPointerAddressSpace(pointer)) == SHARED
-}
-
 /// Renames the module's internal variables so that other groups can refer to them.
-fn share_variables(module: LLVMModuleRef) {
-    for (index, variable) in variables(module).enumerate() {
+fn share_variables(module: Module) {
+    for (index, variable) in module.variables().enumerate() {
         let own = matches!(
-            llvm!(core::LLVMGetLinkage(variable)),
-            LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
+            variable.linkage(),
+            Linkage::LLVMInternalLinkage | Linkage::LLVMPrivateLinkage
         );
-        if !own || is_shared(variable) || llvm!(core::LLVMIsGlobalConstant(variable)) != 0 {
+        if !own || variable.address_space() == SHARED || variable.is_read_only() {
             continue;
         }
-        let name = format!("{SHARED_VARIABLE}{index}");
-        llvm!(core::LLVMSetValueName2(
-            variable,
-            name.as_ptr().cast(),
-            name.len()
-        ));
-        llvm!(core::LLVMSetLinkage(
-            variable,
-            LLVMLinkage::LLVMExternalLinkage
-        ));
+        variable.set_name(&format!("{SHARED_VARIABLE}{index}"));
+        variable.set_linkage(Linkage::LLVMExternalLinkage);
     }
 }
 
 /// Turns variables into declarations; the first group defines them.
-fn turn_into_declarations(module: LLVMModuleRef) {
-    for variable in variables(module) {
-        let name = copy_cstr(llvm!(core::LLVMGetValueName2(variable, &mut 0)));
+fn turn_into_declarations(module: Module) {
+    for variable in module.variables() {
+        let name = variable.name();
         let own = matches!(
-            llvm!(core::LLVMGetLinkage(variable)),
-            LLVMLinkage::LLVMInternalLinkage
-                | LLVMLinkage::LLVMPrivateLinkage
-                | LLVMLinkage::LLVMAppendingLinkage
+            variable.linkage(),
+            Linkage::LLVMInternalLinkage
+                | Linkage::LLVMPrivateLinkage
+                | Linkage::LLVMAppendingLinkage
         );
         if own
-            || is_shared(variable)
+            || variable.address_space() == SHARED
             || name.starts_with("__ompvm_")
             || name.ends_with("_environment")
-            || llvm!(core::LLVMIsDeclaration(variable)) != 0
+            || variable.is_declaration()
         {
             continue;
         }
-        if llvm!(core::LLVMIsGlobalConstant(variable)) != 0 {
-            llvm!(core::LLVMSetLinkage(
-                variable,
-                LLVMLinkage::LLVMAvailableExternallyLinkage
-            ));
+        if variable.is_read_only() {
+            variable.set_linkage(Linkage::LLVMAvailableExternallyLinkage);
         } else {
-            llvm!(core::LLVMSetLinkage(
-                variable,
-                LLVMLinkage::LLVMExternalLinkage
-            ));
-            llvm!(core::LLVMSetInitializer(variable, std::ptr::null_mut()));
+            variable.set_linkage(Linkage::LLVMExternalLinkage);
+            variable.clear_initializer();
         }
     }
 }
 
 /// Returns true if a variable's initializer refers to a function.
-fn holds_function(variable: LLVMValueRef) -> bool {
-    if llvm!(core::LLVMIsDeclaration(variable)) != 0 || name_of(variable).starts_with("llvm.") {
+fn holds_function(variable: Variable) -> bool {
+    if variable.name().starts_with("llvm.") {
         return false;
     }
-    let mut open = vec![llvm!(core::LLVMGetInitializer(variable))];
+    let mut open: Vec<Value> = variable.initializer().into_iter().collect();
     let mut seen = HashSet::new();
     while let Some(value) = open.pop() {
-        if value.is_null() || !seen.insert(value) {
+        if !seen.insert(value) {
             continue;
         }
-        if !llvm!(core::LLVMIsAFunction(value)).is_null() {
+        if value.as_function().is_some() {
             return true;
         }
-        if llvm!(core::LLVMIsAConstant(value)).is_null()
-            || !llvm!(core::LLVMIsAGlobalVariable(value)).is_null()
-            || llvm!(core::LLVMIsAUser(value)).is_null()
-        {
-            continue;
+        if value.is_constant() && value.as_variable().is_none() {
+            open.extend(value.operands());
         }
-        let count = llvm!(core::LLVMGetNumOperands(value));
-        open.extend((0..count).map(|i| llvm!(core::LLVMGetOperand(value, i as u32))));
     }
     false
 }
