@@ -7,7 +7,7 @@
 //! The order in which a compilation runs the passes is not known here; it is that of
 //! [`native::pipeline`](super::native) and [`nvptx`].
 
-use super::handles::Module;
+use super::handles::{Instruction, Module, Opcode, Value};
 use super::native::pipeline::{self, HostMachine, UnitProperties};
 use super::native::{
     CompileError, CompileRequest, DebugLevel, FunctionBinding, Level, LocationKind, ValueLocation,
@@ -16,11 +16,7 @@ use super::native::{
 use super::nvptx::machine::GpuMachine;
 use super::nvptx::{self, LoweringRequest, MathLibrary};
 use super::parse::{self, Parsed};
-use super::raw::{copy_cstr, llvm, take_message};
-use super::reader::name_of;
 use super::{Input, contract, guard, kernelize, shim};
-use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::llvm_sys::prelude::*;
 use std::ffi::CString;
 use std::fmt::Write as _;
 
@@ -162,18 +158,18 @@ fn run_here(steps: &[String], input: Input) -> Result<String, String> {
             return Err(format!("the pass `{name}` has no option `{option}`"));
         }
         report = run.report;
-        parse::verify(parsed.module)
-            .map_err(|cause| format!("`{name}` left an invalid module: {cause}"))?;
+        let valid = parsed.module().verify();
+        valid.map_err(|cause| format!("`{name}` left an invalid module: {cause}"))?;
     }
     match report.is_empty() {
-        true => Ok(printed(parsed.module)),
+        true => Ok(printed(parsed.module())),
         false => Ok(report),
     }
 }
 
 /// Returns a module as text, without its name and target.
-fn printed(module: LLVMModuleRef) -> String {
-    let text = take_message(llvm!(core::LLVMPrintModuleToString(module)));
+fn printed(module: Module) -> String {
+    let text = module.text();
     let head = ["; ModuleID", "source_filename", "target "];
     let lines = text
         .lines()
@@ -183,7 +179,7 @@ fn printed(module: LLVMModuleRef) -> String {
     text
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Runs a pass over the module.
     fn on<T>(&mut self, pass: impl FnOnce(Module) -> T) -> Result<(), String> {
         pass(self.parsed.module());
@@ -218,10 +214,11 @@ impl Run<'_> {
     }
 
     /// Returns the instructions of all functions with an opcode.
-    fn all(&self, opcode: LLVMOpcode) -> Vec<LLVMValueRef> {
-        nvptx::functions(self.parsed.module)
-            .flat_map(nvptx::instructions)
-            .filter(|&i| llvm!(core::LLVMGetInstructionOpcode(i)) == opcode)
+    fn all(&self, opcode: Opcode) -> Vec<Instruction<'a>> {
+        let functions = self.parsed.module().functions();
+        functions
+            .flat_map(|f| f.instructions())
+            .filter(|i| i.opcode() == opcode)
             .collect()
     }
 }
@@ -237,40 +234,33 @@ fn llvm_passes(run: &mut Run) -> Result<(), String> {
 /// Reports for each variable on the stack if it is written before it is read.
 fn check_initialized(run: &mut Run) -> Result<(), String> {
     let outside = run.option("outside").is_some_and(|v| v == "true");
-    for variable in run.all(LLVMOpcode::LLVMAlloca) {
-        let layout = llvm!(target::LLVMGetModuleDataLayout(run.parsed.module));
-        let of = llvm!(core::LLVMGetAllocatedType(variable));
-        let size = llvm!(target::LLVMABISizeOfType(layout, of));
-        let found = match shim::check_initialized(variable, size, outside) {
+    let layout = run.parsed.module().layout();
+    let all = run.all(Opcode::LLVMAlloca);
+    for variable in all.into_iter().filter_map(|i| i.as_alloca()) {
+        let size = layout.size(variable.allocated());
+        let found = match shim::check_initialized(variable.raw(), size, outside) {
             Ok(()) => "written before it is read".to_owned(),
             Err((misuse, culprit)) => {
-                let culprit = culprit.map_or(String::new(), shown);
-                format!("{misuse:?}: {culprit}")
+                // SAFETY: the culprit is a live instruction of the function.
+                let culprit = culprit.map(|raw| unsafe { Value::from_raw(raw) });
+                let culprit = culprit.map_or(String::new(), |value| format!("{value:?}"));
+                format!("{misuse:?}: {}", culprit.trim())
             }
         };
-        let _ = writeln!(run.report, "%{}: {found}", name_of(variable));
+        let _ = writeln!(run.report, "%{}: {found}", variable.name());
     }
     Ok(())
 }
 
-fn shown(value: LLVMValueRef) -> String {
-    let text = take_message(llvm!(core::LLVMPrintValueToString(value)));
-    text.trim().to_owned()
-}
-
 /// Reports the bound of how often each block runs.
 fn max_trips(run: &mut Run) -> Result<(), String> {
-    for function in nvptx::functions(run.parsed.module) {
-        let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
-        while !block.is_null() {
-            let trips = match shim::max_trips(block) {
-                Some(trips) => trips.to_string(),
-                None => "unknown".into(),
-            };
-            let name = copy_cstr(llvm!(core::LLVMGetBasicBlockName(block)));
-            let _ = writeln!(run.report, "@{} %{name}: {trips}", name_of(function));
-            block = llvm!(core::LLVMGetNextBasicBlock(block));
-        }
+    for block in run.parsed.module().functions().flat_map(|f| f.blocks()) {
+        let trips = match shim::max_trips(block.raw()) {
+            Some(trips) => trips.to_string(),
+            None => "unknown".into(),
+        };
+        let (function, name) = (block.function().name(), block.label().name());
+        let _ = writeln!(run.report, "@{function} %{name}: {trips}");
     }
     Ok(())
 }
@@ -308,24 +298,25 @@ fn osr_entry(run: &mut Run) -> Result<(), String> {
 /// Rewires the module as if all of its functions were compiled and its variables were near.
 fn rewire(run: &mut Run) -> Result<(), String> {
     let level = run.level()?;
-    let module = run.parsed.module;
+    let module = run.parsed.module();
     let (mut names, mut functions) = (Vec::new(), Vec::new());
-    for function in nvptx::functions(module) {
-        let name = name_of(function);
-        let declared = llvm!(core::LLVMIsDeclaration(function)) != 0;
-        functions.push(match declared {
+    for function in module.functions() {
+        let name = function.name();
+        functions.push(match function.is_declaration() {
             _ if name.starts_with("llvm.") => FunctionBinding::Intrinsic,
             true => FunctionBinding::External,
             false => FunctionBinding::Compiled,
         });
         names.push(name);
     }
-    let variables = nvptx::variables(module).enumerate().map(|(n, variable)| {
-        match llvm!(core::LLVMIsThreadLocal(variable)) {
-            0 => VariableBinding::Near,
-            _ => VariableBinding::ThreadLocal(8 * n),
-        }
-    });
+    let variables =
+        module
+            .variables()
+            .enumerate()
+            .map(|(n, variable)| match variable.is_thread_local() {
+                false => VariableBinding::Near,
+                true => VariableBinding::ThreadLocal(8 * n),
+            });
     let request = CompileRequest {
         names,
         functions,
@@ -362,7 +353,7 @@ fn optimize(run: &mut Run) -> Result<(), String> {
 
 /// Reports the regions' verdicts, and the device code of those that became kernels.
 fn kernelized(run: &mut Run) -> Result<(), String> {
-    let text = take_message(llvm!(core::LLVMPrintModuleToString(run.parsed.module)));
+    let text = run.parsed.module().text();
     let input = Input {
         name: "module".into(),
         bytes: text.into_bytes(),
@@ -381,7 +372,7 @@ fn kernelized(run: &mut Run) -> Result<(), String> {
             bytes: made.unit,
         };
         let parsed = parse::parse_for(&[unit], "nvptx64").map_err(|e| e.to_string())?;
-        run.report.push_str(&printed(parsed.module));
+        run.report.push_str(&printed(parsed.module()));
     }
     Ok(())
 }
@@ -391,7 +382,7 @@ fn ptx(run: &mut Run) -> Result<(), String> {
     let architecture = run.number("sm")?.unwrap_or(90);
     // The module gets its target from the machine, so that it may be written without.
     GpuMachine::new(architecture, 83)?.set_target(run.parsed.module());
-    let text = take_message(llvm!(core::LLVMPrintModuleToString(run.parsed.module)));
+    let text = run.parsed.module().text();
     let lowered = nvptx::lower(&LoweringRequest {
         units: vec![Input {
             name: "module".into(),
