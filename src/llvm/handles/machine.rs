@@ -1,54 +1,90 @@
-//! LLVM's passes and code generator for one processor.
+//! Code generators.
 
 use super::Module;
 use crate::error::take_error;
 use crate::raw::{llvm, take_buffer, take_message};
-use inkwell::llvm_sys::target_machine::*;
+use inkwell::llvm_sys::target_machine::{
+    LLVMCodeGenFileType, LLVMCodeGenOptLevel, LLVMCodeModel, LLVMRelocMode, LLVMTargetMachineRef,
+};
 use std::ffi::CStr;
 use std::ptr::null_mut;
 
-/// A code generator. It belongs to no context.
-pub(crate) struct Machine(LLVMTargetMachineRef);
+/// A code generator for one kind of processor. One thread at a time may use it.
+pub(crate) struct TargetMachine(LLVMTargetMachineRef);
 
-impl Machine {
-    /// Creates a code generator that optimizes, for a processor and its features (`+avx2,-bmi`).
+/// What a code generator is for.
+pub(crate) struct Target<'a> {
+    pub(crate) triple: &'a CStr,
+    pub(crate) processor: &'a CStr,
+    /// Features beyond the processor's (`+NAME,-NAME`).
+    pub(crate) features: &'a CStr,
+    pub(crate) level: LLVMCodeGenOptLevel,
+    pub(crate) relocation: LLVMRelocMode,
+    pub(crate) code: LLVMCodeModel,
+}
+
+impl TargetMachine {
+    /// Creates a code generator; `None` if LLVM has none for the processor.
     ///
     /// # Errors
-    /// Returns one sentence if LLVM has none for the target.
-    pub(crate) fn new(triple: &CStr, processor: &CStr, features: &CStr) -> Result<Machine, String> {
+    /// Returns LLVM's message if it does not know the target.
+    pub(crate) fn new(of: &Target) -> Result<Option<TargetMachine>, String> {
         let mut target = null_mut();
         let mut message = null_mut();
-        if llvm!(target_machine::LLVMGetTargetFromTriple(
-            triple.as_ptr(),
+        let failed = llvm!(target_machine::LLVMGetTargetFromTriple(
+            of.triple.as_ptr(),
             &mut target,
             &mut message
-        )) != 0
-        {
+        )) != 0;
+        if failed {
             return Err(take_message(message));
         }
-        let machine = llvm!(target_machine::LLVMCreateTargetMachine(
+        let raw = llvm!(target_machine::LLVMCreateTargetMachine(
             target,
-            triple.as_ptr(),
-            processor.as_ptr(),
-            features.as_ptr(),
-            LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
-            LLVMRelocMode::LLVMRelocDefault,
-            LLVMCodeModel::LLVMCodeModelDefault
+            of.triple.as_ptr(),
+            of.processor.as_ptr(),
+            of.features.as_ptr(),
+            of.level,
+            of.relocation,
+            of.code
         ));
-        match machine.is_null() {
-            true => Err("LLVM has no code generator for this processor".into()),
-            false => Ok(Machine(machine)),
-        }
+        Ok((!raw.is_null()).then_some(TargetMachine(raw)))
     }
 
-    /// Gives a module the machine's triple and layout of data.
-    pub(crate) fn adopt(&self, module: Module) {
-        let triple = llvm!(target_machine::LLVMGetTargetMachineTriple(self.0));
-        llvm!(core::LLVMSetTarget(module.raw(), triple));
-        llvm!(core::LLVMDisposeMessage(triple));
+    /// Returns the pointer, for the C interface.
+    pub(crate) fn raw(&self) -> LLVMTargetMachineRef {
+        self.0
+    }
+
+    /// Gives a module the code generator's layout of data.
+    pub(crate) fn lay_out(&self, module: Module<'_>) {
         let layout = llvm!(target_machine::LLVMCreateTargetDataLayout(self.0));
         llvm!(target::LLVMSetModuleDataLayout(module.raw(), layout));
         llvm!(target::LLVMDisposeTargetData(layout));
+    }
+
+    /// Generates code for a module: an object file or the text of assembly.
+    ///
+    /// # Errors
+    /// Returns LLVM's message.
+    pub(crate) fn emit(
+        &self,
+        module: Module<'_>,
+        kind: LLVMCodeGenFileType,
+    ) -> Result<Vec<u8>, String> {
+        let mut message = null_mut();
+        let mut buffer = null_mut();
+        let failed = llvm!(target_machine::LLVMTargetMachineEmitToMemoryBuffer(
+            self.0,
+            module.raw(),
+            kind,
+            &mut message,
+            &mut buffer
+        )) != 0;
+        if failed {
+            return Err(take_message(message));
+        }
+        Ok(take_buffer(buffer))
     }
 
     /// Runs passes with the machine's costs, named as for `opt -passes=`.
@@ -58,44 +94,39 @@ impl Machine {
     ///
     /// # Safety
     /// No handle of what the passes may remove is used afterwards.
-    pub(crate) unsafe fn run_passes(&self, module: Module, passes: &CStr) -> Result<(), String> {
+    pub(crate) unsafe fn run_passes(
+        &self,
+        module: Module<'_>,
+        passes: &CStr,
+    ) -> Result<(), String> {
         run_passes(module, passes, self.0)
-    }
-
-    /// Generates the module as text of the assembler.
-    ///
-    /// # Errors
-    /// Returns LLVM's message.
-    ///
-    /// # Safety
-    /// No handle of the module's functions and instructions, which the code generator rewrites, is
-    /// used afterwards.
-    pub(crate) unsafe fn assembly(&self, module: Module) -> Result<Vec<u8>, String> {
-        let mut message = null_mut();
-        let mut buffer = null_mut();
-        if llvm!(target_machine::LLVMTargetMachineEmitToMemoryBuffer(
-            self.0,
-            module.raw(),
-            LLVMCodeGenFileType::LLVMAssemblyFile,
-            &mut message,
-            &mut buffer
-        )) != 0
-        {
-            return Err(take_message(message));
-        }
-        Ok(take_buffer(buffer))
     }
 }
 
-impl Drop for Machine {
+impl Drop for TargetMachine {
     fn drop(&mut self) {
         llvm!(target_machine::LLVMDisposeTargetMachine(self.0));
     }
 }
 
+/// Returns the triple of this system.
+pub(crate) fn host_triple() -> String {
+    take_message(llvm!(target_machine::LLVMGetDefaultTargetTriple()))
+}
+
+/// Returns LLVM's name of this processor.
+pub(crate) fn host_processor() -> String {
+    take_message(llvm!(target_machine::LLVMGetHostCPUName()))
+}
+
+/// Returns which features this processor has and lacks (`+NAME,-NAME`).
+pub(crate) fn host_features() -> String {
+    take_message(llvm!(target_machine::LLVMGetHostCPUFeatures()))
+}
+
 /// Runs passes, with a machine's costs if there is one.
 pub(super) fn run_passes(
-    module: Module,
+    module: Module<'_>,
     passes: &CStr,
     machine: LLVMTargetMachineRef,
 ) -> Result<(), String> {

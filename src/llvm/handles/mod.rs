@@ -27,7 +27,7 @@ mod block;
 mod builder;
 mod debug;
 mod instruction;
-mod machine;
+pub(crate) mod machine;
 mod module;
 mod owned;
 mod ty;
@@ -48,7 +48,7 @@ pub(crate) use inkwell::llvm_sys::{
     LLVMRealPredicate as RealPredicate, LLVMTypeKind as TypeKind, LLVMVisibility as Visibility,
 };
 pub(crate) use instruction::{Alloca, Call, Gep, Instruction, LandingPad, Load, Phi, Store};
-pub(crate) use machine::Machine;
+pub(crate) use machine::TargetMachine;
 pub(crate) use module::{Context, DataLayout, Module};
 pub(crate) use owned::OwnedModule;
 pub(crate) use ty::Type;

@@ -4,8 +4,12 @@
 //!
 //! Passes are steps of the lowering: no handle of a function or an instruction outlives one.
 
-use crate::handles::{Machine, Module};
+use crate::handles::machine::Target;
+use crate::handles::{Module, TargetMachine};
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
+use inkwell::llvm_sys::target_machine::{
+    LLVMCodeGenFileType, LLVMCodeGenOptLevel, LLVMCodeModel, LLVMRelocMode,
+};
 use std::ffi::{CStr, CString};
 
 const TRIPLE: &CStr = c"nvptx64-nvidia-cuda";
@@ -19,7 +23,7 @@ simplifycfg<switch-to-lookup>,gvn,jump-threading,correlated-propagation,instcomb
 simplifycfg,dse,loop-simplify,lcssa,loop-mssa(licm),adce,simplifycfg),globaldce";
 
 pub(crate) struct GpuMachine {
-    machine: Machine,
+    machine: TargetMachine,
     processor: String,
 }
 
@@ -29,7 +33,15 @@ impl GpuMachine {
         let text = |text: &str| CString::new(text).map_err(|e| e.to_string());
         let processor = format!("sm_{architecture}");
         let features = text(&format!("+ptx{version}"))?;
-        let machine = Machine::new(TRIPLE, &text(&processor)?, &features)?;
+        let machine = TargetMachine::new(&Target {
+            triple: TRIPLE,
+            processor: &text(&processor)?,
+            features: &features,
+            level: LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
+            relocation: LLVMRelocMode::LLVMRelocDefault,
+            code: LLVMCodeModel::LLVMCodeModelDefault,
+        })?;
+        let machine = machine.ok_or("LLVM has no code generator for this GPU")?;
         Ok(GpuMachine { machine, processor })
     }
 
@@ -41,7 +53,8 @@ impl GpuMachine {
 
     /// Gives a module and its functions this machine's target.
     pub(crate) fn set_target(&self, module: Module) {
-        self.machine.adopt(module);
+        module.set_triple(TRIPLE);
+        self.machine.lay_out(module);
         for function in module.functions() {
             function.remove_text_attribute("target-features");
             function.set_text_attribute("target-cpu", &self.processor);
@@ -56,8 +69,8 @@ impl GpuMachine {
 
     /// Generates PTX for the module.
     pub(super) fn assembly(&self, module: Module) -> Result<Vec<u8>, String> {
-        // SAFETY: no handle of what the code generator rewrites outlives a step.
-        unsafe { self.machine.assembly(module) }
+        let kind = LLVMCodeGenFileType::LLVMAssemblyFile;
+        self.machine.emit(module, kind)
     }
 }
 
