@@ -12,11 +12,9 @@
 //!
 //! Calls that stay are two operations in every tier (`native::rewire`, the interpreter).
 
-use super::raw::llvm;
-use super::reader::{list, name_of};
+use super::handles::{Call, Function, Instruction, Module, Opcode, Value};
 use hashbrown::{HashMap, HashSet};
-use inkwell::llvm_sys::LLVMOpcode::{self, LLVMFAdd, LLVMFNeg, LLVMFSub, LLVMPHI, LLVMSelect};
-use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::prelude::LLVMModuleRef;
 
 /// Fast-math flags that let a pass change an operation's result: reassociation, no signed zeros,
 /// reciprocals, contraction, approximate functions.
@@ -30,68 +28,47 @@ pub(super) const ROUNDING: u32 = inkwell::llvm_sys::LLVMFastMathAllowReassoc
 /// loops carry. Declares an `llvm.fma` for each type of `llvm.fmuladd`, after all other functions
 /// and in their order, whatever has been read: functions are identified by their numbers.
 pub(super) fn contract(module: LLVMModuleRef) {
-    let functions = list(llvm!(core::LLVMGetFirstFunction(module)), |f| {
-        llvm!(core::LLVMGetNextFunction(f))
-    });
-    let fmuladds: Vec<LLVMValueRef> = functions
-        .filter(|&f| name_of(f).starts_with("llvm.fmuladd."))
+    // SAFETY: callers pass a live module.
+    let module = unsafe { Module::from_raw(module) };
+    let fmuladds: Vec<_> = module
+        .functions()
+        .filter(|f| f.name().starts_with("llvm.fmuladd."))
         .collect();
-    let mut calls: HashMap<LLVMValueRef, Vec<(LLVMValueRef, LLVMValueRef)>> = HashMap::new();
+    let mut calls: HashMap<Function, Vec<(Call, Function)>> = HashMap::new();
     for &callee in &fmuladds {
         let once = fused(module, callee);
-        let mut of = llvm!(core::LLVMGetFirstUse(callee));
-        while !of.is_null() {
-            let call = llvm!(core::LLVMGetUser(of));
-            of = llvm!(core::LLVMGetNextUse(of));
-            if !llvm!(core::LLVMIsACallInst(call)).is_null()
-                && llvm!(core::LLVMGetCalledValue(call)) == callee
-            {
-                let block = llvm!(core::LLVMGetInstructionParent(call));
-                let function = llvm!(core::LLVMGetBasicBlockParent(block));
-                calls.entry(function).or_default().push((call, once));
+        for call in callee.users().filter_map(Value::as_call) {
+            if call.callee() == Some(callee) {
+                let calls = calls.entry(call.function()).or_default();
+                calls.push((call, once));
             }
         }
     }
-    let fmuladds: HashSet<LLVMValueRef> = fmuladds.into_iter().collect();
+    let fmuladds: HashSet<Value> = fmuladds.into_iter().map(Value::from).collect();
     for (function, calls) in calls {
         let carried = carried(function, &fmuladds);
         for (call, once) in calls {
-            if !carried.contains(&call) {
-                let last = llvm!(core::LLVMGetNumOperands(call)) as u32 - 1;
-                llvm!(core::LLVMSetOperand(call, last, once));
-                let flags = llvm!(core::LLVMGetFastMathFlags(call)) & !ROUNDING;
-                llvm!(core::LLVMSetFastMathFlags(call, flags));
+            if !carried.contains(&Value::from(call)) {
+                call.set_called(once);
             }
         }
     }
 }
 
 /// Declares `llvm.fma` for the type of an `llvm.fmuladd`.
-fn fused(module: LLVMModuleRef, fmuladd: LLVMValueRef) -> LLVMValueRef {
-    const NAME: &str = "llvm.fma";
-    let id = llvm!(core::LLVMLookupIntrinsicID(
-        NAME.as_ptr().cast(),
-        NAME.len()
-    ));
-    let signature = llvm!(core::LLVMGlobalGetValueType(fmuladd));
-    let mut of = llvm!(core::LLVMGetReturnType(signature));
-    llvm!(core::LLVMGetIntrinsicDeclaration(module, id, &mut of, 1))
+fn fused<'m>(module: Module<'m>, fmuladd: Function<'m>) -> Function<'m> {
+    let of: Vec<_> = fmuladd.signature().result().into_iter().collect();
+    module.intrinsic("llvm.fma", &of)
 }
 
 /// Returns the calls of `fmuladd` in a function whose sum flows back to them: through additions,
 /// subtractions, negations, selects and phis, never through a multiplication.
-fn carried(function: LLVMValueRef, fmuladd: &HashSet<LLVMValueRef>) -> HashSet<LLVMValueRef> {
-    let mut sums = Vec::new();
-    let blocks = list(llvm!(core::LLVMGetFirstBasicBlock(function)), |b| {
-        llvm!(core::LLVMGetNextBasicBlock(b))
-    });
-    for block in blocks {
-        let instructions = list(llvm!(core::LLVMGetFirstInstruction(block)), |i| {
-            llvm!(core::LLVMGetNextInstruction(i))
-        });
-        sums.extend(instructions.filter_map(|i| Some((i, summands(i, fmuladd)?))));
-    }
-    let number: HashMap<LLVMValueRef, usize> =
+fn carried<'m>(function: Function<'m>, fmuladd: &HashSet<Value<'m>>) -> HashSet<Value<'m>> {
+    let sums: Vec<(Value, Vec<Value>)> = function
+        .instructions()
+        .filter_map(|i| Some((i.into(), summands(i, fmuladd)?)))
+        .collect();
+    let number: HashMap<Value, usize> =
         sums.iter().enumerate().map(|(n, &(i, _))| (i, n)).collect();
     let edges: Vec<Vec<usize>> = sums
         .iter()
@@ -106,20 +83,12 @@ fn carried(function: LLVMValueRef, fmuladd: &HashSet<LLVMValueRef>) -> HashSet<L
 }
 
 /// Returns the operands that an instruction adds or passes on; `None` for other instructions.
-fn summands(i: LLVMValueRef, fmuladd: &HashSet<LLVMValueRef>) -> Option<Vec<LLVMValueRef>> {
-    let operand = |n| llvm!(core::LLVMGetOperand(i, n));
-    match llvm!(core::LLVMGetInstructionOpcode(i)) {
-        LLVMFAdd | LLVMFSub => Some(vec![operand(0), operand(1)]),
-        LLVMFNeg => Some(vec![operand(0)]),
-        LLVMSelect => Some(vec![operand(1), operand(2)]),
-        LLVMPHI => {
-            let incoming = 0..llvm!(core::LLVMCountIncoming(i));
-            let value = |n| llvm!(core::LLVMGetIncomingValue(i, n));
-            Some(incoming.map(value).collect())
-        }
-        LLVMOpcode::LLVMCall if fmuladd.contains(&llvm!(core::LLVMGetCalledValue(i))) => {
-            Some(vec![operand(2)])
-        }
+fn summands<'m>(i: Instruction<'m>, fmuladd: &HashSet<Value<'m>>) -> Option<Vec<Value<'m>>> {
+    use Opcode::*;
+    match i.opcode() {
+        LLVMFAdd | LLVMFSub | LLVMFNeg | LLVMPHI => Some(i.operands().collect()),
+        LLVMSelect => Some(i.operands().skip(1).collect()),
+        LLVMCall if fmuladd.contains(&i.as_call()?.called()) => Some(vec![i.operand(2)]),
         _ => None,
     }
 }
