@@ -8,12 +8,12 @@
 //! with an error as the result. Crashes inside LLVM are left to `guard`.
 
 use super::Input;
-use super::raw::{copy_cstr, copy_text, llvm, take_buffer, take_message};
-use super::reader::list;
+use super::handles::{Context, Linkage, Module, OwnedModule, Value};
+use super::raw::{llvm, take_message};
 use hashbrown::HashMap;
+use inkwell::llvm_sys::LLVMDiagnosticSeverity;
 use inkwell::llvm_sys::analysis::LLVMVerifierFailureAction;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMDiagnosticSeverity, LLVMLinkage};
 use ompvm_support::error::Error;
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -93,9 +93,8 @@ pub(super) fn parse_for(inputs: &[Input], arch: &str) -> Result<Parsed, Error> {
     for (index, input) in inputs.iter().enumerate() {
         let module = parsed.parse_one(input, arch)?;
         if inputs.len() > 1
-            && let Some((symbol, first)) = duplicate(module, index, &mut defined)
+            && let Some((symbol, first)) = duplicate(module.module(), index, &mut defined)
         {
-            llvm!(core::LLVMDisposeModule(module));
             let other = &inputs[first].name;
             return Err(input_error(
                 &input.name,
@@ -103,8 +102,12 @@ pub(super) fn parse_for(inputs: &[Input], arch: &str) -> Result<Parsed, Error> {
             ));
         }
         if parsed.module.is_null() {
+            let module = module.release();
             parsed.module = module;
-        } else if llvm!(linker::LLVMLinkModules2(parsed.module, module)) != 0 {
+            continue;
+        }
+        // SAFETY: there are no handles of the modules' functions and variables.
+        if !unsafe { module.link_into(parsed.module()) } {
             let cause = parsed.take_errors();
             return Err(input_error(
                 &input.name,
@@ -146,8 +149,7 @@ pub(super) fn whole(bytes: &[u8]) -> Result<Parsed, String> {
 /// Fails as [`parse`] does.
 pub(super) fn merge(inputs: &[Input]) -> Result<Vec<u8>, Error> {
     let parsed = parse(inputs)?;
-    let buffer = llvm!(bit_writer::LLVMWriteBitcodeToMemoryBuffer(parsed.module));
-    Ok(take_buffer(buffer))
+    Ok(parsed.module().bitcode())
 }
 
 /// Returns true if the bytes are bitcode of one module, which [`open`] accepts as it is.
@@ -227,95 +229,51 @@ impl Parsed {
     }
 
     /// Parses one file: classifies it, parses, checks its target and verifies.
-    fn parse_one(&self, input: &Input, arch: &str) -> Result<LLVMModuleRef, Error> {
-        let fail = |cause: String| Err(input_error(&input.name, cause));
-        let bitcode = match kind(&input.bytes) {
-            Ok(bitcode) => bitcode,
-            Err(cause) => return fail(cause),
-        };
-        if bitcode && has_modules(&input.bytes) {
+    fn parse_one(&self, input: &Input, arch: &str) -> Result<OwnedModule<'_>, Error> {
+        let fail = |cause: String| input_error(&input.name, cause);
+        let bitcode = kind(&input.bytes).map_err(fail)?;
+        let module = if bitcode && has_modules(&input.bytes) {
             let module = super::shim::read_modules(self.context, &input.bytes);
-            let module = module.map_err(|e| input_error(&input.name, parse_cause(true, &e)))?;
-            return self.checked(module, input, arch);
-        }
-        let start = input.bytes.as_ptr().cast();
-        let len = input.bytes.len();
-        // LLVM expects textual IR to end with a zero byte, so it is copied.
-        let buffer = if bitcode {
-            llvm!(core::LLVMCreateMemoryBufferWithMemoryRange(
-                start,
-                len,
-                BUFFER.as_ptr(),
-                0
-            ))
+            // SAFETY: the module is new, and its context lives as long as `self`.
+            module.map(|module| unsafe { OwnedModule::from_raw(module) })
         } else {
-            llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
-                start,
-                len,
-                BUFFER.as_ptr()
-            ))
+            // SAFETY: the context lives as long as `self`.
+            let context = unsafe { Context::from_raw(self.context) };
+            let module = OwnedModule::parse_ir(context, &input.bytes, BUFFER, !bitcode);
+            module.map_err(|message| match message.is_empty() {
+                true => self.take_errors(),
+                false => message,
+            })
         };
-        let mut module: LLVMModuleRef = null_mut();
-        let mut message = null_mut();
-        let failed = llvm!(ir_reader::LLVMParseIRInContext2(
-            self.context,
-            buffer,
-            &mut module,
-            &mut message
-        )) != 0;
-        llvm!(core::LLVMDisposeMemoryBuffer(buffer));
-        let message = take_message(message);
-        if failed || module.is_null() {
-            let cause = if message.is_empty() {
-                self.take_errors()
-            } else {
-                message
-            };
-            return fail(parse_cause(bitcode, &cause));
-        }
-        self.checked(module, input, arch)
-    }
-
-    /// Returns a module that is valid and for that architecture, and disposes of any other.
-    fn checked(
-        &self,
-        module: LLVMModuleRef,
-        input: &Input,
-        arch: &str,
-    ) -> Result<LLVMModuleRef, Error> {
-        let checked = self.check(module, arch);
-        if checked.is_err() {
-            llvm!(core::LLVMDisposeModule(module));
-        }
-        checked.map_err(|cause| input_error(&input.name, cause))?;
+        let module = module.map_err(|cause| fail(parse_cause(bitcode, &cause)))?;
+        check(module.module(), arch).map_err(fail)?;
         // Linking replaces the declarations that this module's calls take their attributes from.
-        super::shim::copy_abi_attributes(module);
+        super::shim::copy_abi_attributes(module.module().raw());
         Ok(module)
     }
+}
 
-    /// Checks that the module is valid and for that architecture.
-    fn check(&self, module: LLVMModuleRef, arch: &str) -> Result<(), String> {
-        if arch == "x86_64" {
-            check_target(module)?;
-        } else {
-            let triple = copy_cstr(llvm!(core::LLVMGetTarget(module)));
-            if triple.split('-').next() != Some(arch) {
-                return Err(format!("compiled for `{triple}`, not for {arch}"));
-            }
+/// Checks that the module is valid and for that architecture.
+fn check(module: Module, arch: &str) -> Result<(), String> {
+    if arch == "x86_64" {
+        check_target(module)?;
+    } else {
+        let triple = module.triple();
+        if triple.split('-').next() != Some(arch) {
+            return Err(format!("compiled for `{triple}`, not for {arch}"));
         }
-        let version = llvm!(debuginfo::LLVMGetModuleDebugMetadataVersion(module));
-        if version != llvm!(debuginfo::LLVMDebugMetadataVersion()) {
-            llvm!(debuginfo::LLVMStripModuleDebugInfo(module));
-        }
-        let Err(cause) = verify(module) else {
-            return Ok(());
-        };
-        // Outdated or damaged debug information alone is no reason to refuse a program.
-        if llvm!(debuginfo::LLVMStripModuleDebugInfo(module)) != 0 && verify(module).is_ok() {
-            return Ok(());
-        }
-        Err(format!("the module is not valid LLVM IR: {cause}"))
     }
+    if module.debug_version() != llvm!(debuginfo::LLVMDebugMetadataVersion()) {
+        module.strip_debug_info();
+    }
+    let Err(cause) = module.verify() else {
+        return Ok(());
+    };
+    // Outdated or damaged debug information alone is no reason to refuse a program.
+    if module.strip_debug_info() && module.verify().is_ok() {
+        return Ok(());
+    }
+    Err(format!("the module is not valid LLVM IR: {cause}"))
 }
 
 /// Prefix of LLVM's messages, which [`parse_cause`] removes.
@@ -400,10 +358,9 @@ fn one_line(text: &str) -> String {
 
 /// Returns the module's functions in the order of their numbers.
 pub(super) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
-    list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
-        llvm!(core::LLVMGetNextFunction(v))
-    })
-    .collect()
+    // SAFETY: callers pass a live module.
+    let module = unsafe { Module::from_raw(module) };
+    module.functions().map(|f| f.raw()).collect()
 }
 
 /// Checks that a module is for the host and that its debug information, if any, has this LLVM's
@@ -412,7 +369,8 @@ pub(super) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
 /// # Errors
 /// Returns a description of the mismatch.
 pub(super) fn is_for_host(module: LLVMModuleRef) -> Result<(), String> {
-    check_target(module)?;
+    // SAFETY: callers pass a live module.
+    check_target(unsafe { Module::from_raw(module) })?;
     let version = llvm!(debuginfo::LLVMGetModuleDebugMetadataVersion(module));
     let units = c"llvm.dbg.cu".as_ptr();
     let units = llvm!(core::LLVMGetNamedMetadataNumOperands(module, units));
@@ -443,8 +401,8 @@ pub(super) fn verify(module: LLVMModuleRef) -> Result<(), String> {
 
 /// Refuses modules for anything but x86-64 Linux with 64-bit pointers. Modules without a target
 /// (written by hand) are accepted.
-fn check_target(module: LLVMModuleRef) -> Result<(), String> {
-    let triple = copy_cstr(llvm!(core::LLVMGetTarget(module)));
+fn check_target(module: Module) -> Result<(), String> {
+    let triple = module.triple();
     let arch = triple.split('-').next().unwrap_or("");
     let linux = matches!(arch, "x86_64" | "amd64" | "x86_64h")
         && triple.contains("linux")
@@ -454,7 +412,7 @@ fn check_target(module: LLVMModuleRef) -> Result<(), String> {
             "compiled for {triple}, but only x86_64 Linux programs can run (compile with `--target=x86_64-linux-gnu`)"
         ));
     }
-    let layout = copy_cstr(llvm!(core::LLVMGetDataLayoutStr(module)));
+    let layout = module.layout_text();
     if layout.is_empty() {
         return Ok(());
     }
@@ -476,40 +434,24 @@ fn check_target(module: LLVMModuleRef) -> Result<(), String> {
 
 /// Returns a symbol that this module and an earlier file both define, with that file's number.
 fn duplicate(
-    module: LLVMModuleRef,
+    module: Module,
     index: usize,
     defined: &mut HashMap<Box<str>, usize>,
 ) -> Option<(Box<str>, usize)> {
-    let mut value = llvm!(core::LLVMGetFirstFunction(module));
-    while !value.is_null() {
-        if let Some(found) = define(value, index, defined) {
-            return Some(found);
-        }
-        value = llvm!(core::LLVMGetNextFunction(value));
-    }
-    value = llvm!(core::LLVMGetFirstGlobal(module));
-    while !value.is_null() {
-        if let Some(found) = define(value, index, defined) {
-            return Some(found);
-        }
-        value = llvm!(core::LLVMGetNextGlobal(value));
-    }
-    None
+    let functions = module.functions().map(Value::from);
+    let mut symbols = functions.chain(module.variables().map(Value::from));
+    symbols.find_map(|symbol| define(symbol, index, defined))
 }
 
 fn define(
-    value: LLVMValueRef,
+    symbol: Value,
     index: usize,
     defined: &mut HashMap<Box<str>, usize>,
 ) -> Option<(Box<str>, usize)> {
-    let strong = llvm!(core::LLVMIsDeclaration(value)) == 0
-        && llvm!(core::LLVMGetLinkage(value)) == LLVMLinkage::LLVMExternalLinkage;
-    if !strong {
+    if symbol.is_declaration() || symbol.linkage() != Linkage::LLVMExternalLinkage {
         return None;
     }
-    let mut len = 0;
-    let name = llvm!(core::LLVMGetValueName2(value, &mut len));
-    let name = copy_text(name, len);
+    let name = symbol.name();
     match defined.get(&name) {
         Some(&first) => Some((name, first)),
         None => {

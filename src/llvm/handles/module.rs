@@ -134,9 +134,9 @@ impl<'m> Module<'m> {
         }
     }
 
-    /// Removes debug information from the module and its functions.
-    pub(crate) fn strip_debug_info(self) {
-        llvm!(debuginfo::LLVMStripModuleDebugInfo(self.raw()));
+    /// Removes debug information from the module and its functions. Returns true if there was any.
+    pub(crate) fn strip_debug_info(self) -> bool {
+        llvm!(debuginfo::LLVMStripModuleDebugInfo(self.raw())) != 0
     }
 
     /// Checks that the module is well-formed.

@@ -1,8 +1,9 @@
 //! Modules with an owner of their own, which are linked into others.
 
 use super::{Context, Module, Owner};
-use crate::raw::llvm;
+use crate::raw::{llvm, take_message};
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
+use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::ptr::null_mut;
 
@@ -25,6 +26,54 @@ impl<'m> OwnedModule<'m> {
         )) != 0;
         llvm!(core::LLVMDisposeMemoryBuffer(buffer));
         (!failed).then_some(OwnedModule(module, PhantomData))
+    }
+
+    /// Reads bitcode or textual IR, which LLVM gets as a buffer of that name.
+    ///
+    /// # Errors
+    /// Returns LLVM's message; empty if it told the context's handler.
+    pub(crate) fn parse_ir(
+        context: Context<'m>,
+        input: &[u8],
+        name: &CStr,
+        textual: bool,
+    ) -> Result<OwnedModule<'m>, String> {
+        let (start, len) = (input.as_ptr().cast(), input.len());
+        // LLVM expects textual IR to end with a zero byte, so it is copied.
+        let buffer = match textual {
+            true => llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                start,
+                len,
+                name.as_ptr()
+            )),
+            false => llvm!(core::LLVMCreateMemoryBufferWithMemoryRange(
+                start,
+                len,
+                name.as_ptr(),
+                0
+            )),
+        };
+        let (mut module, mut message) = (null_mut(), null_mut());
+        let failed = llvm!(ir_reader::LLVMParseIRInContext2(
+            context.raw(),
+            buffer,
+            &mut module,
+            &mut message
+        )) != 0;
+        llvm!(core::LLVMDisposeMemoryBuffer(buffer));
+        let message = take_message(message);
+        match failed || module.is_null() {
+            true => Err(message),
+            false => Ok(OwnedModule(module, PhantomData)),
+        }
+    }
+
+    /// Takes a module over.
+    ///
+    /// # Safety
+    /// The module is live and in a context that lives for `'m`, and nothing else disposes of it.
+    pub(crate) unsafe fn from_raw(module: LLVMModuleRef) -> OwnedModule<'m> {
+        OwnedModule(module, PhantomData)
     }
 
     /// Copies a module.
@@ -63,8 +112,9 @@ impl<'m> OwnedModule<'m> {
         crate::shim::link_needed(module.raw(), self.release())
     }
 
-    /// Leaves the module to LLVM, which disposes of what it links, also if it fails.
-    fn release(self) -> LLVMModuleRef {
+    /// Gives the module away: to LLVM, which disposes of what it links, also if it fails, or to
+    /// another owner.
+    pub(crate) fn release(self) -> LLVMModuleRef {
         let module = self.0;
         std::mem::forget(self);
         module
