@@ -12,7 +12,7 @@
 
 use super::parse::{self, Parsed};
 use super::raw::llvm;
-use super::reader::{Reader, name_of};
+use super::reader::Reader;
 use super::tables::Tables;
 use super::{Input, contract, guard, shim};
 use inkwell::llvm_sys::prelude::*;
@@ -148,8 +148,8 @@ impl Work {
         let mut reader = Reader::new(&parsed, &self.tables);
         let functions = reader.number_all();
         if first {
-            let declared = |(n, f)| (llvm!(core::LLVMIsDeclaration(f)) != 0).then_some(n);
-            own.extend(functions.iter().copied().enumerate().filter_map(declared));
+            let all = functions.iter().enumerate();
+            own.extend(all.filter(|(_, f)| f.is_declaration()).map(|(n, _)| n));
         }
         let part = Part {
             module: first.then(|| reader.symbols(&self.file.name)),
@@ -157,7 +157,7 @@ impl Work {
                 .iter()
                 .map(|&n| (n, reader.function(functions[n])))
                 .collect(),
-            names: functions.iter().map(|&f| name_of(f)).collect(),
+            names: functions.iter().map(|f| f.name()).collect(),
         };
         drop(reader);
         Some((part, parsed))

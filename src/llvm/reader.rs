@@ -6,12 +6,11 @@
 
 use super::attributes::Kinds;
 use super::attributes::rare_features;
+use super::handles::{self, Linkage as Linked, ValueKind, Variable};
 use super::parse::Parsed;
-use super::raw::{copy_cstr, copy_text, llvm};
+use super::raw::{copy_text, llvm};
 use super::tables::Tables;
 use hashbrown::{HashMap, HashSet};
-use inkwell::llvm_sys::LLVMLinkage;
-use inkwell::llvm_sys::LLVMValueKind;
 use inkwell::llvm_sys::prelude::*;
 use ompvm_ir::{
     Alias, AliasId, BlockId, ConstId, FileId, FuncId, Function, Global, GlobalId, GlobalRef, IFunc,
@@ -69,24 +68,24 @@ pub(super) fn name_of(value: LLVMValueRef) -> Box<str> {
     copy_text(name, len)
 }
 
-fn linkage(value: LLVMValueRef) -> Linkage {
-    match llvm!(core::LLVMGetLinkage(value)) {
-        LLVMLinkage::LLVMExternalLinkage
-        | LLVMLinkage::LLVMDLLImportLinkage
-        | LLVMLinkage::LLVMDLLExportLinkage
-        | LLVMLinkage::LLVMGhostLinkage => Linkage::External,
-        LLVMLinkage::LLVMAvailableExternallyLinkage => Linkage::AvailableExternally,
-        LLVMLinkage::LLVMLinkOnceAnyLinkage
-        | LLVMLinkage::LLVMLinkOnceODRLinkage
-        | LLVMLinkage::LLVMLinkOnceODRAutoHideLinkage => Linkage::LinkOnce,
-        LLVMLinkage::LLVMWeakAnyLinkage | LLVMLinkage::LLVMWeakODRLinkage => Linkage::Weak,
-        LLVMLinkage::LLVMAppendingLinkage => Linkage::Appending,
-        LLVMLinkage::LLVMInternalLinkage => Linkage::Internal,
-        LLVMLinkage::LLVMPrivateLinkage
-        | LLVMLinkage::LLVMLinkerPrivateLinkage
-        | LLVMLinkage::LLVMLinkerPrivateWeakLinkage => Linkage::Private,
-        LLVMLinkage::LLVMExternalWeakLinkage => Linkage::ExternWeak,
-        LLVMLinkage::LLVMCommonLinkage => Linkage::Common,
+fn linkage(value: handles::Value) -> Linkage {
+    match value.linkage() {
+        Linked::LLVMExternalLinkage
+        | Linked::LLVMDLLImportLinkage
+        | Linked::LLVMDLLExportLinkage
+        | Linked::LLVMGhostLinkage => Linkage::External,
+        Linked::LLVMAvailableExternallyLinkage => Linkage::AvailableExternally,
+        Linked::LLVMLinkOnceAnyLinkage
+        | Linked::LLVMLinkOnceODRLinkage
+        | Linked::LLVMLinkOnceODRAutoHideLinkage => Linkage::LinkOnce,
+        Linked::LLVMWeakAnyLinkage | Linked::LLVMWeakODRLinkage => Linkage::Weak,
+        Linked::LLVMAppendingLinkage => Linkage::Appending,
+        Linked::LLVMInternalLinkage => Linkage::Internal,
+        Linked::LLVMPrivateLinkage
+        | Linked::LLVMLinkerPrivateLinkage
+        | Linked::LLVMLinkerPrivateWeakLinkage => Linkage::Private,
+        Linked::LLVMExternalWeakLinkage => Linkage::ExternWeak,
+        Linked::LLVMCommonLinkage => Linkage::Common,
     }
 }
 
@@ -96,11 +95,6 @@ pub(super) fn is_bookkeeping(name: &str, section: Option<&str>) -> bool {
         name,
         "llvm.used" | "llvm.compiler.used" | "llvm.global_ctors" | "llvm.global_dtors"
     ) || (name.starts_with("llvm.") && section == Some("llvm.metadata"))
-}
-
-pub(super) fn section_of(value: LLVMValueRef) -> Option<Box<str>> {
-    let section = copy_cstr(llvm!(core::LLVMGetSection(value)));
-    (!section.is_empty()).then_some(section)
 }
 
 impl<'p> Reader<'p> {
@@ -140,162 +134,138 @@ impl<'p> Reader<'p> {
     }
 
     /// Gives every symbol its number, and returns the functions in that order.
-    pub(super) fn number_all(&mut self) -> Vec<LLVMValueRef> {
-        let module = self.parsed.module;
-        let functions: Vec<_> = list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
-            llvm!(core::LLVMGetNextFunction(v))
-        })
-        .collect();
+    pub(super) fn number_all(&mut self) -> Vec<handles::Function<'p>> {
+        let module = self.parsed.module();
+        let functions: Vec<_> = module.functions().collect();
         for (i, &v) in (0..).zip(&functions) {
-            self.number(v, GlobalRef::Func(FuncId::from_u32(i)));
+            self.number(*v, GlobalRef::Func(FuncId::from_u32(i)));
         }
         for (i, v) in (0..).zip(self.globals()) {
-            self.number(v, GlobalRef::Var(GlobalId::from_u32(i)));
+            self.number(*v, GlobalRef::Var(GlobalId::from_u32(i)));
         }
-        for (i, v) in (0..).zip(self.aliases()) {
-            self.number(v, GlobalRef::Alias(AliasId::from_u32(i)));
+        for (i, v) in (0..).zip(module.aliases()) {
+            self.number(*v, GlobalRef::Alias(AliasId::from_u32(i)));
         }
-        for (i, v) in (0..).zip(self.ifuncs()) {
-            self.number(v, GlobalRef::IFunc(IFuncId::from_u32(i)));
+        for (i, v) in (0..).zip(module.ifuncs()) {
+            self.number(*v, GlobalRef::IFunc(IFuncId::from_u32(i)));
         }
         functions
     }
 
-    fn globals(&self) -> Vec<LLVMValueRef> {
-        list(llvm!(core::LLVMGetFirstGlobal(self.parsed.module)), |v| {
-            llvm!(core::LLVMGetNextGlobal(v))
-        })
-        .filter(|&v| !is_bookkeeping(&name_of(v), section_of(v).as_deref()))
-        .collect()
-    }
-
-    fn aliases(&self) -> Vec<LLVMValueRef> {
-        let first = llvm!(core::LLVMGetFirstGlobalAlias(self.parsed.module));
-        list(first, |v| llvm!(core::LLVMGetNextGlobalAlias(v))).collect()
-    }
-
-    fn ifuncs(&self) -> Vec<LLVMValueRef> {
-        let first = llvm!(core::LLVMGetFirstGlobalIFunc(self.parsed.module));
-        list(first, |v| llvm!(core::LLVMGetNextGlobalIFunc(v))).collect()
+    fn globals(&self) -> impl Iterator<Item = Variable<'p>> + use<'p> {
+        let variables = self.parsed.module().variables();
+        variables.filter(|v| !is_bookkeeping(&v.name(), v.section().as_deref()))
     }
 
     /// Copies everything but functions and tables. All symbols must have numbers.
     pub(super) fn symbols(&mut self, name: &str) -> Module {
-        let module = self.parsed.module;
+        let module = self.parsed.module();
         self.out.name = name.to_string();
-        self.out.triple = copy_cstr(llvm!(core::LLVMGetTarget(module))).into();
-        self.out.data_layout = copy_cstr(llvm!(core::LLVMGetDataLayoutStr(module))).into();
-        let mut len = 0;
-        let text = llvm!(core::LLVMGetModuleInlineAsm(module, &mut len));
-        self.out.module_asm = copy_text(text, len).into();
+        self.out.triple = module.triple().into();
+        self.out.data_layout = module.layout_text().into();
+        self.out.module_asm = module.inline_asm().into();
         for v in self.globals() {
             let global = self.global(v);
             self.out.globals.push(global);
         }
-        for v in self.aliases() {
-            let target = self.constant(llvm!(core::LLVMAliasGetAliasee(v)));
+        for v in module.aliases() {
+            let target = self.constant(v.aliasee().raw());
             self.out.aliases.push(Alias {
-                name: name_of(v),
+                name: v.name(),
                 target,
-                linkage: linkage(v),
+                linkage: linkage(*v),
             });
         }
-        for v in self.ifuncs() {
-            let resolver = self.constant(llvm!(core::LLVMGetGlobalIFuncResolver(v)));
-            let ty = self.type_id(llvm!(core::LLVMGlobalGetValueType(v)));
+        for v in module.ifuncs() {
+            let resolver = self.constant(v.resolver().raw());
+            let ty = self.type_id(v.signature().raw());
             self.out.ifuncs.push(IFunc {
-                name: name_of(v),
+                name: v.name(),
                 resolver,
                 ty,
-                linkage: linkage(v),
+                linkage: linkage(*v),
             });
         }
-        self.out.ctors = self.xtors(c"llvm.global_ctors");
-        self.out.dtors = self.xtors(c"llvm.global_dtors");
+        self.out.ctors = self.xtors("llvm.global_ctors");
+        self.out.dtors = self.xtors("llvm.global_dtors");
         // Tables of destructors are walked backwards.
         self.out.dtors.reverse();
         std::mem::take(&mut self.out)
     }
 
-    fn number(&mut self, value: LLVMValueRef, symbol: GlobalRef) {
-        self.symbols.insert(value, symbol);
-        let name = name_of(value);
+    fn number(&mut self, value: handles::Value<'p>, symbol: GlobalRef) {
+        self.symbols.insert(value.raw(), symbol);
+        let name = value.name();
         if !name.is_empty() {
             self.out.symbols.insert(name, symbol);
         }
     }
 
-    fn global(&mut self, value: LLVMValueRef) -> Global {
-        let init = llvm!(core::LLVMGetInitializer(value));
+    fn global(&mut self, variable: Variable<'p>) -> Global {
         Global {
-            name: name_of(value),
-            ty: self.type_id(llvm!(core::LLVMGlobalGetValueType(value))),
-            init: (!init.is_null()).then(|| self.constant(init)),
-            align: llvm!(core::LLVMGetAlignment(value)),
-            linkage: linkage(value),
-            constant: llvm!(core::LLVMIsGlobalConstant(value)) != 0,
-            thread_local: llvm!(core::LLVMIsThreadLocal(value)) != 0,
-            section: section_of(value),
-            loc: self.global_location(value),
+            name: variable.name(),
+            ty: self.type_id(variable.contents().raw()),
+            init: variable.initializer().map(|v| self.constant(v.raw())),
+            align: variable.alignment(),
+            linkage: linkage(*variable),
+            constant: variable.is_read_only(),
+            thread_local: variable.is_thread_local(),
+            section: variable.section(),
+            loc: self.global_location(variable.raw()),
         }
     }
 
     /// Copies a function, and its body if it has one.
-    pub(super) fn function(&mut self, value: LLVMValueRef) -> Function {
-        let (params, ret_attrs) = self.signature_attrs(value);
-        let has_personality = llvm!(core::LLVMHasPersonalityFn(value)) != 0;
-        let subprogram = llvm!(debuginfo::LLVMGetSubprogram(value));
-        let name = name_of(value);
+    pub(super) fn function(&mut self, function: handles::Function<'p>) -> Function {
+        let raw = function.raw();
+        let (params, ret_attrs) = self.signature_attrs(raw);
+        let subprogram = llvm!(debuginfo::LLVMGetSubprogram(raw));
+        let name = function.name();
         let scope = (!subprogram.is_null()).then(|| {
             let scope = self.subprogram(subprogram);
             self.tables.lock().name(scope, &name);
             scope
         });
-        let declared = llvm!(core::LLVMIsDeclaration(value)) != 0;
         Function {
             name,
-            ty: self.type_id(llvm!(core::LLVMGlobalGetValueType(value))),
+            ty: self.type_id(function.signature().raw()),
             params,
             ret_attrs,
-            attrs: self.function_attrs(value),
-            features: rare_features(value),
-            calling_convention: llvm!(core::LLVMGetFunctionCallConv(value)),
-            linkage: linkage(value),
-            personality: has_personality
-                .then(|| self.constant(llvm!(core::LLVMGetPersonalityFn(value)))),
+            attrs: self.function_attrs(raw),
+            features: rare_features(raw),
+            calling_convention: function.convention(),
+            linkage: linkage(*function),
+            personality: function.personality().map(|p| self.constant(p.raw())),
             scope,
-            body: (!declared).then(|| self.body(value).into()),
+            body: (!function.is_declaration()).then(|| self.body(raw).into()),
         }
     }
 
     /// Returns the entries of a constructor table by ascending priority number, without entries
     /// that have no function.
-    fn xtors(&mut self, name: &std::ffi::CStr) -> Vec<Xtor> {
-        let module = self.parsed.module;
-        let table = llvm!(core::LLVMGetNamedGlobal(module, name.as_ptr()));
-        if table.is_null() {
+    fn xtors(&mut self, name: &str) -> Vec<Xtor> {
+        let table = self.parsed.module().variable(name);
+        let Some(table) = table.and_then(|v| v.initializer()) else {
             return Vec::new();
-        }
-        let init = llvm!(core::LLVMGetInitializer(table));
-        if init.is_null()
-            || llvm!(core::LLVMGetValueKind(init)) != LLVMValueKind::LLVMConstantArrayValueKind
-        {
+        };
+        if table.kind() != ValueKind::LLVMConstantArrayValueKind {
             return Vec::new();
         }
         let mut entries = Vec::new();
-        for index in 0..llvm!(core::LLVMGetNumOperands(init)) as u32 {
-            let entry = llvm!(core::LLVMGetOperand(init, index));
-            if llvm!(core::LLVMGetValueKind(entry)) != LLVMValueKind::LLVMConstantStructValueKind {
+        for entry in table.operands() {
+            if entry.kind() != ValueKind::LLVMConstantStructValueKind {
                 continue;
             }
-            let priority = llvm!(core::LLVMGetOperand(entry, 0));
-            let func = llvm!(core::LLVMGetOperand(entry, 1));
-            if llvm!(core::LLVMIsNull(func)) != 0 {
+            let mut fields = entry.operands();
+            let (Some(priority), Some(function)) = (fields.next(), fields.next()) else {
+                continue;
+            };
+            if function.is_zero() {
                 continue;
             }
             entries.push(Xtor {
-                priority: llvm!(core::LLVMConstIntGetZExtValue(priority)) as u32,
-                func: self.constant(func),
+                priority: priority.unsigned().unwrap_or(0) as u32,
+                func: self.constant(function.raw()),
             });
         }
         entries.sort_by_key(|e| e.priority);

@@ -56,6 +56,12 @@ impl<'m> Alias<'m> {
 }
 
 impl<'m> IFunc<'m> {
+    /// Returns what chooses the function.
+    pub(crate) fn resolver(self) -> Value<'m> {
+        // SAFETY: ifuncs have a resolver.
+        unsafe { Value::from_raw(llvm!(core::LLVMGetGlobalIFuncResolver(self.raw()))) }
+    }
+
     /// Returns the type of the function.
     pub(crate) fn signature(self) -> Type<'m> {
         // SAFETY: ifuncs have a value type.

@@ -45,7 +45,8 @@ pub(crate) use debug::{DebugLocation, Scope};
 pub(crate) use inkwell::llvm_sys::{
     LLVMAtomicOrdering as Ordering, LLVMAtomicRMWBinOp as AtomicOperation,
     LLVMIntPredicate as IntPredicate, LLVMLinkage as Linkage, LLVMOpcode as Opcode,
-    LLVMRealPredicate as RealPredicate, LLVMTypeKind as TypeKind, LLVMVisibility as Visibility,
+    LLVMRealPredicate as RealPredicate, LLVMTypeKind as TypeKind, LLVMValueKind as ValueKind,
+    LLVMVisibility as Visibility,
 };
 pub(crate) use instruction::{Alloca, Call, Gep, Instruction, LandingPad, Load, Phi, Store};
 pub(crate) use machine::TargetMachine;

@@ -134,6 +134,13 @@ impl<'m> Module<'m> {
         }
     }
 
+    /// Returns the assembly that belongs to no function.
+    pub(crate) fn inline_asm(self) -> Box<str> {
+        let mut len = 0;
+        let text = llvm!(core::LLVMGetModuleInlineAsm(self.raw(), &mut len));
+        crate::raw::copy_text(text, len)
+    }
+
     /// Removes debug information from the module and its functions. Returns true if there was any.
     pub(crate) fn strip_debug_info(self) -> bool {
         llvm!(debuginfo::LLVMStripModuleDebugInfo(self.raw())) != 0

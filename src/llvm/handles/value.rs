@@ -2,7 +2,7 @@
 
 use super::{
     Alloca, Block, Call, Gep, Instruction, LandingPad, Linkage, Load, Module, Opcode, Phi, Store,
-    Type, Visibility, handle, list, narrower,
+    Type, ValueKind, Visibility, handle, list, narrower,
 };
 use crate::raw::{copy_cstr, copy_text, llvm, take_message};
 use std::ffi::{CStr, CString};
@@ -339,6 +339,11 @@ impl<'m> Value<'m> {
             }
             _ => Box::default(),
         }
+    }
+
+    /// Returns which kind of value it is.
+    pub(crate) fn kind(self) -> ValueKind {
+        llvm!(core::LLVMGetValueKind(self.raw()))
     }
 
     /// Returns the value as an instruction that converts it from one type to another, if it is one.
