@@ -153,8 +153,8 @@ fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Er
             Ok(parsed) => parsed,
             Err(error) => return Some((Err(error), Box::new(|| ()) as guard::Deferred)),
         };
-        shim::expand_thread_locals(parsed.module);
-        shim::lower_checked_loads(parsed.module);
+        shim::expand_thread_locals(parsed.module());
+        shim::lower_checked_loads(parsed.module());
         if contract {
             contract::contract(parsed.module);
         }

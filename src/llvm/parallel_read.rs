@@ -140,8 +140,8 @@ impl Work {
         if parse::functions(module) != functions || parse::verify(module).is_err() {
             return None;
         }
-        shim::expand_thread_locals(module);
-        shim::lower_checked_loads(module);
+        shim::expand_thread_locals(parsed.module());
+        shim::lower_checked_loads(parsed.module());
         if self.contract {
             contract::contract(module);
         }

@@ -38,33 +38,27 @@ type Pass = fn(&mut Run) -> Result<(), String>;
 /// The passes by name.
 const PASSES: &[(&str, Pass)] = &[
     ("check_initialized", check_initialized),
-    ("cluster_stores", |run| {
-        run.on(|m| shim::cluster_stores(m.raw()))
-    }),
+    ("cluster_stores", |run| run.on(shim::cluster_stores)),
     ("contract", |run| run.on(|m| contract::contract(m.raw()))),
     ("disable_unrolling", |run| {
         run.on(|m| shim::disable_unrolling(m.raw()))
     }),
     ("expand_thread_locals", |run| {
-        run.on(|m| shim::expand_thread_locals(m.raw()))
+        run.on(shim::expand_thread_locals)
     }),
-    ("hoist_indices", |run| {
-        run.on(|m| shim::hoist_indices(m.raw()))
-    }),
-    ("keep_in_memory", |run| {
-        run.on(|m| shim::keep_in_memory(m.raw()))
-    }),
+    ("hoist_indices", |run| run.on(shim::hoist_indices)),
+    ("keep_in_memory", |run| run.on(shim::keep_in_memory)),
     ("kernelize", kernelized),
     ("llvm", llvm_passes),
     ("lower_checked_loads", |run| {
-        run.on(|m| shim::lower_checked_loads(m.raw()))
+        run.on(shim::lower_checked_loads)
     }),
     ("mark_unroll", |run| {
         let machine = run.host()?;
-        run.on(|m| shim::mark_unroll(m.raw(), machine.handle()))
+        run.on(|m| shim::mark_unroll(m, machine.handle()))
     }),
     ("materialize_thread_locals", |run| {
-        run.on(|m| shim::materialize_thread_locals(m.raw()))
+        run.on(shim::materialize_thread_locals)
     }),
     ("max_trips", max_trips),
     ("none", |_| Ok(())),
@@ -90,23 +84,17 @@ const PASSES: &[(&str, Pass)] = &[
     ("optimize", optimize),
     ("osr_entry", osr_entry),
     ("ptx", ptx),
-    ("release_arrays", |run| {
-        run.on(|m| shim::release_arrays(m.raw()))
-    }),
+    ("release_arrays", |run| run.on(shim::release_arrays)),
     ("repack_vectors", |run| {
         let machine = run.host()?;
-        run.on(|m| shim::repack_vectors(m.raw(), machine.handle()))
+        run.on(|m| shim::repack_vectors(m, machine.handle()))
     }),
     ("resolve_aliases", |run| {
         run.on(|m| shim::resolve_aliases(m.raw()))
     }),
     ("rewire", rewire),
-    ("split_vectors", |run| {
-        run.on(|m| shim::split_vectors(m.raw()))
-    }),
-    ("version_aliases", |run| {
-        run.on(|m| shim::version_aliases(m.raw()))
-    }),
+    ("split_vectors", |run| run.on(shim::split_vectors)),
+    ("version_aliases", |run| run.on(shim::version_aliases)),
 ];
 
 /// Returns the names of all passes.
@@ -202,7 +190,7 @@ impl<'a> Run<'a> {
     fn host(&mut self) -> Result<HostMachine, String> {
         let name = self.option("cpu").unwrap_or_else(|| PROCESSOR.to_owned());
         let name = CString::new(name).map_err(|e| e.to_string())?;
-        HostMachine::for_processor(self.parsed.module, &name)
+        HostMachine::for_processor(self.parsed.module(), &name)
     }
 
     fn level(&mut self) -> Result<Level, String> {
@@ -228,7 +216,7 @@ fn llvm_passes(run: &mut Run) -> Result<(), String> {
     let machine = run.host()?;
     let passes = CString::new(run.options.join(" ")).map_err(|e| e.to_string())?;
     run.options.clear();
-    machine.run_passes(run.parsed.module, &passes)
+    machine.run_passes(run.parsed.module(), &passes)
 }
 
 /// Reports for each variable on the stack if it is written before it is read.
@@ -346,7 +334,7 @@ fn optimize(run: &mut Run) -> Result<(), String> {
         several: true,
         wide: run.option("wide").is_some_and(|v| v == "true"),
     };
-    pipeline::optimize(run.parsed.module, &machine, level, unit).map_err(|error| match error {
+    pipeline::optimize(run.parsed.module(), &machine, level, unit).map_err(|error| match error {
         CompileError::Whole(why) | CompileError::Part { why, .. } => why,
     })
 }

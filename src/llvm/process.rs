@@ -6,7 +6,8 @@
 
 use super::contain::{Contained, CoroutineStack};
 use super::guard::{Shared, SignalHandlers, SignalStack};
-use super::native::pipeline::{Generator, Host};
+use super::handles::TargetMachine;
+use super::native::pipeline::Host;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::null;
 use std::rc::Rc;
@@ -78,7 +79,7 @@ pub(crate) struct ThreadOwned {
     pub(crate) signal_stack: OnceCell<SignalStack>,
     /// The code generators, for position-dependent and position-independent code. Creating one and
     /// its tables takes longer than compiling a small unit.
-    pub(crate) generators: RefCell<[Option<Rc<Generator>>; 2]>,
+    pub(crate) generators: RefCell<[Option<Rc<TargetMachine>>; 2]>,
 }
 
 thread_local! {

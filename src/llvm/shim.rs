@@ -4,7 +4,7 @@
 //! Every function here expects live handles of one context, under the contract of
 //! [`llvm`](super::raw::llvm), and makes no policy: each does what its name says.
 
-use super::handles::Function;
+use super::handles::{Function, Module, TargetMachine};
 use super::raw::{take_buffer, take_message};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
@@ -167,22 +167,22 @@ pub(super) fn read_modules(context: LLVMContextRef, bytes: &[u8]) -> Result<LLVM
 }
 
 /// Replaces `llvm.type.checked.load` in the functions read so far.
-pub(super) fn lower_checked_loads(module: LLVMModuleRef) {
+pub(super) fn lower_checked_loads(module: Module<'_>) {
     // SAFETY: the module is live.
-    unsafe { ompvm_lower_checked_loads(module) };
+    unsafe { ompvm_lower_checked_loads(module.raw()) };
 }
 
 /// Returns true if a module has more debug information than line tables.
-pub(super) fn has_types(module: LLVMModuleRef) -> bool {
+pub(super) fn has_types(module: Module<'_>) -> bool {
     // SAFETY: the module is live.
-    unsafe { ompvm_has_types(module) != 0 }
+    unsafe { ompvm_has_types(module.raw()) != 0 }
 }
 
 /// Strips a module's debug information down to line tables and returns its bitcode; `None` if the
 /// module has no more than line tables.
-pub(super) fn write_with_line_tables(module: LLVMModuleRef) -> Option<Box<[u8]>> {
+pub(super) fn write_with_line_tables(module: Module<'_>) -> Option<Box<[u8]>> {
     // SAFETY: the module is live.
-    let buffer = unsafe { ompvm_write_with_line_tables(module) };
+    let buffer = unsafe { ompvm_write_with_line_tables(module.raw()) };
     (!buffer.is_null()).then(|| take_buffer(buffer).into_boxed_slice())
 }
 
@@ -223,18 +223,14 @@ pub(super) fn read_function(function: LLVMValueRef) -> Result<(), String> {
 }
 
 /// Reads the named functions of an opened module; the others become declarations.
-pub(super) fn read_selected(
-    module: LLVMModuleRef,
-    names: &[&str],
-    debug: bool,
-) -> Result<(), String> {
+pub(super) fn read_selected(module: Module<'_>, names: &[&str], debug: bool) -> Result<(), String> {
     let starts: Vec<*const c_char> = names.iter().map(|n| n.as_ptr().cast()).collect();
     let lengths: Vec<usize> = names.iter().map(|n| n.len()).collect();
     let mut error = null_mut();
     // SAFETY: the module is live; both lists have `names.len()` elements.
     let failed = unsafe {
         ompvm_read_selected(
-            module,
+            module.raw(),
             starts.as_ptr(),
             lengths.as_ptr(),
             names.len(),
@@ -301,9 +297,9 @@ pub(super) fn link_needed(module: LLVMModuleRef, library: LLVMModuleRef) -> bool
 
 /// Versions loops under the assumption that their arrays do not overlap, see `version_aliases.cpp`.
 /// Returns true if there was such a loop.
-pub(super) fn version_aliases(module: LLVMModuleRef) -> bool {
+pub(super) fn version_aliases(module: Module<'_>) -> bool {
     // SAFETY: the module is live, and nobody holds an analysis of it.
-    unsafe { ompvm_version_aliases(module) != 0 }
+    unsafe { ompvm_version_aliases(module.raw()) != 0 }
 }
 
 /// Removes a module's flags, the compiler's settings for passes and linker.
@@ -374,16 +370,16 @@ pub(super) fn replace_function<'m>(function: Function<'m>, instead: Function<'m>
 
 /// Expands constant expressions over addresses of thread-local variables into instructions, in the
 /// functions read so far; see `thread_locals.cpp`.
-pub(super) fn expand_thread_locals(module: LLVMModuleRef) {
+pub(super) fn expand_thread_locals(module: Module<'_>) {
     // SAFETY: the module is live, and nobody holds an instruction of it.
-    unsafe { ompvm_expand_thread_locals(module) }
+    unsafe { ompvm_expand_thread_locals(module.raw()) }
 }
 
 /// Makes every instruction that uses a thread-local variable fetch its address first; see
 /// `thread_locals.cpp`.
-pub(super) fn materialize_thread_locals(module: LLVMModuleRef) {
+pub(super) fn materialize_thread_locals(module: Module<'_>) {
     // SAFETY: the module is live, and nobody holds an instruction of it.
-    unsafe { ompvm_materialize_thread_locals(module) }
+    unsafe { ompvm_materialize_thread_locals(module.raw()) }
 }
 
 /// Copies ABI attributes of parameters from a callee's declaration to its direct calls.
@@ -460,15 +456,15 @@ pub(super) fn drop_parameter_attributes(function: LLVMValueRef, index: u32) {
 }
 
 /// Hoists the index loads of loops over gathered values; see `hoist_indices.cpp`.
-pub(super) fn hoist_indices(module: LLVMModuleRef) {
+pub(super) fn hoist_indices(module: Module<'_>) {
     // SAFETY: the module is live.
-    unsafe { ompvm_hoist_indices(module) }
+    unsafe { ompvm_hoist_indices(module.raw()) }
 }
 
 /// Splits vectors that span two registers; see `split_vectors.cpp`.
-pub(super) fn split_vectors(module: LLVMModuleRef) {
+pub(super) fn split_vectors(module: Module<'_>) {
     // SAFETY: the module is live.
-    unsafe { ompvm_split_vectors(module) }
+    unsafe { ompvm_split_vectors(module.raw()) }
 }
 
 /// Result of [`mark_unroll`].
@@ -481,9 +477,9 @@ pub(super) struct Unroll {
 }
 
 /// Marks loops to be unrolled; see `mark_unroll.cpp`.
-pub(super) fn mark_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> Unroll {
+pub(super) fn mark_unroll(module: Module<'_>, machine: &TargetMachine) -> Unroll {
     // SAFETY: module and machine are live.
-    let found = unsafe { ompvm_mark_unroll(module, machine) };
+    let found = unsafe { ompvm_mark_unroll(module.raw(), machine.raw()) };
     Unroll {
         nests: found & 1 != 0,
         vectors: found & 2 != 0,
@@ -492,34 +488,34 @@ pub(super) fn mark_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) 
 
 /// Keeps arrays in memory whose elements a loop would carry in more registers than there are; see
 /// `keep_in_memory.cpp`. Returns true if there was one; then [`release_arrays`] must follow.
-pub(super) fn keep_in_memory(module: LLVMModuleRef) -> bool {
+pub(super) fn keep_in_memory(module: Module<'_>) -> bool {
     // SAFETY: the module is live, and nobody holds an analysis of it.
-    unsafe { ompvm_keep_in_memory(module) != 0 }
+    unsafe { ompvm_keep_in_memory(module.raw()) != 0 }
 }
 
 /// Erases the markers that [`keep_in_memory`] added.
-pub(super) fn release_arrays(module: LLVMModuleRef) {
+pub(super) fn release_arrays(module: Module<'_>) {
     // SAFETY: the module is live, and nobody holds an analysis of it.
-    unsafe { ompvm_release_arrays(module) }
+    unsafe { ompvm_release_arrays(module.raw()) }
 }
 
 /// Clusters stores to one cache line; see `cluster_stores.cpp`.
-pub(super) fn cluster_stores(module: LLVMModuleRef) {
+pub(super) fn cluster_stores(module: Module<'_>) {
     // SAFETY: the module is live, and nobody holds an analysis of it.
-    unsafe { ompvm_cluster_stores(module) }
+    unsafe { ompvm_cluster_stores(module.raw()) }
 }
 
 /// Packs pairs of vectors into wider ones where the machine has registers for them; see
 /// `repack_vectors.cpp`.
-pub(super) fn repack_vectors(module: LLVMModuleRef, machine: LLVMTargetMachineRef) {
+pub(super) fn repack_vectors(module: Module<'_>, machine: &TargetMachine) {
     // SAFETY: module and machine are live, and nobody holds an analysis of the module.
-    unsafe { ompvm_repack_vectors(module, machine) }
+    unsafe { ompvm_repack_vectors(module.raw(), machine.raw()) }
 }
 
 /// Sizes of a module's functions before passes run, to bound their growth; see `run_passes.cpp`.
-pub(super) struct GrowthGuard {
+pub(super) struct GrowthGuard<'m> {
     handle: *mut c_void,
-    module: LLVMModuleRef,
+    module: Module<'m>,
 }
 
 /// Reason of [`GrowthGuard::check`] for giving up on the passes.
@@ -531,19 +527,20 @@ pub(super) struct GrowthExceeded {
     pub what: String,
 }
 
-impl GrowthGuard {
+impl<'m> GrowthGuard<'m> {
     /// Records the current sizes of a module's functions.
-    pub(super) fn record(module: LLVMModuleRef) -> GrowthGuard {
+    pub(super) fn record(module: Module<'m>) -> GrowthGuard<'m> {
         // SAFETY: the module is live.
-        let handle = unsafe { ompvm_record_sizes(module) };
+        let handle = unsafe { ompvm_record_sizes(module.raw()) };
         GrowthGuard { handle, module }
     }
 
     /// Fails if a function has grown out of proportion.
     pub(super) fn check(&self) -> Result<(), GrowthExceeded> {
         let mut culprit = null_mut();
+        let module = self.module.raw();
         // SAFETY: handle and module are live.
-        let what = unsafe { ompvm_exceeded_growth(self.handle, self.module, &raw mut culprit) };
+        let what = unsafe { ompvm_exceeded_growth(self.handle, module, &raw mut culprit) };
         if what.is_null() {
             return Ok(());
         }
@@ -554,7 +551,7 @@ impl GrowthGuard {
     }
 }
 
-impl Drop for GrowthGuard {
+impl Drop for GrowthGuard<'_> {
     fn drop(&mut self) {
         // SAFETY: `record` made the handle, and nothing uses it after this.
         unsafe { ompvm_dispose_sizes(self.handle) };
@@ -566,16 +563,23 @@ impl Drop for GrowthGuard {
 /// # Errors
 /// Returns LLVM's message for an unknown pass.
 pub(super) fn run_passes(
-    module: LLVMModuleRef,
+    module: Module<'_>,
     passes: &CStr,
-    machine: LLVMTargetMachineRef,
-    growth: Option<&GrowthGuard>,
+    machine: &TargetMachine,
+    growth: Option<&GrowthGuard<'_>>,
 ) -> Result<(), String> {
     let growth = growth.map_or(null_mut(), |g| g.handle);
     let mut error = null_mut();
     // SAFETY: module, machine and growth are live, and nobody holds an analysis of the module.
-    let failed =
-        unsafe { ompvm_run_passes(module, passes.as_ptr(), machine, growth, &raw mut error) } != 0;
+    let failed = unsafe {
+        ompvm_run_passes(
+            module.raw(),
+            passes.as_ptr(),
+            machine.raw(),
+            growth,
+            &raw mut error,
+        )
+    } != 0;
     if failed {
         return Err(take_message(error));
     }

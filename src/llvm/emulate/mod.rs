@@ -143,9 +143,11 @@ fn work(inputs: &[Input], environment: &dyn DeviceEnvironment) -> Result<Emulate
         kernels.push(CONSTRUCTORS.into());
     }
     let refused = refuse(module, &mut kernels, &shared, environment)?;
-    let machine = HostMachine::for_module(module, true).map_err(damaged)?;
+    let machine = HostMachine::for_module(parsed.module(), true).map_err(damaged)?;
     keep_kernels(module, &kernels);
-    machine.run_passes(module, PASSES).map_err(damaged)?;
+    machine
+        .run_passes(parsed.module(), PASSES)
+        .map_err(damaged)?;
     forget_unreached(module, &shared, environment);
     let mut locations = Vec::new();
     checks::insert(module, &mut locations)?;

@@ -51,9 +51,42 @@ impl TargetMachine {
         Ok((!raw.is_null()).then_some(TargetMachine(raw)))
     }
 
+    /// Creates a code generator for code in the low two gigabytes, or in any two if it is
+    /// independent of its position.
+    ///
+    /// # Errors
+    /// Returns one sentence if LLVM has none for the target.
+    pub(crate) fn small(
+        triple: &CStr,
+        processor: &CStr,
+        features: &CStr,
+        position_independent: bool,
+    ) -> Result<TargetMachine, String> {
+        let machine = TargetMachine::new(&Target {
+            triple,
+            processor,
+            features,
+            level: LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+            relocation: match position_independent {
+                true => LLVMRelocMode::LLVMRelocPIC,
+                false => LLVMRelocMode::LLVMRelocStatic,
+            },
+            code: LLVMCodeModel::LLVMCodeModelSmall,
+        })?;
+        machine.ok_or_else(|| "LLVM has no code generator for this processor".into())
+    }
+
     /// Returns the pointer, for the C interface.
     pub(crate) fn raw(&self) -> LLVMTargetMachineRef {
         self.0
+    }
+
+    /// Gives a module the machine's triple and layout of data.
+    pub(crate) fn adopt(&self, module: Module<'_>) {
+        let triple = llvm!(target_machine::LLVMGetTargetMachineTriple(self.0));
+        llvm!(core::LLVMSetTarget(module.raw(), triple));
+        llvm!(core::LLVMDisposeMessage(triple));
+        self.lay_out(module);
     }
 
     /// Gives a module the code generator's layout of data.
@@ -63,15 +96,31 @@ impl TargetMachine {
         llvm!(target::LLVMDisposeTargetData(layout));
     }
 
-    /// Generates code for a module: an object file or the text of assembly.
+    /// Generates the module as text of the assembler.
     ///
     /// # Errors
     /// Returns LLVM's message.
-    pub(crate) fn emit(
-        &self,
-        module: Module<'_>,
-        kind: LLVMCodeGenFileType,
-    ) -> Result<Vec<u8>, String> {
+    ///
+    /// # Safety
+    /// No handle of the module's functions and instructions, which the code generator rewrites, is
+    /// used afterwards.
+    pub(crate) unsafe fn assembly(&self, module: Module<'_>) -> Result<Vec<u8>, String> {
+        self.emit(module, LLVMCodeGenFileType::LLVMAssemblyFile)
+    }
+
+    /// Generates the module as an object file.
+    ///
+    /// # Errors
+    /// Returns LLVM's message.
+    ///
+    /// # Safety
+    /// No handle of the module's functions and instructions, which the code generator rewrites, is
+    /// used afterwards.
+    pub(crate) unsafe fn object(&self, module: Module<'_>) -> Result<Vec<u8>, String> {
+        self.emit(module, LLVMCodeGenFileType::LLVMObjectFile)
+    }
+
+    fn emit(&self, module: Module<'_>, kind: LLVMCodeGenFileType) -> Result<Vec<u8>, String> {
         let mut message = null_mut();
         let mut buffer = null_mut();
         let failed = llvm!(target_machine::LLVMTargetMachineEmitToMemoryBuffer(

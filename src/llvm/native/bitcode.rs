@@ -127,7 +127,7 @@ pub(crate) fn write_line_tables(parsed: Parsed, to: &LineTables) {
     // files.
     let parsed = ManuallyDrop::new(parsed);
     if let Ok(written) =
-        contain::run_beside_start(MERGE, || shim::write_with_line_tables(parsed.module))
+        contain::run_beside_start(MERGE, || shim::write_with_line_tables(parsed.module()))
     {
         if let Some(bytes) = written {
             let _ = to.set(bytes);

@@ -4,8 +4,7 @@
 //! than a tenth of its time. Reading the tables back is left to `jit::lines`.
 
 use super::pipeline::HostMachine;
-use crate::raw::llvm;
-use inkwell::llvm_sys::prelude::*;
+use crate::handles::Module;
 
 /// Debug information of compiled code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -22,15 +21,11 @@ impl DebugLevel {
     ///
     /// # Errors
     /// Returns LLVM's message.
-    pub(super) fn apply(self, module: LLVMModuleRef, machine: &HostMachine) -> Result<(), String> {
+    pub(super) fn apply(self, module: Module<'_>, machine: &HostMachine) -> Result<(), String> {
         match self {
             DebugLevel::Full => Ok(()),
             // Modules without debug information are left as they are.
-            DebugLevel::Lines
-                if llvm!(debuginfo::LLVMGetModuleDebugMetadataVersion(module)) == 0 =>
-            {
-                Ok(())
-            }
+            DebugLevel::Lines if module.debug_version() == 0 => Ok(()),
             DebugLevel::Lines => machine.run_passes(module, c"strip-nonlinetable-debuginfo"),
         }
     }

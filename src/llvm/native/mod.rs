@@ -20,6 +20,7 @@ pub mod snippet;
 pub mod symbol;
 mod target_attributes;
 
+use super::handles::Module;
 use super::parse;
 pub use super::shim::{LocationKind, ValueLocation};
 pub use bisect::CANNOT_COMPILE;
@@ -209,8 +210,9 @@ impl<'r> Session<'r> {
         let debug = self.request.debug;
         let (bytes, lean) = self.bitcode.for_unit(debug).map_err(CompileError::Whole)?;
         let parsed = parse::open(bytes, debug == DebugLevel::Full).map_err(CompileError::Whole)?;
-        let (extra, failed) = self.read(&parsed, unit).map_err(CompileError::Whole)?;
-        let typed = !lean && super::shim::has_types(parsed.module);
+        let module = parsed.module();
+        let (extra, failed) = self.read(module, unit).map_err(CompileError::Whole)?;
+        let typed = !lean && super::shim::has_types(module);
         let ms = lap(0);
         tracing::debug!(
             target: log::LLVM,
@@ -221,7 +223,7 @@ impl<'r> Session<'r> {
             %ms,
             "read a unit"
         );
-        let rewired = rewire::rewire(parsed.module(), self.request, effort, &extra);
+        let rewired = rewire::rewire(module, self.request, effort, &extra);
         let mut rewired = rewired.map_err(CompileError::Whole)?;
         rewired.skipped.extend(failed);
         let ms = lap(1);
@@ -233,10 +235,9 @@ impl<'r> Session<'r> {
             "rewired its symbols"
         );
         let bytes = {
-            let machine =
-                pipeline::HostMachine::for_module(parsed.module, rewired.position_independent)?;
+            let machine = pipeline::HostMachine::for_module(module, rewired.position_independent)?;
             if !lean {
-                debug.apply(parsed.module, &machine)?;
+                debug.apply(module, &machine)?;
             }
             let several = rewired.compiled.len() + rewired.entries.len() > 1;
             let unit_is = pipeline::UnitProperties {
@@ -246,9 +247,9 @@ impl<'r> Session<'r> {
             };
             fault_injection::fail(unit, self.request, effort, &parsed)?;
             let start = Instant::now();
-            pipeline::optimize(parsed.module, &machine, effort, unit_is)?;
+            pipeline::optimize(module, &machine, effort, unit_is)?;
             let optimized = Instant::now();
-            let bytes = machine.object(parsed.module)?;
+            let bytes = machine.object(module)?;
             tracing::debug!(
                 target: log::LLVM,
                 passes_ms = %log::ms(optimized - start),
@@ -284,7 +285,7 @@ impl<'r> Session<'r> {
     #[expect(clippy::type_complexity, reason = "two lists")]
     fn read<'m>(
         &self,
-        parsed: &'m parse::Parsed,
+        module: Module<'m>,
         unit: &Unit,
     ) -> Result<(Vec<rewire::OsrFunction<'m>>, Vec<(usize, String)>), String> {
         let names = &self.request.names;
@@ -294,17 +295,17 @@ impl<'r> Session<'r> {
             Some(list) => list.iter().copied().chain(entries).collect(),
         };
         let wanted: Vec<&str> = wanted.iter().map(|&n| &*names[n]).collect();
-        super::shim::read_selected(parsed.module, &wanted, true)?;
-        super::shim::expand_thread_locals(parsed.module);
-        super::shim::lower_checked_loads(parsed.module);
+        super::shim::read_selected(module, &wanted, true)?;
+        super::shim::expand_thread_locals(module);
+        super::shim::lower_checked_loads(module);
         if self.request.contracted {
-            super::contract::contract(parsed.module);
+            super::contract::contract(module.raw());
         }
         let (mut extra, mut failed) = (Vec::new(), Vec::new());
         if unit.entries.is_empty() {
             return Ok((extra, failed));
         }
-        let all: Vec<_> = parsed.module().functions().collect();
+        let all: Vec<_> = module.functions().collect();
         for (index, entry) in unit.entries.iter().enumerate() {
             let Some(&function) = all.get(entry.function) else {
                 return Err("the files changed since they were read".into());

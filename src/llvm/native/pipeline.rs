@@ -21,15 +21,12 @@
 
 use super::{CompileError, Level};
 use crate::deferred_init;
+use crate::handles::{Module, TargetMachine, machine};
 use crate::heap_growth;
 use crate::process::{LLVM, OWNED};
-use crate::raw::{llvm, take_buffer, take_message};
 use crate::shim;
 use hashbrown::HashSet;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::target_machine::*;
 use std::ffi::{CStr, CString};
-use std::ptr::null_mut;
 use std::rc::Rc;
 
 /// LLVM's process-wide options for generated code.
@@ -94,7 +91,7 @@ pub(crate) struct UnitProperties {
 /// # Errors
 /// Returns the function that grew out of proportion, or LLVM's message if a pass fails.
 pub(crate) fn optimize(
-    module: LLVMModuleRef,
+    module: Module<'_>,
     machine: &HostMachine,
     level: Level,
     unit: UnitProperties,
@@ -109,7 +106,7 @@ pub(crate) fn optimize(
     let growth = (level == Level::Full).then(|| shim::GrowthGuard::record(module));
     let check = || growth.as_ref().map_or(Ok(()), shim::GrowthGuard::check);
     let run = |passes| -> Result<(), CompileError> {
-        shim::run_passes(module, passes, machine.0.0, growth.as_ref())?;
+        shim::run_passes(module, passes, machine.handle(), growth.as_ref())?;
         Ok(check()?)
     };
     match level {
@@ -117,7 +114,7 @@ pub(crate) fn optimize(
         Level::Quick => {}
         Level::Full => run(FIRST)?,
     }
-    let unroll = shim::mark_unroll(module, machine.0.0);
+    let unroll = shim::mark_unroll(module, machine.handle());
     let mut kept = false;
     if unroll.nests {
         run(NESTS)?;
@@ -125,18 +122,18 @@ pub(crate) fn optimize(
         run(VALUES)?;
     }
     match level {
-        Level::Quick => shim::repack_vectors(module, machine.0.0),
+        Level::Quick => shim::repack_vectors(module, machine.handle()),
         Level::Full => {
             shim::version_aliases(module);
             if unroll.vectors {
                 run(VECTORS)?;
                 kept |= shim::keep_in_memory(module);
-                shim::repack_vectors(module, machine.0.0);
+                shim::repack_vectors(module, machine.handle());
             }
             run(LOOPS)?;
             kept |= shim::keep_in_memory(module);
             run(STRAIGHT)?;
-            shim::repack_vectors(module, machine.0.0);
+            shim::repack_vectors(module, machine.handle());
             shim::cluster_stores(module);
             run(LAST)?;
         }
@@ -149,15 +146,7 @@ pub(crate) fn optimize(
 }
 
 /// LLVM's code generator for this processor, owned by the calling thread.
-pub(crate) struct HostMachine(Rc<Generator>);
-
-pub(crate) struct Generator(LLVMTargetMachineRef);
-
-impl Drop for Generator {
-    fn drop(&mut self) {
-        llvm!(target_machine::LLVMDisposeTargetMachine(self.0));
-    }
-}
+pub(crate) struct HostMachine(Rc<TargetMachine>);
 
 /// Drops the calling thread's code generators after LLVM gave up in one of them.
 pub(super) fn forget_machines() {
@@ -171,18 +160,18 @@ impl HostMachine {
     /// # Errors
     /// Returns LLVM's message if it has no code generator for this processor.
     pub(crate) fn for_module(
-        module: LLVMModuleRef,
+        module: Module<'_>,
         position_independent: bool,
     ) -> Result<HostMachine, String> {
         let host = host()?;
-        llvm!(core::LLVMSetTarget(module, host.triple.as_ptr()));
         let index = usize::from(position_independent);
         let generator = match OWNED.with(|owned| owned.generators.borrow()[index].clone()) {
             Some(generator) => generator,
             None => {
                 heap_growth::populate();
                 let name = &host.name;
-                let fresh = generator(host, name, &host.features, position_independent)?;
+                let fresh =
+                    TargetMachine::small(&host.triple, name, &host.features, position_independent)?;
                 let fresh = Rc::new(fresh);
                 let kept = Some(fresh.clone());
                 OWNED.with(|owned| owned.generators.borrow_mut()[index] = kept);
@@ -190,7 +179,7 @@ impl HostMachine {
             }
         };
         let machine = HostMachine(generator);
-        machine.lay_out(module);
+        machine.adopt(module);
         Ok(machine)
     }
 
@@ -202,7 +191,7 @@ impl HostMachine {
     pub(super) fn with_all_features() -> Result<HostMachine, String> {
         let host = host()?;
         heap_growth::populate();
-        let fresh = generator(host, &host.name, &host.all_features, false)?;
+        let fresh = TargetMachine::small(&host.triple, &host.name, &host.all_features, false)?;
         Ok(HostMachine(Rc::new(fresh)))
     }
 
@@ -211,53 +200,35 @@ impl HostMachine {
     ///
     /// # Errors
     /// Fails as [`HostMachine::for_module`] does.
-    pub(crate) fn for_processor(module: LLVMModuleRef, name: &CStr) -> Result<HostMachine, String> {
-        let fresh = generator(host()?, name, c"", false)?;
+    pub(crate) fn for_processor(module: Module<'_>, name: &CStr) -> Result<HostMachine, String> {
+        let fresh = TargetMachine::small(&host()?.triple, name, c"", false)?;
         let machine = HostMachine(Rc::new(fresh));
-        machine.adopt(module)?;
+        machine.adopt(module);
         Ok(machine)
     }
 
-    /// Returns LLVM's handle, valid for as long as this machine lives.
-    pub(crate) fn handle(&self) -> LLVMTargetMachineRef {
-        self.0.0
+    /// Returns LLVM's code generator.
+    pub(crate) fn handle(&self) -> &TargetMachine {
+        &self.0
     }
 
-    /// Gives a module this system's triple and data layout.
-    pub(super) fn adopt(&self, module: LLVMModuleRef) -> Result<(), String> {
-        llvm!(core::LLVMSetTarget(module, host()?.triple.as_ptr()));
-        self.lay_out(module);
-        Ok(())
+    /// Gives a module this system's triple and data layout: the passes must use it, too, and a
+    /// module may have none.
+    pub(super) fn adopt(&self, module: Module<'_>) {
+        self.0.adopt(module);
     }
 
-    /// Gives a module the code generator's data layout: the passes must use it, too, and a module
-    /// may have none.
-    fn lay_out(&self, module: LLVMModuleRef) {
-        let layout = llvm!(target_machine::LLVMCreateTargetDataLayout(self.0.0));
-        llvm!(target::LLVMSetModuleDataLayout(module, layout));
-        llvm!(target::LLVMDisposeTargetData(layout));
+    /// Runs passes, named as for `opt -passes=`. Callers do not use handles of what the passes may
+    /// remove.
+    pub(crate) fn run_passes(&self, module: Module<'_>, passes: &CStr) -> Result<(), String> {
+        shim::run_passes(module, passes, &self.0, None)
     }
 
-    /// Runs passes, named as for `opt -passes=`.
-    pub(crate) fn run_passes(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
-        shim::run_passes(module, passes, self.0.0, None)
-    }
-
-    /// Generates an object file for the module.
-    pub(super) fn object(&self, module: LLVMModuleRef) -> Result<Vec<u8>, String> {
-        let mut message = null_mut();
-        let mut buffer = null_mut();
-        let failed = llvm!(target_machine::LLVMTargetMachineEmitToMemoryBuffer(
-            self.0.0,
-            module,
-            LLVMCodeGenFileType::LLVMObjectFile,
-            &mut message,
-            &mut buffer
-        )) != 0;
-        if failed {
-            return Err(take_message(message));
-        }
-        Ok(take_buffer(buffer))
+    /// Generates an object file for the module. Callers do not use handles of its contents
+    /// afterwards.
+    pub(super) fn object(&self, module: Module<'_>) -> Result<Vec<u8>, String> {
+        // SAFETY: compilations and snippets end with their code, and keep no handle.
+        unsafe { self.0.object(module) }
     }
 }
 
@@ -310,9 +281,9 @@ pub fn host_features_with(own: &str) -> Option<String> {
 fn host() -> Result<&'static Host, String> {
     let ask = || {
         deferred_init::start();
-        let triple = take_message(llvm!(target_machine::LLVMGetDefaultTargetTriple()));
-        let name = take_message(llvm!(target_machine::LLVMGetHostCPUName()));
-        let features = take_message(llvm!(target_machine::LLVMGetHostCPUFeatures()));
+        let triple = machine::host_triple();
+        let name = machine::host_processor();
+        let features = machine::host_features();
         let all = features.clone();
         let without = |features: &str| {
             let off = features.split(',').filter_map(|f| f.strip_prefix('-'));
@@ -334,41 +305,6 @@ fn host() -> Result<&'static Host, String> {
         })
     };
     LLVM.host.get_or_init(ask).as_ref().map_err(String::clone)
-}
-
-fn generator(
-    host: &Host,
-    name: &CStr,
-    features: &CStr,
-    position_independent: bool,
-) -> Result<Generator, String> {
-    let mut target = null_mut();
-    let mut message = null_mut();
-    let failed = llvm!(target_machine::LLVMGetTargetFromTriple(
-        host.triple.as_ptr(),
-        &mut target,
-        &mut message
-    )) != 0;
-    if failed {
-        return Err(take_message(message));
-    }
-    let machine = llvm!(target_machine::LLVMCreateTargetMachine(
-        target,
-        host.triple.as_ptr(),
-        name.as_ptr(),
-        features.as_ptr(),
-        LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
-        if position_independent {
-            LLVMRelocMode::LLVMRelocPIC
-        } else {
-            LLVMRelocMode::LLVMRelocStatic
-        },
-        LLVMCodeModel::LLVMCodeModelSmall
-    ));
-    if machine.is_null() {
-        return Err("LLVM has no code generator for this processor".into());
-    }
-    Ok(Generator(machine))
 }
 
 #[cfg(test)]

@@ -48,8 +48,8 @@ impl SnippetCompiler {
             Error::Input { cause, .. } => cause,
             other => other.to_string(),
         })?;
-        self.0.adopt(parsed.module)?;
-        let object = self.0.object(parsed.module);
+        self.0.adopt(parsed.module());
+        let object = self.0.object(parsed.module());
         let errors = parsed.take_errors();
         if !errors.is_empty() {
             return Err(errors);

@@ -7,9 +7,7 @@
 use crate::handles::machine::Target;
 use crate::handles::{Module, TargetMachine};
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
-use inkwell::llvm_sys::target_machine::{
-    LLVMCodeGenFileType, LLVMCodeGenOptLevel, LLVMCodeModel, LLVMRelocMode,
-};
+use inkwell::llvm_sys::target_machine::{LLVMCodeGenOptLevel, LLVMCodeModel, LLVMRelocMode};
 use std::ffi::{CStr, CString};
 
 const TRIPLE: &CStr = c"nvptx64-nvidia-cuda";
@@ -69,8 +67,8 @@ impl GpuMachine {
 
     /// Generates PTX for the module.
     pub(super) fn assembly(&self, module: Module) -> Result<Vec<u8>, String> {
-        let kind = LLVMCodeGenFileType::LLVMAssemblyFile;
-        self.machine.emit(module, kind)
+        // SAFETY: generation is the last step, and no handle of the module outlives it.
+        unsafe { self.machine.assembly(module) }
     }
 }
 

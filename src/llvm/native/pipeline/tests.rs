@@ -4,6 +4,12 @@ use super::*;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 
+/// Returns a handle of inkwell's module.
+fn handle<'c>(module: &'c inkwell::module::Module<'_>) -> Module<'c> {
+    // SAFETY: the handle is live while the module is borrowed.
+    unsafe { Module::from_raw(module.as_mut_ptr()) }
+}
+
 /// Returns a function of two pointers with these lines after vector re-packing.
 fn repacked(lines: &str) -> String {
     let text = format!(
@@ -13,8 +19,8 @@ fn repacked(lines: &str) -> String {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "pairs");
     let module = context.create_module_from_ir(buffer).unwrap();
-    let machine = HostMachine::for_module(module.as_mut_ptr(), true).unwrap();
-    shim::repack_vectors(module.as_mut_ptr(), machine.0.0);
+    let machine = HostMachine::for_module(handle(&module), true).unwrap();
+    shim::repack_vectors(handle(&module), machine.handle());
     module.verify().unwrap();
     module.print_to_string().to_string()
 }
@@ -265,7 +271,7 @@ out:
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "lines");
     let module = context.create_module_from_ir(buffer).unwrap();
-    shim::cluster_stores(module.as_mut_ptr());
+    shim::cluster_stores(handle(&module));
     module.verify().unwrap();
     let text = module.print_to_string().to_string();
     let stores = text.lines().filter(|l| l.trim().starts_with("store"));
@@ -294,13 +300,13 @@ fn made(text: &str, wide: bool, level: Level) -> String {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "full");
     let module = context.create_module_from_ir(buffer).unwrap();
-    let machine = HostMachine::for_module(module.as_mut_ptr(), true).unwrap();
+    let machine = HostMachine::for_module(handle(&module), true).unwrap();
     let unit = UnitProperties {
         inline: false,
         several: false,
         wide,
     };
-    optimize(module.as_mut_ptr(), &machine, level, unit).unwrap();
+    optimize(handle(&module), &machine, level, unit).unwrap();
     module.verify().unwrap();
     module.print_to_string().to_string()
 }
@@ -526,12 +532,12 @@ declare void @g(ptr)
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "search");
     let module = context.create_module_from_ir(buffer).unwrap();
-    let machine = HostMachine::for_module(module.as_mut_ptr(), true).unwrap();
-    let kept = shim::keep_in_memory(module.as_mut_ptr());
-    machine.run_passes(module.as_mut_ptr(), STRAIGHT).unwrap();
-    machine.run_passes(module.as_mut_ptr(), LAST).unwrap();
+    let machine = HostMachine::for_module(handle(&module), true).unwrap();
+    let kept = shim::keep_in_memory(handle(&module));
+    machine.run_passes(handle(&module), STRAIGHT).unwrap();
+    machine.run_passes(handle(&module), LAST).unwrap();
     if kept {
-        shim::release_arrays(module.as_mut_ptr());
+        shim::release_arrays(handle(&module));
     }
     module.verify().unwrap();
     (kept, module.print_to_string().to_string())
@@ -709,13 +715,13 @@ fn excessive_growth_is_reported() {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "full");
     let module = context.create_module_from_ir(buffer).unwrap();
-    let machine = HostMachine::for_module(module.as_mut_ptr(), true).unwrap();
+    let machine = HostMachine::for_module(handle(&module), true).unwrap();
     let unit = UnitProperties {
         inline: false,
         several: false,
         wide: false,
     };
-    match optimize(module.as_mut_ptr(), &machine, Level::Full, unit) {
+    match optimize(handle(&module), &machine, Level::Full, unit) {
         Err(CompileError::Part { why, culprit, .. }) => {
             assert!(why.starts_with("its passes grew it "), "{why}");
             assert_eq!(culprit.as_deref(), Some("f"));

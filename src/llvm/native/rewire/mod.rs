@@ -132,7 +132,7 @@ impl<'m> Work<'m> {
         }
         self.aliases();
         self.ifuncs()?;
-        materialize_thread_locals(module.raw());
+        materialize_thread_locals(module);
         // A unit may be read from the file itself, in which calls lack what declarations say.
         copy_abi_attributes(module.raw());
         let mut interpreted = self.choose(&all, &globals);
