@@ -1,9 +1,8 @@
 //! The device runtime's bitcode (`runtime-c/device/`), which is linked to a program's device
 //! images, and source locations of the kernels in those images.
 
-use super::raw::llvm;
-use super::reader::name_of;
-use super::{Input, emulate, guard, nvptx, parse};
+use super::handles::Function;
+use super::{Input, emulate, guard, parse};
 use hashbrown::HashMap;
 
 /// Bitcode for `nvptx64-nvidia-cuda`; empty if the build found no clang 22.
@@ -21,11 +20,11 @@ pub fn kernel_locations<'a>(units: impl Iterator<Item = &'a [u8]>) -> HashMap<St
         let limits = guard::ResourceLimits::for_input(unit.len());
         let locations = guard::run(&limits, move || {
             let parsed = parse::parse_for(&[input], "nvptx64").ok()?;
-            let kernels = nvptx::functions(parsed.module)
-                .filter(|&f| llvm!(core::LLVMGetFunctionCallConv(f)) == emulate::KERNEL);
-            let place = |f| {
-                let (file, line) = emulate::function_location(f)?;
-                Some((name_of(f).into_string(), format!("{file}:{line}")))
+            let functions = parsed.module().functions();
+            let kernels = functions.filter(|f| f.convention() == emulate::KERNEL);
+            let place = |kernel: Function<'_>| {
+                let (file, line) = kernel.source_line()?;
+                Some((kernel.name().into_string(), format!("{file}:{line}")))
             };
             Some(kernels.filter_map(place).collect::<Vec<_>>())
         });

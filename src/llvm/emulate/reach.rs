@@ -4,16 +4,14 @@
 //! first missing item: a function or variable that no image defines, inline assembly, or an
 //! intrinsic without emulation. Such a kernel is refused, and the others of the image run.
 
-use super::{DeviceEnvironment, INTRINSICS, Refusal, checks, is_declaration, name_of};
-use crate::nvptx::{function, instructions};
-use crate::raw::llvm;
+use super::{DeviceEnvironment, INTRINSICS, Refusal, checks};
+use crate::handles::{Function, Instruction, Module, Value};
 use hashbrown::{HashMap, HashSet};
-use inkwell::llvm_sys::prelude::*;
 
 /// A function or constant: what it uses, and what it lacks.
 #[derive(Default)]
-struct Node {
-    uses: Vec<LLVMValueRef>,
+struct Node<'m> {
+    uses: Vec<Value<'m>>,
     missing: Option<MissingItem>,
 }
 
@@ -25,18 +23,18 @@ struct MissingItem {
 }
 
 /// Finds what kernels missing.
-pub(super) struct ReachabilityCheck<'a> {
+pub(super) struct ReachabilityCheck<'a, 'm> {
     environment: &'a dyn DeviceEnvironment,
     /// Names of the shared variables; a launch provides those without a definition.
     shared: &'a [String],
-    nodes: HashMap<LLVMValueRef, Node>,
+    nodes: HashMap<Value<'m>, Node<'m>>,
 }
 
-impl<'a> ReachabilityCheck<'a> {
+impl<'a, 'm> ReachabilityCheck<'a, 'm> {
     pub(super) fn new(
         environment: &'a dyn DeviceEnvironment,
         shared: &'a [String],
-    ) -> ReachabilityCheck<'a> {
+    ) -> ReachabilityCheck<'a, 'm> {
         ReachabilityCheck {
             environment,
             shared,
@@ -45,8 +43,8 @@ impl<'a> ReachabilityCheck<'a> {
     }
 
     /// Returns the reason why a kernel cannot run; `None` if it can.
-    pub(super) fn refusal(&mut self, module: LLVMModuleRef, kernel: &str) -> Option<Refusal> {
-        let start = function(module, kernel)?;
+    pub(super) fn refusal(&mut self, module: Module<'m>, kernel: &str) -> Option<Refusal> {
+        let start: Value = module.function(kernel)?.into();
         let mut seen = HashSet::new();
         // Breadth first, so that the nearest location is reported.
         let mut open = std::collections::VecDeque::from([(start, None::<String>)]);
@@ -63,7 +61,7 @@ impl<'a> ReachabilityCheck<'a> {
         None
     }
 
-    fn node(&mut self, value: LLVMValueRef) -> &Node {
+    fn node(&mut self, value: Value<'m>) -> &Node<'m> {
         if !self.nodes.contains_key(&value) {
             let node = self.look(value);
             self.nodes.insert(value, node);
@@ -71,41 +69,41 @@ impl<'a> ReachabilityCheck<'a> {
         &self.nodes[&value]
     }
 
-    fn look(&self, value: LLVMValueRef) -> Node {
+    fn look(&self, value: Value<'m>) -> Node<'m> {
         let mut node = Node::default();
-        if !llvm!(core::LLVMIsAFunction(value)).is_null() {
-            if is_declaration(value) {
-                let what = self.undefined(value);
+        if let Some(function) = value.as_function() {
+            if function.is_declaration() {
+                let what = self.undefined(function);
                 node.missing = what.map(|what| MissingItem { what, place: None });
                 return node;
             }
-            for instruction in instructions(value) {
+            for instruction in function.instructions() {
                 self.instruction(instruction, &mut node);
                 if node.missing.is_some() {
                     break;
                 }
             }
-            return node;
-        }
-        if !llvm!(core::LLVMIsAGlobalVariable(value)).is_null() {
-            let name = name_of(value);
-            if !is_declaration(value) {
-                node.uses.push(llvm!(core::LLVMGetInitializer(value)));
-            } else if !self.shared.contains(&name) {
+        } else if let Some(variable) = value.as_variable() {
+            let name = variable.name();
+            if !variable.is_declaration() {
+                node.uses.extend(variable.initializer());
+            } else if !self.shared.iter().any(|shared| **shared == *name) {
                 node.missing = Some(MissingItem {
                     what: format!("the variable `{name}`, which the device code does not define"),
                     place: None,
                 });
             }
-            return node;
+        } else {
+            node.uses.extend(constants(value));
         }
-        operands(value, |operand| node.uses.push(operand));
         node
     }
 
-    fn instruction(&self, instruction: LLVMValueRef, node: &mut Node) {
-        let place =
-            || checks::location_of(instruction).map(|(file, line)| format!("{file}:{line}"));
+    fn instruction(&self, instruction: Instruction<'m>, node: &mut Node<'m>) {
+        let place = || {
+            let (file, line) = instruction.source_line()?;
+            Some(format!("{file}:{line}"))
+        };
         if let Some(what) = checks::unemulated(instruction) {
             node.missing = Some(MissingItem {
                 what,
@@ -113,9 +111,8 @@ impl<'a> ReachabilityCheck<'a> {
             });
             return;
         }
-        operands(instruction, |operand| {
-            let is_missing =
-                !llvm!(core::LLVMIsAGlobalValue(operand)).is_null() && is_declaration(operand);
+        for operand in constants(*instruction) {
+            let is_missing = operand.is_global_value() && operand.is_declaration();
             // Reported with the location of its use.
             let missing = is_missing.then(|| self.look(operand).missing).flatten();
             match missing {
@@ -127,12 +124,12 @@ impl<'a> ReachabilityCheck<'a> {
                 }
                 None => node.uses.push(operand),
             }
-        });
+        }
     }
 
     /// Describes a missing function; `None` if it exists.
-    fn undefined(&self, function: LLVMValueRef) -> Option<String> {
-        let name = name_of(function);
+    fn undefined(&self, function: Function<'m>) -> Option<String> {
+        let name = function.name();
         if name.starts_with("llvm.") || self.environment.function(&name) != 0 {
             return None;
         }
@@ -143,15 +140,7 @@ impl<'a> ReachabilityCheck<'a> {
     }
 }
 
-/// Calls `each` with the operands that are constants.
-fn operands(user: LLVMValueRef, mut each: impl FnMut(LLVMValueRef)) {
-    if llvm!(core::LLVMIsAUser(user)).is_null() {
-        return;
-    }
-    for index in 0..llvm!(core::LLVMGetNumOperands(user)) as u32 {
-        let operand = llvm!(core::LLVMGetOperand(user, index));
-        if !operand.is_null() && !llvm!(core::LLVMIsAConstant(operand)).is_null() {
-            each(operand);
-        }
-    }
+/// Iterates over the operands that are constants.
+fn constants(user: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    user.operands().filter(|operand| operand.is_constant())
 }

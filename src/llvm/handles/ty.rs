@@ -166,6 +166,32 @@ impl<'m> Type<'m> {
         // SAFETY: constants live as long as their context.
         unsafe { Value::from_raw(llvm!(core::LLVMGetPoison(self.raw()))) }
     }
+
+    /// Returns the pointer of this type with that address.
+    pub(crate) fn at_address(self, address: u64) -> Value<'m> {
+        assert!(self.is_pointer(), "{self:?} is no type of pointers");
+        let address = self.context().int(64).constant(address);
+        // SAFETY: constants live as long as their context.
+        unsafe { Value::from_raw(llvm!(core::LLVMConstIntToPtr(address.raw(), self.raw()))) }
+    }
+
+    /// Returns a constant array of values of this type.
+    ///
+    /// # Panics
+    /// Panics if one has another type or is no constant.
+    pub(crate) fn array_of(self, values: &[Value<'m>]) -> Value<'m> {
+        let fits = |v: &Value<'m>| v.of() == self && v.is_constant();
+        assert!(values.iter().all(fits), "elements of {self:?}");
+        let mut values: Vec<_> = values.iter().map(|v| v.raw()).collect();
+        // SAFETY: constants live as long as their context.
+        unsafe {
+            Value::from_raw(llvm!(core::LLVMConstArray2(
+                self.raw(),
+                values.as_mut_ptr(),
+                values.len() as u64
+            )))
+        }
+    }
 }
 
 impl fmt::Debug for Type<'_> {
