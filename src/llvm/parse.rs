@@ -209,11 +209,40 @@ impl Parsed {
     ///
     /// # Panics
     /// Panics before a module has been read.
-    #[allow(dead_code)] // Until the passes use it.
     pub(super) fn module(&self) -> crate::handles::Module<'_> {
         assert!(!self.module.is_null(), "a module has been read");
         // SAFETY: the module lives as long as `self`, which disposes of it.
         unsafe { crate::handles::Module::from_raw(self.module) }
+    }
+
+    /// Parses textual IR and links it to the module.
+    ///
+    /// # Errors
+    /// Returns LLVM's message, as the predicate of a sentence.
+    ///
+    /// # Safety
+    /// No handle of a declaration that the text defines is used afterwards.
+    pub(super) unsafe fn link_text(&self, text: &str) -> Result<(), String> {
+        let buffer = llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
+            text.as_ptr().cast(),
+            text.len(),
+            c"text".as_ptr()
+        ));
+        let (mut module, mut message) = (null_mut(), null_mut());
+        let failed = llvm!(ir_reader::LLVMParseIRInContext2(
+            self.context,
+            buffer,
+            &mut module,
+            &mut message
+        )) != 0;
+        llvm!(core::LLVMDisposeMemoryBuffer(buffer));
+        if failed {
+            return Err(format!("cannot be parsed: {}", take_message(message)));
+        }
+        if llvm!(linker::LLVMLinkModules2(self.module, module)) != 0 {
+            return Err(format!("cannot be linked: {}", self.take_errors()));
+        }
+        Ok(())
     }
 
     /// Adds an error to those that LLVM reported.

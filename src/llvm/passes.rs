@@ -7,7 +7,7 @@
 //! The order in which a compilation runs the passes is not known here; it is that of
 //! [`native::pipeline`](super::native) and [`nvptx`].
 
-use super::handles::{Instruction, Module, Opcode, Value};
+use super::handles::{Function, Module};
 use super::native::pipeline::{self, HostMachine, UnitProperties};
 use super::native::{
     CompileError, CompileRequest, DebugLevel, FunctionBinding, Level, LocationKind, ValueLocation,
@@ -200,15 +200,6 @@ impl<'a> Run<'a> {
             Some(other) => Err(format!("there is no level `{other}`")),
         }
     }
-
-    /// Returns the instructions of all functions with an opcode.
-    fn all(&self, opcode: Opcode) -> Vec<Instruction<'a>> {
-        let functions = self.parsed.module().functions();
-        functions
-            .flat_map(|f| f.instructions())
-            .filter(|i| i.opcode() == opcode)
-            .collect()
-    }
 }
 
 /// Runs passes of LLVM, named as for `opt -passes=`.
@@ -222,16 +213,14 @@ fn llvm_passes(run: &mut Run) -> Result<(), String> {
 /// Reports for each variable on the stack if it is written before it is read.
 fn check_initialized(run: &mut Run) -> Result<(), String> {
     let outside = run.option("outside").is_some_and(|v| v == "true");
-    let layout = run.parsed.module().layout();
-    let all = run.all(Opcode::LLVMAlloca);
-    for variable in all.into_iter().filter_map(|i| i.as_alloca()) {
-        let size = layout.size(variable.allocated());
-        let found = match shim::check_initialized(variable.raw(), size, outside) {
+    let module = run.parsed.module();
+    let instructions = module.functions().flat_map(Function::instructions);
+    for variable in instructions.filter_map(|i| i.as_alloca()) {
+        let size = module.layout().size(variable.allocated());
+        let found = match shim::check_initialized(variable.into(), size, outside) {
             Ok(()) => "written before it is read".to_owned(),
             Err((misuse, culprit)) => {
-                // SAFETY: the culprit is a live instruction of the function.
-                let culprit = culprit.map(|raw| unsafe { Value::from_raw(raw) });
-                let culprit = culprit.map_or(String::new(), |value| format!("{value:?}"));
+                let culprit = culprit.map_or(String::new(), |c| format!("{c:?}"));
                 format!("{misuse:?}: {}", culprit.trim())
             }
         };
@@ -242,13 +231,15 @@ fn check_initialized(run: &mut Run) -> Result<(), String> {
 
 /// Reports the bound of how often each block runs.
 fn max_trips(run: &mut Run) -> Result<(), String> {
-    for block in run.parsed.module().functions().flat_map(|f| f.blocks()) {
-        let trips = match shim::max_trips(block.raw()) {
-            Some(trips) => trips.to_string(),
-            None => "unknown".into(),
-        };
-        let (function, name) = (block.function().name(), block.label().name());
-        let _ = writeln!(run.report, "@{function} %{name}: {trips}");
+    for function in run.parsed.module().functions() {
+        for block in function.blocks() {
+            let trips = match shim::max_trips(block) {
+                Some(trips) => trips.to_string(),
+                None => "unknown".into(),
+            };
+            let name = block.label().name();
+            let _ = writeln!(run.report, "@{} %{name}: {trips}", function.name());
+        }
     }
     Ok(())
 }

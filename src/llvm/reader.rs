@@ -8,7 +8,7 @@ use super::attributes::Kinds;
 use super::attributes::rare_features;
 use super::handles::{self, Linkage as Linked, ValueKind, Variable};
 use super::parse::Parsed;
-use super::raw::{copy_text, llvm};
+use super::raw::llvm;
 use super::tables::Tables;
 use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::prelude::*;
@@ -60,12 +60,6 @@ pub(super) fn list<T>(
 ) -> impl Iterator<Item = *mut T> {
     let some = |v: *mut T| (!v.is_null()).then_some(v);
     std::iter::successors(some(first), move |&v| some(next(v)))
-}
-
-pub(super) fn name_of(value: LLVMValueRef) -> Box<str> {
-    let mut len = 0;
-    let name = llvm!(core::LLVMGetValueName2(value, &mut len));
-    copy_text(name, len)
 }
 
 fn linkage(value: handles::Value) -> Linkage {

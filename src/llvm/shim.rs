@@ -4,7 +4,7 @@
 //! Every function here expects live handles of one context, under the contract of
 //! [`llvm`](super::raw::llvm), and makes no policy: each does what its name says.
 
-use super::handles::{Function, Module, TargetMachine};
+use super::handles::{Block, Call, Function, Instruction, Module, TargetMachine, Value};
 use super::raw::{take_buffer, take_message};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
@@ -308,11 +308,18 @@ pub(super) fn drop_module_flags(module: LLVMModuleRef) {
     unsafe { ompvm_drop_module_flags(module) }
 }
 
-/// Returns the base that a pointer is derived from by constant offsets, and their sum.
-pub(super) fn constant_offset(module: LLVMModuleRef, pointer: LLVMValueRef) -> (LLVMValueRef, i64) {
+/// Returns the base that a pointer is derived from by constant offsets, and their sum; other values
+/// are their own base.
+pub(super) fn constant_offset<'m>(module: Module<'m>, pointer: Value<'m>) -> (Value<'m>, i64) {
+    if !pointer.of().is_pointer() {
+        return (pointer, 0);
+    }
     let mut offset = 0;
-    // SAFETY: the module is live, and the pointer is a value of it.
-    let base = unsafe { ompvm_constant_offset(module, pointer, &raw mut offset) };
+    // SAFETY: the module is live, and the base of a pointer is a value of it.
+    let base = unsafe {
+        let base = ompvm_constant_offset(module.raw(), pointer.raw(), &raw mut offset);
+        Value::from_raw(base)
+    };
     (base, offset)
 }
 
@@ -329,14 +336,15 @@ pub(super) enum Misuse {
 /// before it is read; otherwise the reason and the offending instruction. With `outside`, no read
 /// counts as preceded by a write.
 pub(super) fn check_initialized(
-    address: LLVMValueRef,
+    address: Instruction<'_>,
     size: u64,
     outside: bool,
-) -> Result<(), (Misuse, Option<LLVMValueRef>)> {
-    let mut culprit = null_mut();
+) -> Result<(), (Misuse, Option<Value<'_>>)> {
+    let (address, mut culprit) = (address.raw(), null_mut());
     // SAFETY: a live instruction of a function with a body.
     let found = unsafe { ompvm_check_initialized(address, size, outside.into(), &raw mut culprit) };
-    let culprit = (!culprit.is_null()).then_some(culprit);
+    // SAFETY: the culprit is an instruction of the function.
+    let culprit = (!culprit.is_null()).then(|| unsafe { Value::from_raw(culprit) });
     match found {
         0 => Ok(()),
         1 => Err((Misuse::ReadBeforeWrite, culprit)),
@@ -346,20 +354,21 @@ pub(super) fn check_initialized(
 
 /// Returns an upper bound of how often a block runs, as the product of the trip counts of the loops
 /// around it, up to a loop in which functions of the module are called. `None` if unknown.
-pub(super) fn max_trips(block: LLVMBasicBlockRef) -> Option<u64> {
+pub(super) fn max_trips(block: Block<'_>) -> Option<u64> {
     // SAFETY: the block is live and in a function.
-    let trips = unsafe { ompvm_max_trips(block) };
+    let trips = unsafe { ompvm_max_trips(block.raw()) };
     (trips > 0).then_some(trips)
 }
 
 /// Replaces a variable by `instead`, which dominates all uses, within one function.
-pub(super) fn replace_in_function(
-    function: LLVMValueRef,
-    variable: LLVMValueRef,
-    instead: LLVMValueRef,
+pub(super) fn replace_in_function<'m>(
+    function: Function<'m>,
+    variable: Value<'m>,
+    instead: Value<'m>,
 ) {
-    // SAFETY: a live function, a variable of its module, and a value of the function.
-    unsafe { ompvm_replace_in_function(function, variable, instead) }
+    assert!(variable.is_constant() && variable.of() == instead.of());
+    // SAFETY: a live function, a constant, and a value of the function.
+    unsafe { ompvm_replace_in_function(function.raw(), variable.raw(), instead.raw()) }
 }
 
 /// Replaces all uses of a function by another function, except in block addresses.
@@ -389,37 +398,50 @@ pub(super) fn copy_abi_attributes(module: LLVMModuleRef) {
 }
 
 /// Copies a function.
-pub(super) fn clone_function(function: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: a live function with a body.
-    unsafe { ompvm_clone_function(function) }
+pub(super) fn clone_function(function: Function<'_>) -> Function<'_> {
+    // SAFETY: a live function; the copy is of the same module.
+    unsafe { Function::from_raw(ompvm_clone_function(function.raw())) }
 }
 
 /// Splits a block so that a new one begins with the instruction.
-pub(super) fn split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef {
-    // SAFETY: a live instruction in a block.
-    unsafe { ompvm_split_before(instruction) }
+pub(super) fn split_before(instruction: Instruction<'_>) -> Block<'_> {
+    // SAFETY: a live instruction in a block; the new block is of the same function.
+    unsafe { Block::from_raw(ompvm_split_before(instruction.raw())) }
 }
 
 /// Creates a block through which the blocks `from` reach their common successor `to`.
-pub(super) fn merge_predecessors(
-    to: LLVMBasicBlockRef,
-    from: &[LLVMBasicBlockRef],
-) -> LLVMBasicBlockRef {
-    // SAFETY: live blocks of one function; the list has the given length.
-    unsafe { ompvm_merge_predecessors(to, from.as_ptr(), from.len()) }
+pub(super) fn merge_predecessors<'m>(to: Block<'m>, from: &[Block<'m>]) -> Block<'m> {
+    let from: Vec<_> = from.iter().map(|b| b.raw()).collect();
+    // SAFETY: live blocks of one function, in a list of the given length; so is the new block.
+    unsafe {
+        Block::from_raw(ompvm_merge_predecessors(
+            to.raw(),
+            from.as_ptr(),
+            from.len(),
+        ))
+    }
 }
 
 /// Outlines single-entry blocks, of which the first is the entry, into a function.
-pub(super) fn outline_blocks(blocks: &[LLVMBasicBlockRef]) -> Option<LLVMValueRef> {
-    // SAFETY: live blocks of one function; the list has the given length.
+///
+/// # Safety
+/// No handle of a marker of a variable's lifetime in the blocks is used afterwards: LLVM removes
+/// them.
+pub(super) unsafe fn outline_blocks<'m>(blocks: &[Block<'m>]) -> Option<Function<'m>> {
+    let blocks: Vec<_> = blocks.iter().map(|b| b.raw()).collect();
+    // SAFETY: live blocks of one function, in a list of the given length.
     let made = unsafe { ompvm_outline_blocks(blocks.as_ptr(), blocks.len()) };
-    (!made.is_null()).then_some(made)
+    // SAFETY: the new function is of the same module.
+    (!made.is_null()).then(|| unsafe { Function::from_raw(made) })
 }
 
 /// Inlines a call. Returns true on success.
-pub(super) fn inline_call(call: LLVMValueRef) -> bool {
-    // SAFETY: a live call of a function with a body.
-    unsafe { ompvm_inline_call(call) != 0 }
+///
+/// # Safety
+/// No handle of the call is used afterwards.
+pub(super) unsafe fn inline_call(call: Call<'_>) -> bool {
+    // SAFETY: a live call; LLVM refuses those of functions without a body.
+    unsafe { ompvm_inline_call(call.raw()) != 0 }
 }
 
 /// Disables unrolling of loops that gain nothing by it and take NVIDIA's assembler long; see
@@ -444,15 +466,16 @@ pub(super) fn narrow_indices(module: LLVMModuleRef) {
 }
 
 /// Removes a function's personality. Nothing in the function may catch an exception.
-pub(super) fn drop_personality(function: LLVMValueRef) {
+pub(super) fn drop_personality(function: Function<'_>) {
     // SAFETY: the function is live.
-    unsafe { ompvm_drop_personality(function) }
+    unsafe { ompvm_drop_personality(function.raw()) }
 }
 
 /// Removes all attributes of a parameter.
-pub(super) fn drop_parameter_attributes(function: LLVMValueRef, index: u32) {
+pub(super) fn drop_parameter_attributes(function: Function<'_>, index: u32) {
+    assert!(index < function.parameter_count(), "no parameter {index}");
     // SAFETY: the function is live and has the parameter.
-    unsafe { ompvm_drop_parameter_attributes(function, index) }
+    unsafe { ompvm_drop_parameter_attributes(function.raw(), index) }
 }
 
 /// Hoists the index loads of loops over gathered values; see `hoist_indices.cpp`.

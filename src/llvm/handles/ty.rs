@@ -192,12 +192,15 @@ impl<'m> Type<'m> {
             )))
         }
     }
+
+    /// Returns the type in the syntax of IR.
+    pub(crate) fn text(self) -> String {
+        take_message(llvm!(core::LLVMPrintTypeToString(self.raw())))
+    }
 }
 
 impl fmt::Debug for Type<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&take_message(llvm!(core::LLVMPrintTypeToString(
-            self.raw()
-        ))))
+        f.write_str(&self.text())
     }
 }

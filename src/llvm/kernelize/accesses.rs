@@ -4,17 +4,15 @@
 //! program, a pointer that lies in either and is not changed, or a private variable. A region with
 //! any other access stays on the host, because it is unknown which memory the device would need.
 
-use super::kernel_sequence;
+use super::kernel_sequence::{self, derived_from};
 use super::loops::{self, Loop};
 use super::runtime_calls::{PREFIX, STATIC_FINI};
-use super::{Access, Origin, Passing, Refusal, Root, constant, refuse, users};
-use crate::nvptx::{called, instructions};
-use crate::raw::llvm;
-use crate::reader::name_of;
+use super::{Access, Origin, Passing, Refusal, Root, has_no_effect, refuse, refuse_at};
+use crate::handles::{
+    Call, Function, Instruction, Module, Opcode, Ordering, Position, Type, Value,
+};
 use crate::shim;
 use hashbrown::HashSet;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
 use std::collections::BTreeMap;
 
 /// Size of the largest memory block that is passed as words, in bytes.
@@ -41,71 +39,65 @@ struct SourceAccess {
     end: u64,
 }
 
-pub(super) struct AccessAnalysis {
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
+pub(super) struct AccessAnalysis<'m> {
+    module: Module<'m>,
+    function: Function<'m>,
     touched: BTreeMap<Source, SourceAccess>,
 }
 
 /// Returns the origin of an argument or variable; `None` for other values.
-pub(super) fn origin(function: LLVMValueRef, value: LLVMValueRef) -> Option<Origin> {
-    if !llvm!(core::LLVMIsAGlobalVariable(value)).is_null() {
-        return Some(Origin::Global(name_of(value).into_string()));
+pub(super) fn origin<'m>(function: Function<'m>, value: Value<'m>) -> Option<Origin> {
+    if value.as_variable().is_some() {
+        return Some(Origin::Global(value.name().into()));
     }
-    let count = llvm!(core::LLVMCountParams(function));
-    (2..count)
-        .find(|&i| llvm!(core::LLVMGetParam(function, i)) == value)
-        .map(|i| Origin::Captured(i - 2))
+    let index = function.parameters().skip(2).position(|p| p == value)?;
+    Some(Origin::Captured(index as u32))
 }
 
 /// Returns how an address is reached from an argument or variable: the offsets of the pointers on
 /// the way, and the final offset.
-pub(super) fn path(
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
-    address: LLVMValueRef,
+pub(super) fn path<'m>(
+    module: Module<'m>,
+    function: Function<'m>,
+    address: Value<'m>,
 ) -> Option<(Origin, Vec<u32>, u32)> {
     let (base, offset) = shim::constant_offset(module, address);
     let offset = u32::try_from(offset).ok()?;
     if let Some(origin) = origin(function, base) {
         return Some((origin, Vec::new(), offset));
     }
-    if llvm!(core::LLVMIsALoadInst(base)).is_null() {
-        return None;
-    }
-    let through = llvm!(core::LLVMGetOperand(base, 0));
-    let (origin, mut offsets, at) = path(module, function, through)?;
+    let (origin, mut offsets, at) = path(module, function, base.as_load()?.pointer())?;
     offsets.push(at);
     Some((origin, offsets, offset))
 }
 
 /// Returns the host data that a region with these loops needs: all arguments, then variables.
-pub(super) fn roots(
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
-    loops: &[Loop],
+pub(super) fn roots<'m>(
+    module: Module<'m>,
+    function: Function<'m>,
+    loops: &[Loop<'m>],
 ) -> Result<Vec<Root>, Refusal> {
     let look = AccessAnalysis::at(module, function)?;
     match loops {
-        [] => return Err(refuse("its loop is never reached", None)),
-        [only] => around(module, function, only)?,
+        [] => return Err(refuse("its loop is never reached")),
+        [only] => look.around(only)?,
         several => kernel_sequence::check(&look, function, several)?,
     }
     look.passing()
 }
 
 /// Returns the host data like [`roots`], without restrictions on code around the loops.
-pub(super) fn all_roots(
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
+pub(super) fn all_roots<'m>(
+    module: Module<'m>,
+    function: Function<'m>,
 ) -> Result<Vec<Root>, Refusal> {
     AccessAnalysis::at(module, function)?.passing()
 }
 
 /// Returns the indices of the region's roots that a part of it writes.
-pub(super) fn written(
-    module: LLVMModuleRef,
-    part: LLVMValueRef,
+pub(super) fn written<'m>(
+    module: Module<'m>,
+    part: Function<'m>,
     roots: &[Root],
 ) -> Result<Vec<u32>, Refusal> {
     let look = AccessAnalysis::at(module, part)?;
@@ -126,65 +118,56 @@ pub(super) fn written(
         .collect())
 }
 
-/// Refuses code around the loop whose effect depends on how often it runs.
-fn around(module: LLVMModuleRef, function: LLVMValueRef, only: &Loop) -> Result<(), Refusal> {
-    let block = |i| llvm!(core::LLVMGetInstructionParent(i));
-    let begin = only.begin;
-    let before = loops::reaching(function, &[block(begin)]);
-    let mut begun = false;
-    for instruction in instructions(function) {
-        begun |= instruction == begin;
-        let here = block(instruction);
-        let early = before.contains(&here) || (here == block(begin) && !begun);
-        let opcode = llvm!(core::LLVMGetInstructionOpcode(instruction));
-        let atomic = matches!(
-            opcode,
-            LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg
-        );
-        if early && (atomic || shared_store(module, function, instruction)) {
-            return Err(refuse(
-                "memory is written before the loop, once for each thread",
-                Some(instruction),
-            ));
-        }
-        // Code after the loop may be in the block of its end.
-        if atomic && !only.contains(instruction) {
-            return Err(refuse(
-                "an atomic update outside of the loop, once for each thread",
-                Some(instruction),
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Returns true for a store to memory that is not private.
-fn shared_store(module: LLVMModuleRef, function: LLVMValueRef, instruction: LLVMValueRef) -> bool {
-    if llvm!(core::LLVMIsAStoreInst(instruction)).is_null() {
-        return false;
-    }
-    let look = AccessAnalysis {
-        module,
-        function,
-        touched: BTreeMap::new(),
-    };
-    let address = llvm!(core::LLVMGetOperand(instruction, 1));
-    let found = look.sources(address, instruction);
-    found.is_ok_and(|list| list.iter().any(|(s, _)| *s != Source::Private))
-}
-
-impl AccessAnalysis {
+impl<'m> AccessAnalysis<'m> {
     /// Analyzes a function.
-    fn at(module: LLVMModuleRef, function: LLVMValueRef) -> Result<AccessAnalysis, Refusal> {
+    fn at(module: Module<'m>, function: Function<'m>) -> Result<AccessAnalysis<'m>, Refusal> {
         let mut look = AccessAnalysis {
             module,
             function,
             touched: BTreeMap::new(),
         };
-        for instruction in instructions(function) {
+        for instruction in function.instructions() {
             look.instruction(instruction)?;
         }
         Ok(look)
+    }
+
+    /// Refuses code around the loop whose effect depends on how often it runs.
+    fn around(&self, only: &Loop<'m>) -> Result<(), Refusal> {
+        let begins_in = only.begin.block();
+        let before = loops::reaching(self.function, vec![begins_in]);
+        let mut begun = false;
+        for instruction in self.function.instructions() {
+            begun |= instruction == only.begin;
+            let here = instruction.block();
+            let early = before.contains(&here) || (here == begins_in && !begun);
+            let atomic = matches!(
+                instruction.opcode(),
+                Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg
+            );
+            if early && (atomic || self.stores_to_shared(instruction)) {
+                return Err(refuse_at(
+                    "memory is written before the loop, once for each thread",
+                    instruction,
+                ));
+            }
+            // Code after the loop may be in the block of its end.
+            if atomic && !only.contains(instruction) {
+                return Err(refuse_at(
+                    "an atomic update outside of the loop, once for each thread",
+                    instruction,
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns true for a store to memory that is not private.
+    fn stores_to_shared(&self, instruction: Instruction<'m>) -> bool {
+        instruction.as_store().is_some_and(|store| {
+            let found = self.sources(store.pointer(), instruction);
+            found.is_ok_and(|list| list.iter().any(|(s, _)| *s != Source::Private))
+        })
     }
 
     /// Returns true if the region writes to the memory of a source.
@@ -192,140 +175,101 @@ impl AccessAnalysis {
         self.touched.get(source).is_some_and(|t| t.write)
     }
 
-    fn operand(&self, instruction: LLVMValueRef, index: u32) -> LLVMValueRef {
-        llvm!(core::LLVMGetOperand(instruction, index))
+    fn size(&self, of: Type<'m>) -> u64 {
+        self.module.layout().stored(of)
     }
 
-    fn size(&self, of: LLVMTypeRef) -> u64 {
-        let layout = llvm!(target::LLVMGetModuleDataLayout(self.module));
-        llvm!(target::LLVMStoreSizeOfType(layout, of))
-    }
-
-    fn instruction(&mut self, instruction: LLVMValueRef) -> Result<(), Refusal> {
-        use LLVMOpcode::*;
-        let of = |value| llvm!(core::LLVMTypeOf(value));
-        match llvm!(core::LLVMGetInstructionOpcode(instruction)) {
+    fn instruction(&mut self, instruction: Instruction<'m>) -> Result<(), Refusal> {
+        use Opcode::*;
+        match instruction.opcode() {
             LLVMLoad => {
-                let ordering = llvm!(core::LLVMGetOrdering(instruction));
-                if !relaxed(ordering) {
-                    return Err(refuse(
+                if !relaxed(instruction) {
+                    return Err(refuse_at(
                         "an atomic read that waits for other threads' writes",
-                        Some(instruction),
+                        instruction,
                     ));
                 }
-                let size = self.size(of(instruction));
-                self.access(instruction, self.operand(instruction, 0), Some(size), false)
+                let size = self.size(instruction.of());
+                self.access(instruction, instruction.operand(0), Some(size), false)
             }
             LLVMStore => {
-                if !relaxed(llvm!(core::LLVMGetOrdering(instruction))) {
-                    return Err(refuse("a flush of other writes", Some(instruction)));
+                if !relaxed(instruction) {
+                    return Err(refuse_at("a flush of other writes", instruction));
                 }
-                let value = self.operand(instruction, 0);
-                let address = self.operand(instruction, 1);
-                if holds_pointer(of(value)) {
+                let (value, address) = (instruction.operand(0), instruction.operand(1));
+                if holds_pointer(value.of()) {
                     let own = self.sources(address, instruction)?;
                     if own.iter().any(|(s, _)| *s != Source::Private) {
-                        return Err(refuse("an address is stored in memory", Some(instruction)));
+                        return Err(refuse_at("an address is stored in memory", instruction));
                     }
                 }
-                let size = self.size(of(value));
+                let size = self.size(value.of());
                 self.access(instruction, address, Some(size), true)
             }
             LLVMAtomicRMW | LLVMAtomicCmpXchg => {
-                let ordering = match llvm!(core::LLVMIsAAtomicRMWInst(instruction)).is_null() {
-                    false => llvm!(core::LLVMGetOrdering(instruction)),
-                    true => llvm!(core::LLVMGetCmpXchgSuccessOrdering(instruction)),
-                };
-                if !relaxed(ordering) {
-                    return Err(refuse(
+                if !relaxed(instruction) {
+                    return Err(refuse_at(
                         "an atomic update that orders other accesses",
-                        Some(instruction),
+                        instruction,
                     ));
                 }
-                let size = self.size(of(self.operand(instruction, 1)));
-                let address = self.operand(instruction, 0);
+                let size = self.size(instruction.operand(1).of());
+                let address = instruction.operand(0);
                 self.access(instruction, address, Some(size), false)?;
                 self.access(instruction, address, Some(size), true)
             }
             LLVMPtrToInt => {
-                self.number(instruction)?;
-                self.address(instruction, self.operand(instruction, 0))
+                number(instruction)?;
+                self.address(instruction, instruction.operand(0))
             }
-            LLVMICmp if holds_pointer(of(self.operand(instruction, 0))) => {
-                self.address(instruction, self.operand(instruction, 0))?;
-                self.address(instruction, self.operand(instruction, 1))
+            LLVMICmp if holds_pointer(instruction.operand(0).of()) => {
+                self.address(instruction, instruction.operand(0))?;
+                self.address(instruction, instruction.operand(1))
             }
-            LLVMIntToPtr => Err(refuse(
+            LLVMIntToPtr => Err(refuse_at(
                 "an address is computed from an integer",
-                Some(instruction),
+                instruction,
             )),
-            LLVMCall => self.call(instruction),
+            LLVMCall => match instruction.as_call() {
+                Some(call) => self.call(call),
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }
 
-    /// An address as an integer may only be compared and subtracted.
-    fn number(&self, instruction: LLVMValueRef) -> Result<(), Refusal> {
-        use LLVMOpcode::*;
-        for user in users(instruction) {
-            let harmless = !llvm!(core::LLVMIsAInstruction(user)).is_null()
-                && matches!(
-                    llvm!(core::LLVMGetInstructionOpcode(user)),
-                    LLVMSub | LLVMICmp | LLVMAnd | LLVMOr | LLVMAdd
-                );
-            if !harmless {
-                return Err(refuse(
-                    "an address is used as an integer",
-                    Some(instruction),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    fn call(&mut self, call: LLVMValueRef) -> Result<(), Refusal> {
-        let Some(callee) = called(call) else {
+    fn call(&mut self, call: Call<'m>) -> Result<(), Refusal> {
+        let Some(callee) = call.callee() else {
             return Ok(());
         };
-        let name = name_of(callee);
-        if name.starts_with(PREFIX)
-            || &*name == STATIC_FINI
-            || name.starts_with("llvm.lifetime.")
-            || name.starts_with("llvm.dbg.")
-            || name.starts_with("llvm.assume")
-            || name.starts_with("llvm.experimental.noalias")
-            || name.starts_with("llvm.prefetch")
-            || name.starts_with("llvm.invariant.")
-        {
+        let name = callee.name();
+        if name.starts_with(PREFIX) || &*name == STATIC_FINI || has_no_effect(&name) {
             return Ok(());
         }
-        let size = |look: &AccessAnalysis| {
-            let size = constant(look.operand(call, 2));
+        let size = || {
+            let size = call.argument(2).signed();
             size.and_then(|n| u64::try_from(n).ok())
         };
         if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
-            self.access(call, self.operand(call, 0), size(self), true)?;
-            return self.access(call, self.operand(call, 1), size(self), false);
+            self.access(call, call.argument(0), size(), true)?;
+            return self.access(call, call.argument(1), size(), false);
         }
         if name.starts_with("llvm.memset.") {
-            return self.access(call, self.operand(call, 0), size(self), true);
+            return self.access(call, call.argument(0), size(), true);
         }
         if &*name == "llvm.threadlocal.address.p0" {
-            return Err(refuse("a threadprivate variable", Some(call)));
+            return Err(refuse_at("a threadprivate variable", call));
         }
         // Output parameters, such as those of `modf`.
-        for index in 0..llvm!(core::LLVMGetNumArgOperands(call)) {
-            let argument = self.operand(call, index);
-            if holds_pointer(llvm!(core::LLVMTypeOf(argument))) {
-                self.access(call, argument, None, true)?;
-            }
+        for argument in call.arguments().filter(|a| holds_pointer(a.of())) {
+            self.access(call, argument, None, true)?;
         }
         Ok(())
     }
 
     /// Records that an address itself is used: it must be of the same side as the ones that it is
     /// compared with.
-    fn address(&mut self, at: LLVMValueRef, address: LLVMValueRef) -> Result<(), Refusal> {
+    fn address(&mut self, at: Instruction<'m>, address: Value<'m>) -> Result<(), Refusal> {
         for (source, _) in self.sources(address, at)? {
             if source != Source::Private {
                 self.touched.entry(source).or_default();
@@ -337,12 +281,12 @@ impl AccessAnalysis {
     /// Records an access; without a size it may be anywhere.
     fn access(
         &mut self,
-        at: LLVMValueRef,
-        address: LLVMValueRef,
+        at: impl Into<Instruction<'m>>,
+        address: Value<'m>,
         size: Option<u64>,
         write: bool,
     ) -> Result<(), Refusal> {
-        for (source, offset) in self.sources(address, at)? {
+        for (source, offset) in self.sources(address, at.into())? {
             if source == Source::Private {
                 continue;
             }
@@ -360,8 +304,8 @@ impl AccessAnalysis {
     /// Returns the origins of an address, each with the offset if it is known.
     pub(super) fn sources(
         &self,
-        address: LLVMValueRef,
-        at: LLVMValueRef,
+        address: Value<'m>,
+        at: Instruction<'m>,
     ) -> Result<Vec<(Source, Option<i64>)>, Refusal> {
         let mut found: Vec<(Source, Option<i64>)> = Vec::new();
         let mut seen = HashSet::new();
@@ -376,76 +320,58 @@ impl AccessAnalysis {
                 found.push((source, distance));
                 continue;
             }
-            if llvm!(core::LLVMIsAInstruction(base)).is_null() {
+            let Some(instruction) = base.as_instruction() else {
                 match constant_parts(base) {
                     Some(part) => open.push((part, None)),
-                    None => return Err(refuse("an address that is a constant integer", Some(at))),
+                    None => return Err(refuse_at("an address that is a constant integer", at)),
                 }
                 continue;
-            }
-            use LLVMOpcode::*;
-            match llvm!(core::LLVMGetInstructionOpcode(base)) {
-                LLVMGetElementPtr => open.push((self.operand(base, 0), None)),
-                LLVMPHI => {
-                    for index in 0..llvm!(core::LLVMCountIncoming(base)) {
-                        let value = llvm!(core::LLVMGetIncomingValue(base, index));
-                        open.push((value, None));
-                    }
+            };
+            match instruction.opcode() {
+                Opcode::LLVMFreeze => open.push((instruction.operand(0), distance)),
+                Opcode::LLVMAlloca => found.push((Source::Private, distance)),
+                Opcode::LLVMLoad => found.push((self.pointer(instruction, at)?, distance)),
+                Opcode::LLVMIntToPtr => {
+                    return Err(refuse_at("an address is computed from an integer", at));
                 }
-                LLVMSelect => {
-                    open.push((self.operand(base, 1), None));
-                    open.push((self.operand(base, 2), None));
-                }
-                LLVMFreeze => open.push((self.operand(base, 0), distance)),
-                LLVMAlloca => found.push((Source::Private, distance)),
-                LLVMLoad => {
-                    let source = self.pointer(base, at)?;
-                    found.push((source, distance));
-                }
-                LLVMIntToPtr => {
-                    return Err(refuse("an address is computed from an integer", Some(at)));
-                }
-                _ => return Err(refuse("an address of unknown origin", Some(at))),
+                _ => match derived_from(base) {
+                    Some(pointers) => open.extend(pointers.into_iter().map(|p| (p, None))),
+                    None => return Err(refuse_at("an address of unknown origin", at)),
+                },
             }
         }
         Ok(found)
     }
 
     /// Returns the source of an argument or variable.
-    fn direct(&self, base: LLVMValueRef) -> Option<Source> {
-        let variable = !llvm!(core::LLVMIsAGlobalVariable(base)).is_null();
-        if variable
-            && llvm!(core::LLVMIsGlobalConstant(base)) != 0
-            && llvm!(core::LLVMIsDeclaration(base)) == 0
-        {
+    fn direct(&self, base: Value<'m>) -> Option<Source> {
+        let variable = base.as_variable();
+        if variable.is_some_and(|v| v.is_read_only() && !v.is_declaration()) {
             return Some(Source::Private);
         }
-        if llvm!(core::LLVMIsNull(base)) != 0
-            || llvm!(core::LLVMIsUndef(base)) != 0
-            || llvm!(core::LLVMIsPoison(base)) != 0
-        {
+        if base.is_zero() || base.is_undef() {
             return Some(Source::Private);
         }
         origin(self.function, base).map(|o| Source::Of(o, Vec::new()))
     }
 
     /// Returns the source of a pointer that is loaded from memory that the host can read.
-    fn pointer(&self, load: LLVMValueRef, at: LLVMValueRef) -> Result<Source, Refusal> {
-        match path(self.module, self.function, self.operand(load, 0)) {
+    fn pointer(&self, load: Instruction<'m>, at: Instruction<'m>) -> Result<Source, Refusal> {
+        match path(self.module, self.function, load.operand(0)) {
             Some((origin, mut offsets, offset)) if offset % 8 == 0 => {
                 offsets.push(offset);
                 Ok(Source::Of(origin, offsets))
             }
-            _ => Err(refuse(
+            _ => Err(refuse_at(
                 "it is reached through a pointer in memory that the host cannot read",
-                Some(at),
+                at,
             )),
         }
     }
 
     /// Decides how each source is passed.
     fn passing(&self) -> Result<Vec<Root>, Refusal> {
-        let count = llvm!(core::LLVMCountParams(self.function)) - 2;
+        let count = self.function.parameter_count() - 2;
         let mut origins: Vec<Origin> = (0..count).map(Origin::Captured).collect();
         for source in self.touched.keys() {
             let Source::Of(origin, _) = source else {
@@ -467,15 +393,12 @@ impl AccessAnalysis {
     }
 
     fn global(&self, name: &str) -> Result<(), Refusal> {
-        let text = format!("{name}\0");
-        let variable = llvm!(core::LLVMGetNamedGlobal(self.module, text.as_ptr().cast()));
-        if !variable.is_null() && llvm!(core::LLVMIsThreadLocal(variable)) != 0 {
-            return Err(refuse(
-                format!("the variable `{name}` is threadprivate"),
-                None,
-            ));
+        match self.module.variable(name) {
+            Some(variable) if variable.is_thread_local() => {
+                Err(refuse(format!("the variable `{name}` is threadprivate")))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn pass(&self, origin: &Origin, offsets: &[u32]) -> Result<Passing, Refusal> {
@@ -512,7 +435,6 @@ impl AccessAnalysis {
         if !next.is_empty() {
             return Err(refuse(
                 "a pointer in memory that the region changes leads to further memory",
-                None,
             ));
         }
         let known = match offsets {
@@ -526,25 +448,12 @@ impl AccessAnalysis {
     fn known_size(&self, origin: &Origin) -> Option<u64> {
         match origin {
             Origin::Captured(index) => {
-                let name = c"dereferenceable";
-                let kind = llvm!(core::LLVMGetEnumAttributeKindForName(
-                    name.as_ptr(),
-                    name.count_bytes()
-                ));
-                let found = llvm!(core::LLVMGetEnumAttributeAtIndex(
-                    self.function,
-                    index + 3,
-                    kind
-                ));
-                (!found.is_null()).then(|| llvm!(core::LLVMGetEnumAttributeValue(found)))
+                let at = Position::Parameter(index + 2);
+                self.function.attribute_value(at, "dereferenceable")
             }
             Origin::Global(name) => {
-                let text = format!("{name}\0");
-                let variable = llvm!(core::LLVMGetNamedGlobal(self.module, text.as_ptr().cast()));
-                if variable.is_null() || llvm!(core::LLVMIsDeclaration(variable)) != 0 {
-                    return None;
-                }
-                Some(self.size(llvm!(core::LLVMGlobalGetValueType(variable))))
+                let variable = self.module.variable(name)?;
+                (!variable.is_declaration()).then(|| self.size(variable.contents()))
             }
         }
     }
@@ -559,31 +468,38 @@ fn access(touched: &SourceAccess, known: Option<u64>) -> Access {
     }
 }
 
-fn relaxed(ordering: LLVMAtomicOrdering) -> bool {
-    matches!(
-        ordering,
-        LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
-            | LLVMAtomicOrdering::LLVMAtomicOrderingUnordered
-            | LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic
-    )
+/// Returns true for accesses that do not order others.
+fn relaxed(access: Instruction<'_>) -> bool {
+    access.ordering().is_none_or(|ordering| {
+        matches!(
+            ordering,
+            Ordering::LLVMAtomicOrderingNotAtomic
+                | Ordering::LLVMAtomicOrderingUnordered
+                | Ordering::LLVMAtomicOrderingMonotonic
+        )
+    })
+}
+
+/// Refuses uses of an address as an integer, other than comparisons and differences.
+fn number(instruction: Instruction<'_>) -> Result<(), Refusal> {
+    use Opcode::*;
+    let harmless = |user: Value<'_>| {
+        matches!(
+            user.opcode(),
+            Some(LLVMSub | LLVMICmp | LLVMAnd | LLVMOr | LLVMAdd)
+        )
+    };
+    match instruction.users().all(harmless) {
+        true => Ok(()),
+        false => Err(refuse_at("an address is used as an integer", instruction)),
+    }
 }
 
 /// Returns the base of a constant address.
-fn constant_parts(value: LLVMValueRef) -> Option<LLVMValueRef> {
-    let expression = !llvm!(core::LLVMIsAConstantExpr(value)).is_null();
-    let opcode = expression.then(|| llvm!(core::LLVMGetConstOpcode(value)))?;
-    (opcode == LLVMOpcode::LLVMGetElementPtr).then(|| llvm!(core::LLVMGetOperand(value, 0)))
+fn constant_parts(value: Value<'_>) -> Option<Value<'_>> {
+    (value.constant_opcode()? == Opcode::LLVMGetElementPtr).then(|| value.operand(0))
 }
 
-fn holds_pointer(of: LLVMTypeRef) -> bool {
-    use LLVMTypeKind::*;
-    match llvm!(core::LLVMGetTypeKind(of)) {
-        LLVMPointerTypeKind => true,
-        LLVMVectorTypeKind | LLVMArrayTypeKind => {
-            holds_pointer(llvm!(core::LLVMGetElementType(of)))
-        }
-        LLVMStructTypeKind => (0..llvm!(core::LLVMCountStructElementTypes(of)))
-            .any(|i| holds_pointer(llvm!(core::LLVMStructGetTypeAtIndex(of, i)))),
-        _ => false,
-    }
+fn holds_pointer(of: Type<'_>) -> bool {
+    of.is_pointer() || of.element().is_some_and(holds_pointer) || of.fields().any(holds_pointer)
 }

@@ -5,13 +5,9 @@
 //! than [`DEPTH`], is unknown; the kernel still runs.
 
 use super::runtime_calls::PREFIX;
-use super::{Origin, Passing, Root, constant, loops};
-use crate::nvptx::called;
-use crate::raw::llvm;
-use crate::reader::name_of;
+use super::{Origin, Passing, Root, callee_name, loops};
+use crate::handles::{Function, Instruction, IntPredicate, Module, Opcode, Value};
 use hashbrown::HashMap;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 use serde::{Deserialize, Serialize};
 
 /// A number computed from the words that a kernel gets. Bits beyond its type's width are
@@ -80,33 +76,32 @@ pub enum IntOperation {
 const DEPTH: u32 = 24;
 
 /// Returns the numbers of the first and the last iteration of the loop that a call begins.
-pub(super) fn bounds(
+pub(super) fn bounds<'m>(
     roots: &[Root],
-    function: LLVMValueRef,
-    module: LLVMModuleRef,
-    begin: LLVMValueRef,
+    function: Function<'m>,
+    module: Module<'m>,
+    begin: Instruction<'m>,
 ) -> Option<(Expression, Expression)> {
     let reading = BoundReader {
         module,
         function,
         roots,
     };
-    let operand = |index| llvm!(core::LLVMGetOperand(begin, index));
-    let name = called(begin).map(name_of)?;
+    let name = callee_name(begin)?;
     let entry = name.strip_prefix(PREFIX)?;
     if entry.starts_with("fetch_") {
-        let lower = reading.value(operand(1), 0)?;
-        return Some((lower, reading.value(operand(2), 0)?));
+        let lower = reading.value(begin.operand(1), 0)?;
+        return Some((lower, reading.value(begin.operand(2), 0)?));
     }
-    let lower = reading.stored(begin, operand(2))?;
-    Some((lower, reading.stored(begin, operand(3))?))
+    let lower = reading.stored(begin, begin.operand(2))?;
+    Some((lower, reading.stored(begin, begin.operand(3))?))
 }
 
 /// Returns the bounds of each loop that a region executes once, by loop number.
-pub(super) fn once(
+pub(super) fn once<'m>(
     roots: &[Root],
-    function: LLVMValueRef,
-    module: LLVMModuleRef,
+    function: Function<'m>,
+    module: Module<'m>,
 ) -> HashMap<u32, (Expression, Expression)> {
     let found = loops::find(function).unwrap_or_default();
     let known = found
@@ -115,63 +110,48 @@ pub(super) fn once(
     known.collect()
 }
 
-struct BoundReader<'a> {
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
+struct BoundReader<'a, 'm> {
+    module: Module<'m>,
+    function: Function<'m>,
     roots: &'a [Root],
 }
 
-impl BoundReader<'_> {
+impl<'m> BoundReader<'_, 'm> {
     /// Returns the value stored to a variable before a call in its block.
-    fn stored(&self, call: LLVMValueRef, variable: LLVMValueRef) -> Option<Expression> {
-        let mut at = llvm!(core::LLVMGetPreviousInstruction(call));
-        while !at.is_null() {
-            let store = !llvm!(core::LLVMIsAStoreInst(at)).is_null();
-            if store && llvm!(core::LLVMGetOperand(at, 1)) == variable {
-                return self.value(llvm!(core::LLVMGetOperand(at, 0)), 0);
-            }
-            at = llvm!(core::LLVMGetPreviousInstruction(at));
-        }
-        None
+    fn stored(&self, call: Instruction<'m>, variable: Value<'m>) -> Option<Expression> {
+        let store = call
+            .preceding()
+            .filter_map(|i| i.as_store())
+            .find(|s| s.pointer() == variable)?;
+        self.value(store.value(), 0)
     }
 
-    fn value(&self, value: LLVMValueRef, depth: u32) -> Option<Expression> {
-        use LLVMOpcode::*;
+    fn value(&self, value: Value<'m>, depth: u32) -> Option<Expression> {
+        use Opcode::*;
         if depth > DEPTH {
             return None;
         }
-        if let Some(number) = constant(value) {
+        if let Some(number) = value.signed() {
             return Some(Expression::Constant(number));
         }
-        let of = llvm!(core::LLVMTypeOf(value));
-        if llvm!(core::LLVMGetTypeKind(of)) != LLVMTypeKind::LLVMIntegerTypeKind {
-            return None;
-        }
-        let bits = llvm!(core::LLVMGetIntTypeWidth(of));
-        if bits > 64 {
-            return None;
-        }
-        if !llvm!(core::LLVMIsAArgument(value)).is_null() {
+        let bits = value.of().int_width().filter(|&bits| bits <= 64)?;
+        if value.is_argument() {
             let origin = super::accesses::origin(self.function, value)?;
             return self.word(&origin, Vec::new(), 0, 8, true);
         }
-        if llvm!(core::LLVMIsAInstruction(value)).is_null() {
-            return None;
-        }
-        let operand = |index| llvm!(core::LLVMGetOperand(value, index));
-        let made = |operation, count: u32| {
-            let parts: Option<Vec<Expression>> = (0..count)
-                .map(|i| self.value(operand(i), depth + 1))
-                .collect();
+        let instruction = value.as_instruction()?;
+        let made = |operation, count: usize| {
+            let parts = instruction.operands().take(count);
+            let parts: Option<Vec<_>> = parts.map(|p| self.value(p, depth + 1)).collect();
             Some(Expression::Operation(operation, bits, parts?))
         };
         let narrow = |operation| {
-            let from = llvm!(core::LLVMTypeOf(operand(0)));
-            let from = llvm!(core::LLVMGetIntTypeWidth(from));
-            let part = self.value(operand(0), depth + 1)?;
-            Some(Expression::Operation(operation, from, vec![part]))
+            let from = instruction.operand(0);
+            let part = self.value(from, depth + 1)?;
+            let bits = from.of().int_width()?;
+            Some(Expression::Operation(operation, bits, vec![part]))
         };
-        match llvm!(core::LLVMGetInstructionOpcode(value)) {
+        match instruction.opcode() {
             LLVMAdd => made(IntOperation::Add, 2),
             LLVMSub => made(IntOperation::Sub, 2),
             LLVMMul => made(IntOperation::Mul, 2),
@@ -188,16 +168,11 @@ impl BoundReader<'_> {
             LLVMZExt => narrow(IntOperation::ZeroExtend),
             LLVMTrunc => narrow(IntOperation::Truncate),
             // The host has both addresses of a difference.
-            LLVMPtrToInt if opcode_of(operand(0)) == Some(LLVMLoad) => {
-                let address = llvm!(core::LLVMGetOperand(operand(0), 0));
-                let (origin, path, offset) =
-                    super::accesses::path(self.module, self.function, address)?;
-                self.word(&origin, path, offset, 8, false)
-            }
-            LLVMFreeze => self.value(operand(0), depth + 1),
-            LLVMICmp => self.comparison(value, depth),
+            LLVMPtrToInt => self.loaded(instruction.operand(0), 8),
+            LLVMFreeze => self.value(instruction.operand(0), depth + 1),
+            LLVMICmp => self.comparison(instruction, depth),
             LLVMCall => {
-                let name = name_of(called(value)?);
+                let name = callee_name(instruction)?;
                 let operation = match name.strip_prefix("llvm.")?.split('.').next()? {
                     "smin" => IntOperation::SMin,
                     "smax" => IntOperation::SMax,
@@ -207,38 +182,24 @@ impl BoundReader<'_> {
                 };
                 made(operation, 2)
             }
-            LLVMLoad => {
-                let (origin, path, offset) =
-                    super::accesses::path(self.module, self.function, operand(0))?;
-                self.word(&origin, path, offset, bits.div_ceil(8), false)
-            }
+            LLVMLoad => self.loaded(value, bits.div_ceil(8)),
             _ => None,
         }
     }
 
-    fn comparison(&self, value: LLVMValueRef, depth: u32) -> Option<Expression> {
-        use LLVMIntPredicate::*;
-        let operand = |index| llvm!(core::LLVMGetOperand(value, index));
-        let of = llvm!(core::LLVMTypeOf(operand(0)));
-        if llvm!(core::LLVMGetTypeKind(of)) != LLVMTypeKind::LLVMIntegerTypeKind {
-            return None;
-        }
-        let bits = llvm!(core::LLVMGetIntTypeWidth(of));
-        let a = self.value(operand(0), depth + 1)?;
-        let b = self.value(operand(1), depth + 1)?;
-        let (operation, parts) = match llvm!(core::LLVMGetICmpPredicate(value)) {
-            LLVMIntEQ => (IntOperation::Equal, vec![a, b]),
-            LLVMIntNE => (IntOperation::Unequal, vec![a, b]),
-            LLVMIntSLT => (IntOperation::SLess, vec![a, b]),
-            LLVMIntSLE => (IntOperation::SLessEqual, vec![a, b]),
-            LLVMIntSGT => (IntOperation::SGreater, vec![a, b]),
-            LLVMIntSGE => (IntOperation::SGreaterEqual, vec![a, b]),
-            LLVMIntULT => (IntOperation::ULess, vec![a, b]),
-            LLVMIntULE => (IntOperation::ULessEqual, vec![a, b]),
-            LLVMIntUGT => (IntOperation::UGreater, vec![a, b]),
-            LLVMIntUGE => (IntOperation::UGreaterEqual, vec![a, b]),
-        };
-        Some(Expression::Operation(operation, bits, parts))
+    /// Returns bytes that a load reads.
+    fn loaded(&self, value: Value<'m>, bytes: u32) -> Option<Expression> {
+        let address = value.as_load()?.pointer();
+        let (origin, path, offset) = super::accesses::path(self.module, self.function, address)?;
+        self.word(&origin, path, offset, bytes, false)
+    }
+
+    fn comparison(&self, at: Instruction<'m>, depth: u32) -> Option<Expression> {
+        let bits = at.operand(0).of().int_width()?;
+        let a = self.value(at.operand(0), depth + 1)?;
+        let b = self.value(at.operand(1), depth + 1)?;
+        let operation = IntOperation::from(at.int_predicate()?);
+        Some(Expression::Operation(operation, bits, vec![a, b]))
     }
 
     /// Returns bytes of a root that is passed as words, or with `own` of an argument itself.
@@ -272,11 +233,6 @@ impl BoundReader<'_> {
     }
 }
 
-fn opcode_of(value: LLVMValueRef) -> Option<LLVMOpcode> {
-    let instruction = !llvm!(core::LLVMIsAInstruction(value)).is_null();
-    instruction.then(|| llvm!(core::LLVMGetInstructionOpcode(value)))
-}
-
 impl Expression {
     /// Evaluates the expression; `word` reads bytes of a root.
     pub fn evaluate(&self, word: &RootReader<'_>) -> Option<i64> {
@@ -295,6 +251,24 @@ impl Expression {
                 let values: Option<Vec<i64>> = parts.iter().map(|p| p.evaluate(word)).collect();
                 operation.apply(*bits, &values?)
             }
+        }
+    }
+}
+
+impl From<IntPredicate> for IntOperation {
+    fn from(predicate: IntPredicate) -> Self {
+        use IntPredicate::*;
+        match predicate {
+            LLVMIntEQ => IntOperation::Equal,
+            LLVMIntNE => IntOperation::Unequal,
+            LLVMIntSLT => IntOperation::SLess,
+            LLVMIntSLE => IntOperation::SLessEqual,
+            LLVMIntSGT => IntOperation::SGreater,
+            LLVMIntSGE => IntOperation::SGreaterEqual,
+            LLVMIntULT => IntOperation::ULess,
+            LLVMIntULE => IntOperation::ULessEqual,
+            LLVMIntUGT => IntOperation::UGreater,
+            LLVMIntUGE => IntOperation::UGreaterEqual,
         }
     }
 }

@@ -11,151 +11,112 @@
 
 use super::partition::LoopSection;
 use super::schedule_builder::is_own;
-use super::{Refusal, device_names, kernel_sequence, refuse};
-use crate::nvptx::{called, instructions};
-use crate::raw::llvm;
-use crate::reader::name_of;
+use super::{Refusal, calls, device_names, kernel_sequence, refuse_at};
+use crate::handles::{Alloca, AtomicOperation, Block, Function, Instruction, Opcode, Value};
 use hashbrown::HashSet;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMAtomicRMWBinOp, LLVMOpcode};
 
 /// Prefix of the entries that begin a critical region; the one with a hint has a longer name.
 const CRITICAL: &str = "__kmpc_critical";
 const END: &str = "__kmpc_end_critical";
 
-fn operand(value: LLVMValueRef, index: u32) -> LLVMValueRef {
-    llvm!(core::LLVMGetOperand(value, index))
-}
-
-fn opcode(value: LLVMValueRef) -> Option<LLVMOpcode> {
-    let instruction = !llvm!(core::LLVMIsAInstruction(value)).is_null();
-    instruction.then(|| llvm!(core::LLVMGetInstructionOpcode(value)))
-}
-
 /// Rewrites these operations. Refuses critical regions with other effects.
-pub(super) fn plain(
-    function: LLVMValueRef,
-    sections: &[LoopSection],
-    sums: &HashSet<LLVMValueRef>,
+pub(super) fn plain<'m>(
+    function: Function<'m>,
+    sections: &[LoopSection<'m>],
+    sums: &HashSet<Alloca<'m>>,
 ) -> Result<(), Refusal> {
-    let around = |i: &LLVMValueRef| !sections.iter().any(|s| s.contains(*i));
-    for at in instructions(function).collect::<Vec<_>>() {
-        if !llvm!(core::LLVMIsAAtomicRMWInst(at)).is_null() && around(&at) {
+    let around = |i: Instruction<'m>| !sections.iter().any(|s| s.contains(i));
+    for at in function.instructions() {
+        if at.opcode() == Opcode::LLVMAtomicRMW && around(at) {
             update(at, sums);
         }
     }
-    let named =
-        |i: LLVMValueRef, start: &str| called(i).is_some_and(|f| name_of(f).starts_with(start));
-    let calls: Vec<LLVMValueRef> = instructions(function)
-        .filter(|&i| named(i, CRITICAL) || named(i, END))
-        .collect();
-    for &call in calls.iter().filter(|&&c| named(c, CRITICAL)) {
-        let odd = || refuse(device_names::reason(CRITICAL), Some(call));
-        let mut seen: HashSet<LLVMBasicBlockRef> = HashSet::new();
+    let (begins, ends): (Vec<_>, Vec<_>) = function
+        .instructions()
+        .filter(|&i| calls(i, CRITICAL) || calls(i, END))
+        .partition(|&i| calls(i, CRITICAL));
+    for &call in &begins {
+        let odd = || refuse_at(device_names::reason(CRITICAL), call);
+        let mut seen: HashSet<Block<'m>> = HashSet::new();
         let mut open = vec![call];
-        while let Some(mut at) = open.pop() {
-            while !at.is_null() && !named(at, END) {
-                if !around(&at) || !harmless(at, sums) {
+        while let Some(start) = open.pop() {
+            let mut next = Some(start);
+            while let Some(at) = next.filter(|&at| !calls(at, END)) {
+                if !around(at) || !harmless(at, sums) {
                     return Err(odd());
                 }
-                if !llvm!(core::LLVMIsATerminatorInst(at)).is_null() {
-                    let block = llvm!(core::LLVMGetInstructionParent(at));
-                    for next in super::loops::successors(block) {
-                        if seen.insert(next) {
-                            open.push(llvm!(core::LLVMGetFirstInstruction(next)));
-                        }
-                    }
-                }
-                at = llvm!(core::LLVMGetNextInstruction(at));
+                let fresh = at.successors().filter(|&b| seen.insert(b));
+                open.extend(fresh.filter_map(Block::first));
+                next = at.next();
             }
         }
     }
-    for call in calls {
-        llvm!(core::LLVMInstructionEraseFromParent(call));
+    for call in begins.into_iter().chain(ends) {
+        // SAFETY: these entries have no value, and the lists end here.
+        unsafe { call.erase() };
     }
     Ok(())
 }
 
 /// Returns true if an instruction of a critical region has no effect but adding such a share.
-fn harmless(at: LLVMValueRef, sums: &HashSet<LLVMValueRef>) -> bool {
-    let written = kernel_sequence::accesses(at)
+fn harmless<'m>(at: Instruction<'m>, sums: &HashSet<Alloca<'m>>) -> bool {
+    let mut written = kernel_sequence::accesses(at)
         .into_iter()
         .filter(|&(address, write)| write && !is_own(address));
-    for (address, _) in written {
-        if opcode(at) != Some(LLVMOpcode::LLVMStore) {
+    written.all(|(address, _)| {
+        let reads = |value: Value<'m>| value.as_load().is_some_and(|l| l.pointer() == address);
+        let Some(sum) = at.as_store().map(|s| s.value()) else {
+            return false;
+        };
+        if !matches!(sum.opcode(), Some(Opcode::LLVMAdd | Opcode::LLVMFAdd)) {
             return false;
         }
-        let value = operand(at, 0);
-        let reads = |value: LLVMValueRef| {
-            opcode(value) == Some(LLVMOpcode::LLVMLoad) && operand(value, 0) == address
-        };
-        let sum = matches!(
-            opcode(value),
-            Some(LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMFAdd)
-        );
-        let (a, b) = match sum {
-            true => (operand(value, 0), operand(value, 1)),
-            false => return false,
-        };
-        if !(reads(a) && share(b, sums) || reads(b) && share(a, sums)) {
-            return false;
-        }
-    }
-    true
+        let (a, b) = (sum.operand(0), sum.operand(1));
+        reads(a) && share(b, sums) || reads(b) && share(a, sums)
+    })
 }
 
 /// Returns true if a value is a thread's share of a sum, or zero.
-fn share(value: LLVMValueRef, sums: &HashSet<LLVMValueRef>) -> bool {
-    use LLVMOpcode::*;
-    match opcode(value) {
+fn share<'m>(value: Value<'m>, sums: &HashSet<Alloca<'m>>) -> bool {
+    use Opcode::*;
+    let Some(instruction) = value.as_instruction() else {
+        return false;
+    };
+    match instruction.opcode() {
         // Zero where the loop did not run.
-        Some(LLVMPHI) => {
-            let incoming = |i| llvm!(core::LLVMGetIncomingValue(value, i));
-            (0..llvm!(core::LLVMCountIncoming(value)))
-                .map(incoming)
-                .all(|part| {
-                    let nothing = opcode(part).is_none() && llvm!(core::LLVMIsNull(part)) != 0;
-                    nothing || part != value && opcode(part) != Some(LLVMPHI) && share(part, sums)
-                })
-        }
-        Some(
-            LLVMSExt | LLVMZExt | LLVMTrunc | LLVMSIToFP | LLVMUIToFP | LLVMFPExt | LLVMFPToSI
-            | LLVMFPToUI,
-        ) => share(operand(value, 0), sums),
-        Some(LLVMLoad) => {
-            let mut address = operand(value, 0);
-            while opcode(address) == Some(LLVMGetElementPtr) {
-                address = operand(address, 0);
+        LLVMPHI => instruction.as_phi().is_some_and(|phi| {
+            phi.incoming().all(|(part, _)| {
+                let nothing = part.opcode().is_none() && part.is_zero();
+                nothing || part.as_phi().is_none() && share(part, sums)
+            })
+        }),
+        LLVMSExt | LLVMZExt | LLVMTrunc | LLVMSIToFP | LLVMUIToFP | LLVMFPExt | LLVMFPToSI
+        | LLVMFPToUI => share(instruction.operand(0), sums),
+        LLVMLoad => {
+            let mut address = instruction.operand(0);
+            while let Some(computed) = address.as_gep() {
+                address = computed.pointer();
             }
-            sums.contains(&address)
+            address.as_alloca().is_some_and(|a| sums.contains(&a))
         }
         _ => false,
     }
 }
 
 /// Turns an atomic addition of such a share into a plain one.
-fn update(at: LLVMValueRef, sums: &HashSet<LLVMValueRef>) {
-    use LLVMAtomicRMWBinOp::*;
-    let operation = llvm!(core::LLVMGetAtomicRMWBinOp(at));
-    let used = super::users(at).into_iter().next().is_some();
-    let (address, value) = (operand(at, 0), operand(at, 1));
-    if used || !share(value, sums) {
+fn update<'m>(at: Instruction<'m>, sums: &HashSet<Alloca<'m>>) {
+    let addition = match at.update() {
+        Some(AtomicOperation::LLVMAtomicRMWBinOpAdd) => Opcode::LLVMAdd,
+        Some(AtomicOperation::LLVMAtomicRMWBinOpFAdd) => Opcode::LLVMFAdd,
+        _ => return,
+    };
+    let (address, value) = (at.operand(0), at.operand(1));
+    if !at.is_unused() || !share(value, sums) {
         return;
     }
-    let of = llvm!(core::LLVMTypeOf(value));
-    let context = llvm!(core::LLVMGetTypeContext(of));
-    let builder = llvm!(core::LLVMCreateBuilderInContext(context));
-    llvm!(core::LLVMPositionBuilderBefore(builder, at));
-    let none = c"".as_ptr();
-    let load = || llvm!(core::LLVMBuildLoad2(builder, of, address, none));
-    let new = match operation {
-        LLVMAtomicRMWBinOpAdd => Some(llvm!(core::LLVMBuildAdd(builder, load(), value, none))),
-        LLVMAtomicRMWBinOpFAdd => Some(llvm!(core::LLVMBuildFAdd(builder, load(), value, none))),
-        _ => None,
-    };
-    if let Some(new) = new {
-        llvm!(core::LLVMBuildStore(builder, new, address));
-        llvm!(core::LLVMInstructionEraseFromParent(at));
-    }
-    llvm!(core::LLVMDisposeBuilder(builder));
+    let builder = value.of().context().builder();
+    let old = builder.before(at).load(value.of(), address);
+    builder.store(builder.binary(addition, old, value), address);
+    // SAFETY: nothing uses its value, and the caller goes on with the next instruction.
+    unsafe { at.erase() };
 }

@@ -6,73 +6,62 @@
 //!
 //! Calls of the runtime remain; [`super::runtime_calls`] replaces them.
 
-use super::{Refusal, refuse, source_location};
-use crate::error::take_error;
-use crate::nvptx::{called, functions, instructions};
-use crate::raw::llvm;
-use crate::reader::name_of;
-use hashbrown::{HashMap, HashSet};
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
-use std::ffi::CStr;
+use super::{Refusal, callee_name, refuse};
+use crate::handles::{Function, Instruction, Linkage, Module, Position, Value};
+use hashbrown::HashSet;
 
 /// Largest region including everything that it calls, in instructions.
 const LARGEST: usize = 20_000;
 
 /// A function that `__kmpc_fork_call` or `__kmpc_fork_call_if` runs.
-pub(super) struct Candidate {
-    pub function: LLVMValueRef,
+pub(super) struct Candidate<'m> {
+    pub function: Function<'m>,
     pub name: String,
     /// Source location of the construct.
     pub place: Option<String>,
     /// Reason why it cannot be offloaded, if so.
     pub refused: Option<Refusal>,
     /// Functions reachable by calls, not including itself unless it is recursive.
-    pub reached: HashSet<LLVMValueRef>,
+    pub reached: HashSet<Function<'m>>,
 }
 
 /// Returns the regions of a module in order.
-pub(super) fn candidates(module: LLVMModuleRef) -> Vec<Candidate> {
-    let mut found: Vec<Candidate> = Vec::new();
-    let mut known: HashSet<LLVMValueRef> = HashSet::new();
-    for outer in functions(module) {
-        for call in instructions(outer) {
-            let Some(callee) = called(call) else { continue };
-            if !matches!(
-                &*name_of(callee),
-                "__kmpc_fork_call" | "__kmpc_fork_call_if"
-            ) {
-                continue;
-            }
-            let function = llvm!(core::LLVMGetOperand(call, 2));
-            let defined = !llvm!(core::LLVMIsAFunction(function)).is_null()
-                && llvm!(core::LLVMIsDeclaration(function)) == 0;
-            if defined && known.insert(function) {
-                found.push(candidate(function, call));
-            }
+pub(super) fn candidates(module: Module<'_>) -> Vec<Candidate<'_>> {
+    let mut found = Vec::new();
+    let mut known = HashSet::new();
+    for call in module.functions().flat_map(Function::instructions) {
+        let forks = callee_name(call)
+            .is_some_and(|n| matches!(&*n, "__kmpc_fork_call" | "__kmpc_fork_call_if"));
+        if !forks {
+            continue;
+        }
+        let function = call.operands().nth(2).and_then(Value::as_function);
+        // The runtime passes two thread numbers.
+        let defined = function.filter(|f| !f.is_declaration() && f.parameter_count() >= 2);
+        if let Some(function) = defined
+            && known.insert(function)
+        {
+            found.push(candidate(function, call));
         }
     }
     found
 }
 
-fn candidate(function: LLVMValueRef, fork: LLVMValueRef) -> Candidate {
+fn candidate<'m>(function: Function<'m>, fork: Instruction<'m>) -> Candidate<'m> {
     let (reached, size) = reached(function);
     let refused = if reached.contains(&function) {
-        Some(refuse("it is recursive", None))
+        Some(refuse("it is recursive"))
     } else if size > LARGEST {
-        Some(refuse(
-            format!(
-                "it has {size} instructions including everything that it calls, more than {LARGEST}"
-            ),
-            None,
-        ))
+        Some(refuse(format!(
+            "it has {size} instructions including everything that it calls, more than {LARGEST}"
+        )))
     } else {
         None
     };
     Candidate {
         function,
-        name: super::function_name(function),
-        place: source_location(fork),
+        name: function.name().into(),
+        place: fork.source_location(),
         refused,
         reached,
     }
@@ -80,20 +69,16 @@ fn candidate(function: LLVMValueRef, fork: LLVMValueRef) -> Candidate {
 
 /// Returns the functions that are reachable by calls or address, and the number of all
 /// instructions.
-fn reached(function: LLVMValueRef) -> (HashSet<LLVMValueRef>, usize) {
+fn reached(function: Function<'_>) -> (HashSet<Function<'_>>, usize) {
     let mut found = HashSet::new();
     let mut open = vec![function];
     let mut size = 0;
     while let Some(function) = open.pop() {
-        for instruction in instructions(function) {
+        for instruction in function.instructions() {
             size += 1;
-            for index in 0..llvm!(core::LLVMGetNumOperands(instruction)) as u32 {
-                let operand = llvm!(core::LLVMGetOperand(instruction, index));
-                if operand.is_null() || llvm!(core::LLVMIsAFunction(operand)).is_null() {
-                    continue;
-                }
-                if llvm!(core::LLVMIsDeclaration(operand)) == 0 && found.insert(operand) {
-                    open.push(operand);
+            for callee in instruction.operands().filter_map(Value::as_function) {
+                if !callee.is_declaration() && found.insert(callee) {
+                    open.push(callee);
                 }
             }
         }
@@ -101,114 +86,74 @@ fn reached(function: LLVMValueRef) -> (HashSet<LLVMValueRef>, usize) {
     (found, size)
 }
 
-fn attribute(name: &CStr) -> u32 {
-    llvm!(core::LLVMGetEnumAttributeKindForName(
-        name.as_ptr(),
-        name.count_bytes()
-    ))
-}
-
 /// Drops functions that no region reaches, and inlines the others into the regions.
-pub(super) fn flatten(module: LLVMModuleRef, candidates: &[Candidate]) -> Result<(), String> {
-    let regions: HashMap<LLVMValueRef, &Candidate> =
-        candidates.iter().map(|c| (c.function, c)).collect();
-    let kept: HashSet<LLVMValueRef> = candidates
+///
+/// # Safety
+/// Of the module's functions and instructions only handles of the regions' functions are used
+/// afterwards.
+pub(super) unsafe fn flatten(
+    module: Module<'_>,
+    candidates: &[Candidate<'_>],
+) -> Result<(), String> {
+    let regions: HashSet<Function<'_>> = candidates.iter().map(|c| c.function).collect();
+    let kept: HashSet<Function<'_>> = candidates
         .iter()
         .filter(|c| c.refused.is_none())
         .flat_map(|c| c.reached.iter().copied())
         .collect();
     for table in [
-        c"llvm.used",
-        c"llvm.compiler.used",
-        c"llvm.global_ctors",
-        c"llvm.global_dtors",
+        "llvm.used",
+        "llvm.compiler.used",
+        "llvm.global_ctors",
+        "llvm.global_dtors",
     ] {
-        let table = llvm!(core::LLVMGetNamedGlobal(module, table.as_ptr()));
-        if !table.is_null() {
-            llvm!(core::LLVMDeleteGlobal(table));
+        if let Some(table) = module.variable(table) {
+            // SAFETY: code cannot refer to LLVM's lists, and the handle ends here.
+            unsafe { table.delete() };
         }
     }
-    llvm!(core::LLVMSetModuleInlineAsm2(module, c"".as_ptr(), 0));
-    let context = llvm!(core::LLVMGetModuleContext(module));
-    let always = attribute(c"alwaysinline");
-    let always = llvm!(core::LLVMCreateEnumAttribute(context, always, 0));
-    let index = LLVMAttributeFunctionIndex;
-    for function in functions(module).collect::<Vec<_>>() {
-        if llvm!(core::LLVMIsDeclaration(function)) != 0 {
-            continue;
-        }
-        let region = regions.get(&function);
-        if region.is_none() && !kept.contains(&function) {
-            crate::shim::drop_body(function);
+    module.drop_inline_asm();
+    for function in module.functions().filter(|f| !f.is_declaration()) {
+        let region = regions.contains(&function);
+        if !region && !kept.contains(&function) {
+            // SAFETY: the caller uses no handle of its instructions.
+            unsafe { function.drop_body() };
             continue;
         }
         for name in [
-            c"optnone",
-            c"noinline",
-            c"sspstrong",
-            c"ssp",
-            c"sanitize_address",
+            "optnone",
+            "noinline",
+            "sspstrong",
+            "ssp",
+            "sanitize_address",
         ] {
-            llvm!(core::LLVMRemoveEnumAttributeAtIndex(
-                function,
-                index,
-                attribute(name)
-            ));
+            function.remove_attribute(Position::Function, name);
         }
-        llvm!(comdat::LLVMSetComdat(function, std::ptr::null_mut()));
-        if region.is_some() {
-            llvm!(core::LLVMSetLinkage(
-                function,
-                LLVMLinkage::LLVMExternalLinkage
-            ));
+        function.leave_comdat();
+        if region {
+            function.set_linkage(Linkage::LLVMExternalLinkage);
         } else {
-            llvm!(core::LLVMSetLinkage(
-                function,
-                LLVMLinkage::LLVMInternalLinkage
-            ));
-            llvm!(core::LLVMAddAttributeAtIndex(function, index, always));
+            function.set_linkage(Linkage::LLVMInternalLinkage);
+            function.add_attribute(Position::Function, "alwaysinline", 0);
         }
     }
-    run_passes(
-        module,
-        c"always-inline,function(sroa,early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,simplifycfg,adce)",
-    )
+    // SAFETY: passes keep external functions, as the regions' are; the caller uses no others.
+    unsafe {
+        module.run_passes(
+            c"always-inline,function(sroa,early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,simplifycfg,adce)",
+        )
+    }
 }
 
 /// Simplifies a function after its runtime calls have been replaced.
-pub(super) fn simplify(function: LLVMValueRef) -> Result<(), Refusal> {
-    run_function_passes(
-        function,
-        c"sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,adce",
-    )
-}
-
-/// Runs passes over one function, without a target.
-pub(super) fn run_function_passes(function: LLVMValueRef, passes: &CStr) -> Result<(), Refusal> {
-    let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
-    let result = take_error(llvm!(transforms::pass_builder::LLVMRunPassesOnFunction(
-        function,
-        passes.as_ptr(),
-        std::ptr::null_mut(),
-        options
-    )));
-    llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
-        options
-    ));
-    result.map_err(|e| refuse(e, None))
-}
-
-/// Runs passes over a module, without a target.
-pub(super) fn run_passes(module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
-    let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
-    let result = take_error(llvm!(transforms::pass_builder::LLVMRunPasses(
-        module,
-        passes.as_ptr(),
-        std::ptr::null_mut(),
-        options
-    )));
-    llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
-        options
-    ));
-    result
+///
+/// # Safety
+/// No handle of the function's blocks and instructions is used afterwards.
+pub(super) unsafe fn simplify(function: Function<'_>) -> Result<(), Refusal> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        function
+            .run_passes(c"sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,adce")
+    }
+    .map_err(refuse)
 }

@@ -11,27 +11,23 @@
 use super::accesses::{AccessAnalysis, Source};
 use super::loops::Loop;
 use super::runtime_calls::PREFIX;
-use super::{Refusal, refuse, users};
-use crate::nvptx::{called, instructions};
-use crate::raw::llvm;
-use crate::reader::name_of;
+use super::{Refusal, refuse_at};
+use crate::handles::{Alloca, Function, Instruction, Opcode, Value};
 use hashbrown::{HashMap, HashSet};
-use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::llvm_sys::prelude::*;
 
 /// An access: its address, and true for a write.
-pub(super) type Access = (LLVMValueRef, bool);
+pub(super) type Access<'m> = (Value<'m>, bool);
 
 /// Refuses regions that kernels one after the other would run differently.
-pub(super) fn check(
-    look: &AccessAnalysis,
-    function: LLVMValueRef,
-    loops: &[Loop],
+pub(super) fn check<'m>(
+    look: &AccessAnalysis<'m>,
+    function: Function<'m>,
+    loops: &[Loop<'m>],
 ) -> Result<(), Refusal> {
     let owner = |i| loops.iter().position(|l| l.contains(i));
     // Private variables that each loop writes, or that depend on its values.
-    let mut written: Vec<HashSet<LLVMValueRef>> = vec![HashSet::new(); loops.len()];
-    for instruction in instructions(function) {
+    let mut written: Vec<HashSet<Alloca<'m>>> = vec![HashSet::new(); loops.len()];
+    for instruction in function.instructions() {
         for (address, write) in accesses(instruction) {
             let at = owner(instruction);
             for (source, _) in look.sources(address, instruction)? {
@@ -39,15 +35,15 @@ pub(super) fn check(
                     continue;
                 }
                 if at.is_none() && write {
-                    return Err(refuse(
+                    return Err(refuse_at(
                         "memory is written around its loops, once for each thread",
-                        Some(instruction),
+                        instruction,
                     ));
                 }
                 if at.is_none() && look.changes(&source) {
-                    return Err(refuse(
+                    return Err(refuse_at(
                         "memory that a loop changes is read around its loops",
-                        Some(instruction),
+                        instruction,
                     ));
                 }
             }
@@ -59,7 +55,7 @@ pub(super) fn check(
     for (at, written) in written.iter_mut().enumerate() {
         computed(function, &owner, at, written)?;
     }
-    for instruction in instructions(function) {
+    for instruction in function.instructions() {
         let Some(at) = owner(instruction) else {
             continue;
         };
@@ -74,40 +70,42 @@ pub(super) fn check(
     Ok(())
 }
 
-fn between(at: LLVMValueRef) -> Refusal {
-    refuse(
+/// Returns the refusal for a use of a value that another loop computes.
+pub(super) fn between<'m>(at: impl Into<Value<'m>>) -> Refusal {
+    refuse_at(
         "a loop uses a value that its thread computed in another",
-        Some(at),
+        at,
     )
 }
 
 /// Follows the values that a loop computes. Refuses their use in another loop, and adds variables
 /// that hold them to `written`.
-fn computed(
-    function: LLVMValueRef,
-    owner: &dyn Fn(LLVMValueRef) -> Option<usize>,
+fn computed<'m>(
+    function: Function<'m>,
+    owner: &dyn Fn(Instruction<'m>) -> Option<usize>,
     at: usize,
-    written: &mut HashSet<LLVMValueRef>,
+    written: &mut HashSet<Alloca<'m>>,
 ) -> Result<(), Refusal> {
-    let mut seen: HashSet<LLVMValueRef> = HashSet::new();
-    let mut open: Vec<LLVMValueRef> = instructions(function)
+    let mut seen: HashSet<Instruction<'m>> = HashSet::new();
+    let mut open: Vec<Instruction<'m>> = function
+        .instructions()
         .filter(|&i| owner(i) == Some(at))
         .collect();
-    let mut loads: HashMap<LLVMValueRef, Vec<LLVMValueRef>> = HashMap::new();
-    for load in instructions(function).filter(|&i| owner(i).is_none()) {
+    let mut loads: HashMap<Alloca<'m>, Vec<Instruction<'m>>> = HashMap::new();
+    for load in function.instructions().filter(|&i| owner(i).is_none()) {
         for (address, write) in accesses(load) {
             for variable in variables(address).into_iter().filter(|_| !write) {
                 loads.entry(variable).or_default().push(load);
             }
         }
     }
-    let mut known: HashSet<LLVMValueRef> = HashSet::new();
+    let mut known: HashSet<Alloca<'m>> = HashSet::new();
     loop {
         while let Some(value) = open.pop() {
             if !seen.insert(value) {
                 continue;
             }
-            for user in users(value) {
+            for user in value.users().filter_map(Value::as_instruction) {
                 match owner(user) {
                     Some(other) if other == at => continue,
                     Some(_) => return Err(between(user)),
@@ -118,11 +116,10 @@ fn computed(
                         written.extend(variables(address));
                     }
                 }
-                let chooses = !llvm!(core::LLVMIsATerminatorInst(user)).is_null();
-                if chooses {
-                    return Err(refuse(
+                if user.is_terminator() {
+                    return Err(refuse_at(
                         "control flow after a loop depends on a value that a thread computed in it",
-                        Some(user),
+                        user,
                     ));
                 }
                 open.push(user);
@@ -141,67 +138,63 @@ fn computed(
 }
 
 /// Returns the memory accesses of an instruction, except for calls that begin and end loops.
-pub(super) fn accesses(instruction: LLVMValueRef) -> Vec<Access> {
-    use LLVMOpcode::*;
-    let operand = |index| llvm!(core::LLVMGetOperand(instruction, index));
-    match llvm!(core::LLVMGetInstructionOpcode(instruction)) {
-        LLVMLoad => vec![(operand(0), false)],
-        LLVMStore => vec![(operand(1), true)],
-        LLVMAtomicRMW | LLVMAtomicCmpXchg => vec![(operand(0), true)],
+pub(super) fn accesses<'m>(instruction: Instruction<'m>) -> Vec<Access<'m>> {
+    use Opcode::*;
+    match instruction.opcode() {
+        LLVMLoad => vec![(instruction.operand(0), false)],
+        LLVMStore => vec![(instruction.operand(1), true)],
+        LLVMAtomicRMW | LLVMAtomicCmpXchg => vec![(instruction.operand(0), true)],
         LLVMCall => {
-            let Some(callee) = called(instruction) else {
+            let callee = instruction.as_call().and_then(|c| Some((c, c.callee()?)));
+            let Some((call, callee)) = callee else {
                 return Vec::new();
             };
-            let name = name_of(callee);
+            let name = callee.name();
             if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
-                return vec![(operand(0), true), (operand(1), false)];
+                return vec![(call.argument(0), true), (call.argument(1), false)];
             }
             if name.starts_with("llvm.memset.") {
-                return vec![(operand(0), true)];
+                return vec![(call.argument(0), true)];
             }
             if name.starts_with("llvm.") || name.starts_with(PREFIX) || name.starts_with("__kmpc_")
             {
                 return Vec::new();
             }
-            let count = llvm!(core::LLVMGetNumArgOperands(instruction));
-            let pointer = |value: &LLVMValueRef| {
-                let of = llvm!(core::LLVMTypeOf(*value));
-                llvm!(core::LLVMGetTypeKind(of))
-                    == inkwell::llvm_sys::LLVMTypeKind::LLVMPointerTypeKind
-            };
-            (0..count)
-                .map(operand)
-                .filter(pointer)
-                .map(|p| (p, true))
-                .collect()
+            let pointers = call.arguments().filter(|a| a.of().is_pointer());
+            pointers.map(|p| (p, true)).collect()
         }
         _ => Vec::new(),
     }
 }
 
 /// Returns the private variables that an address may point into.
-pub(super) fn variables(address: LLVMValueRef) -> Vec<LLVMValueRef> {
+pub(super) fn variables(address: Value<'_>) -> Vec<Alloca<'_>> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     let mut open = vec![address];
     while let Some(value) = open.pop() {
-        if !seen.insert(value) || llvm!(core::LLVMIsAInstruction(value)).is_null() {
+        if !seen.insert(value) {
             continue;
         }
-        match llvm!(core::LLVMGetInstructionOpcode(value)) {
-            LLVMOpcode::LLVMAlloca => found.push(value),
-            LLVMOpcode::LLVMPHI => {
-                let count = llvm!(core::LLVMCountIncoming(value));
-                open.extend((0..count).map(|i| llvm!(core::LLVMGetIncomingValue(value, i))));
-            }
-            LLVMOpcode::LLVMSelect => {
-                open.extend([1, 2].map(|i| llvm!(core::LLVMGetOperand(value, i))));
-            }
-            LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMFreeze => {
-                open.push(llvm!(core::LLVMGetOperand(value, 0)));
-            }
-            _ => {}
+        match derived_from(value) {
+            Some(pointers) => open.extend(pointers),
+            None => found.extend(value.as_alloca()),
         }
     }
     found
+}
+
+/// Returns the pointers that a pointer is chosen from or computed from; `None` for those that do
+/// not depend on others.
+pub(super) fn derived_from(pointer: Value<'_>) -> Option<Vec<Value<'_>>> {
+    let instruction = pointer.as_instruction()?;
+    match instruction.opcode() {
+        Opcode::LLVMPHI => {
+            let incoming = instruction.as_phi()?.incoming();
+            Some(incoming.map(|(value, _)| value).collect())
+        }
+        Opcode::LLVMSelect => Some(vec![instruction.operand(1), instruction.operand(2)]),
+        Opcode::LLVMGetElementPtr | Opcode::LLVMFreeze => Some(vec![instruction.operand(0)]),
+        _ => None,
+    }
 }

@@ -6,21 +6,16 @@
 
 use super::reduction_records::{self, Records, STATE};
 use super::runtime_calls::{PREFIX, Reduction};
-use super::{Origin, Passing, Root, device_names};
+use super::{Origin, Passing, Root, calls, device_names};
+use crate::handles::{Alloca, Function, Linkage, Module, Position};
 use crate::nvptx::machine::GpuMachine;
-use crate::nvptx::{called, functions, instructions, variables};
 use crate::parse::Parsed;
-use crate::raw::{copy_cstr, llvm, take_buffer, take_message};
-use crate::reader::name_of;
 use crate::shim;
 use hashbrown::HashMap;
-use inkwell::llvm_sys::LLVMLinkage;
-use inkwell::llvm_sys::prelude::*;
 use omp_abi::limit;
 use omp_abi::outlined::{ITERATE, RESULT};
 use ompvm_support::log;
 use std::fmt::Write;
-use std::ptr::null_mut;
 
 /// Most words in a kernel's arguments beside the launch environment.
 pub(super) const WORDS: u32 = 400;
@@ -41,13 +36,13 @@ const BLOCKS: u32 = 1024;
 
 /// A kernel to generate.
 #[derive(Debug)]
-pub(super) struct Kernel {
+pub(super) struct Kernel<'m> {
     pub name: String,
     /// Number of the loop.
     pub number: u32,
     /// The function that it calls, with the parameters of the region's function and then words.
-    pub function: LLVMValueRef,
-    pub reduction: Option<Reduction>,
+    pub function: Function<'m>,
+    pub reduction: Option<Reduction<'m>>,
 }
 
 /// All kernels of a program.
@@ -69,95 +64,90 @@ pub(super) struct KernelMemory {
 }
 
 /// Generates the unit of kernels for regions with these roots.
-pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<KernelUnit, String> {
-    let module = parsed.module;
-    for function in functions(module).collect::<Vec<_>>() {
-        if let Some(name) = device_names::device_math_name(&name_of(function))
-            && llvm!(core::LLVMIsDeclaration(function)) != 0
-        {
+///
+/// # Safety
+/// No handle of the module's functions, variables and instructions is used afterwards.
+pub(super) unsafe fn unit<'m>(
+    parsed: &'m Parsed,
+    made: &[(&Kernel<'m>, &[Root])],
+) -> Result<KernelUnit, String> {
+    let module = parsed.module();
+    for function in module.functions().filter(|f| f.is_declaration()) {
+        if let Some(name) = device_names::device_math_name(&function.name()) {
             rename(module, function, &name);
         }
     }
     let mut text = String::new();
-    let triple = copy_cstr(llvm!(core::LLVMGetTarget(module)));
-    let layout = copy_cstr(llvm!(core::LLVMGetDataLayoutStr(module)));
-    let _ = writeln!(text, "target datalayout = \"{layout}\"");
-    let _ = writeln!(text, "target triple = \"{triple}\"");
+    let _ = writeln!(text, "target datalayout = \"{}\"", module.layout_text());
+    let _ = writeln!(text, "target triple = \"{}\"", module.triple());
     text.push_str(COMMON);
-    let mut known: HashMap<LLVMValueRef, Option<Records>> = HashMap::new();
+    let mut known: HashMap<Function<'_>, Option<Records>> = HashMap::new();
     for (kernel, roots) in made {
-        let fresh = !known.contains_key(&kernel.function);
-        let records = known.entry(kernel.function).or_insert_with(|| {
+        let function = kernel.function;
+        let fresh = !known.contains_key(&function);
+        let records = known.entry(function).or_insert_with(|| {
             let reduction = kernel.reduction.as_ref()?;
-            let function = kernel.function;
             let name = &kernel.name;
             Some(reduction_records::lay_out(
                 module, function, name, reduction, THREADS,
             ))
         });
         if fresh {
-            always_inline(kernel.function);
+            function.add_attribute(Position::Function, "alwaysinline", 0);
             reveal(module, roots, kernel.reduction.as_ref());
-            declare(&mut text, kernel.function);
+            declare(&mut text, function);
         }
         write_kernel(&mut text, kernel, roots, records.as_ref());
     }
-    link_text(parsed, &text)?;
-    super::flatten::run_passes(module, c"always-inline")?;
+    // SAFETY: the kernels are found by name from here on.
+    unsafe {
+        parsed
+            .link_text(&text)
+            .map_err(|e| format!("the kernels generated for its regions {e}"))?;
+        module.run_passes(c"always-inline")?;
+    }
     let kernels: Vec<&str> = made.iter().map(|(k, _)| &*k.name).collect();
-    for kernel in &kernels {
-        place_globals(module, kernel);
+    for kernel in kernels.iter().filter_map(|k| module.function(k)) {
+        place_globals(kernel);
     }
     hide(module, &kernels);
-    shim::drop_module_flags(module);
-    super::flatten::run_passes(
-        module,
-        c"globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)",
-    )?;
-    let memory = kernels.iter().map(|k| (k.to_string(), memory(module, k)));
-    let memory = memory.collect();
-    GpuMachine::new(70, 63)?.adopt(module);
-    let mut message = null_mut();
-    let broken = llvm!(analysis::LLVMVerifyModule(
-        module,
-        inkwell::llvm_sys::analysis::LLVMVerifierFailureAction::LLVMReturnStatusAction,
-        &mut message
-    ));
-    let message = take_message(message);
-    if broken != 0 {
-        return Err(format!(
-            "the kernels generated for its regions are not valid LLVM IR: {message}"
-        ));
+    shim::drop_module_flags(module.raw());
+    // SAFETY: no handle of a function or instruction is kept.
+    unsafe {
+        module.run_passes(
+            c"globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)",
+        )?;
     }
+    let memory = kernels.iter().map(|&name| {
+        let kernel = module.function(name);
+        let memory = kernel.map(|k| memory(module, k));
+        (name.to_owned(), memory.unwrap_or_default())
+    });
+    let memory = memory.collect();
+    GpuMachine::new(70, 63)?.adopt(module.raw());
+    module.verify().map_err(|message| {
+        format!("the kernels generated for its regions are not valid LLVM IR: {message}")
+    })?;
     tracing::trace!(
         target: log::IR,
         kernels = made.len(),
-        text = take_message(llvm!(core::LLVMPrintModuleToString(module))),
+        text = module.text(),
         "auto-offload kernels"
     );
-    let buffer = llvm!(bit_writer::LLVMWriteBitcodeToMemoryBuffer(module));
     Ok(KernelUnit {
-        bitcode: take_buffer(buffer),
+        bitcode: module.bitcode(),
         memory,
     })
 }
 
 /// Returns the size of a kernel's variables, and moves those that are too large for private memory
 /// to the thread's slice of the launch's memory.
-fn memory(module: LLVMModuleRef, kernel: &str) -> KernelMemory {
+fn memory<'m>(module: Module<'m>, kernel: Function<'m>) -> KernelMemory {
     let mut memory = KernelMemory::default();
-    let Some(kernel) = crate::nvptx::function(module, kernel) else {
-        return memory;
-    };
-    let layout = llvm!(target::LLVMGetModuleDataLayout(module));
     let mut large = Vec::new();
-    for variable in instructions(kernel) {
-        if llvm!(core::LLVMIsAAllocaInst(variable)).is_null() {
-            continue;
-        }
-        let of = llvm!(core::LLVMGetAllocatedType(variable));
-        let count = super::constant(llvm!(core::LLVMGetOperand(variable, 0)));
-        let size = llvm!(target::LLVMABISizeOfType(layout, of)) * count.unwrap_or(1) as u64;
+    for variable in kernel.instructions().filter_map(|i| i.as_alloca()) {
+        let count = variable.count().unsigned();
+        let size = module.layout().size(variable.allocated()) * count.unwrap_or(1);
         if size < LARGE || count.is_none() {
             memory.private += size;
             continue;
@@ -172,53 +162,25 @@ fn memory(module: LLVMModuleRef, kernel: &str) -> KernelMemory {
 }
 
 /// Moves variables to the thread's slice, each at its offset.
-fn slice(module: LLVMModuleRef, kernel: LLVMValueRef, large: &[(LLVMValueRef, u64)], size: u64) {
-    let context = llvm!(core::LLVMGetModuleContext(module));
-    let byte = llvm!(core::LLVMInt8TypeInContext(context));
-    let word = llvm!(core::LLVMInt64TypeInContext(context));
-    let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
-    let none = c"".as_ptr();
-    let mut types = [pointer, word];
-    let of = llvm!(core::LLVMFunctionType(pointer, types.as_mut_ptr(), 2, 0));
-    let name = format!("{PREFIX}slice");
-    let gives = crate::nvptx::function(module, &name).unwrap_or_else(|| {
-        let name = format!("{name}\0");
-        llvm!(core::LLVMAddFunction(module, name.as_ptr().cast(), of))
-    });
-    let builder = llvm!(core::LLVMCreateBuilderInContext(context));
-    let entry = llvm!(core::LLVMGetEntryBasicBlock(kernel));
-    let first = llvm!(core::LLVMGetFirstInstruction(entry));
-    llvm!(core::LLVMPositionBuilderBefore(builder, first));
-    let slices = llvm!(core::LLVMGetParam(kernel, 1));
-    let mut arguments = [slices, llvm!(core::LLVMConstInt(word, size, 0))];
-    let start = llvm!(core::LLVMBuildCall2(
-        builder,
-        of,
-        gives,
-        arguments.as_mut_ptr(),
-        2,
-        none
-    ));
+fn slice<'m>(module: Module<'m>, kernel: Function<'m>, large: &[(Alloca<'m>, u64)], size: u64) {
+    let context = module.context();
+    let (word, pointer) = (context.int(64), context.pointer());
+    let signature = pointer.function(&[pointer, word]);
+    let gives = module.function_or_declare(&format!("{PREFIX}slice"), signature);
+    let builder = context.builder();
+    let arguments = [kernel.parameter(1), word.constant(size)];
+    let start = builder.at_entry(kernel).call(gives, &arguments);
     for &(variable, at) in large {
-        let mut index = [llvm!(core::LLVMConstInt(word, at, 0))];
-        llvm!(core::LLVMPositionBuilderBefore(builder, variable));
-        let place = llvm!(core::LLVMBuildGEP2(
-            builder,
-            byte,
-            start,
-            index.as_mut_ptr(),
-            1,
-            none
-        ));
-        for user in super::users(variable) {
-            if called(user).is_some_and(|f| name_of(f).starts_with("llvm.lifetime.")) {
-                llvm!(core::LLVMInstructionEraseFromParent(user));
-            }
+        let place = builder.before(variable).offset(start, word.constant(at));
+        let uses = variable.users().filter_map(|u| u.as_call());
+        for marker in uses.filter(|&u| calls(u, "llvm.lifetime.")) {
+            // SAFETY: markers have no value, and each uses the variable once.
+            unsafe { marker.erase() };
         }
-        llvm!(core::LLVMReplaceAllUsesWith(variable, place));
-        llvm!(core::LLVMInstructionEraseFromParent(variable));
+        variable.replace_by(place);
+        // SAFETY: the place has replaced it, and the list is not used again.
+        unsafe { variable.erase() };
     }
-    llvm!(core::LLVMDisposeBuilder(builder));
 }
 
 /// Declarations for all kernels; `runtime-c/device/outlined.c` defines the functions.
@@ -233,11 +195,6 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare void @__ompvm_outlined_global(ptr, ptr)
 ";
-
-fn type_of(value: LLVMValueRef) -> String {
-    let of = llvm!(core::LLVMTypeOf(value));
-    take_message(llvm!(core::LLVMPrintTypeToString(of)))
-}
 
 /// Quotes a name in LLVM's syntax.
 pub(super) fn quoted(name: &str) -> String {
@@ -254,43 +211,31 @@ pub(super) fn quoted(name: &str) -> String {
 }
 
 /// Makes the symbols that the text refers to external.
-fn reveal(module: LLVMModuleRef, roots: &[Root], reduction: Option<&Reduction>) {
-    let visible = |value| {
-        llvm!(core::LLVMSetLinkage(
-            value,
-            LLVMLinkage::LLVMExternalLinkage
-        ));
-    };
+fn reveal(module: Module<'_>, roots: &[Root], reduction: Option<&Reduction<'_>>) {
     if let Some(reduction) = reduction {
-        visible(reduction.combine);
+        reduction.combine.set_linkage(Linkage::LLVMExternalLinkage);
     }
     for root in roots {
-        let Origin::Global(name) = &root.origin else {
-            continue;
-        };
-        let text = format!("{name}\0");
-        let variable = llvm!(core::LLVMGetNamedGlobal(module, text.as_ptr().cast()));
-        if !variable.is_null() {
-            visible(variable);
+        if let Origin::Global(name) = &root.origin
+            && let Some(variable) = module.variable(name)
+        {
+            variable.set_linkage(Linkage::LLVMExternalLinkage);
         }
     }
 }
 
-fn types(function: LLVMValueRef) -> Vec<String> {
-    let count = llvm!(core::LLVMCountParams(function));
-    (0..count)
-        .map(|i| type_of(llvm!(core::LLVMGetParam(function, i))))
-        .collect()
+fn types(function: Function<'_>) -> Vec<String> {
+    function.parameters().map(|p| p.of().text()).collect()
 }
 
-fn declare(text: &mut String, function: LLVMValueRef) {
-    let name = quoted(&name_of(function));
+fn declare(text: &mut String, function: Function<'_>) {
+    let name = quoted(&function.name());
     let _ = writeln!(text, "declare void {name}({})", types(function).join(", "));
 }
 
-fn write_kernel(text: &mut String, kernel: &Kernel, roots: &[Root], records: Option<&Records>) {
+fn write_kernel(text: &mut String, kernel: &Kernel<'_>, roots: &[Root], records: Option<&Records>) {
     let name = quoted(&kernel.name);
-    let region = quoted(&name_of(kernel.function));
+    let region = quoted(&kernel.function.name());
     let types = types(kernel.function);
     let mut parameters = vec!["ptr %launch".to_owned(), "ptr %slices".to_owned()];
     let mut body = String::new();
@@ -365,7 +310,7 @@ fn write_kernel(text: &mut String, kernel: &Kernel, roots: &[Root], records: Opt
         text.push_str("  ret void\n}\n");
         return;
     };
-    let combine = quoted(&name_of(reduction.combine));
+    let combine = quoted(&reduction.combine.name());
     records.combine(text, &combine);
     let _ = writeln!(
         text,
@@ -421,101 +366,41 @@ fn pass(
     }
 }
 
-pub(super) fn always_inline(function: LLVMValueRef) {
-    let name = c"alwaysinline";
-    let kind = llvm!(core::LLVMGetEnumAttributeKindForName(
-        name.as_ptr(),
-        name.count_bytes()
-    ));
-    let module = llvm!(core::LLVMGetGlobalParent(function));
-    let context = llvm!(core::LLVMGetModuleContext(module));
-    let attribute = llvm!(core::LLVMCreateEnumAttribute(context, kind, 0));
-    let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
-    llvm!(core::LLVMAddAttributeAtIndex(function, index, attribute));
-}
-
 /// Renames a declaration, or redirects its uses to the symbol that has the name.
-fn rename(module: LLVMModuleRef, function: LLVMValueRef, name: &str) {
-    let text = format!("{name}\0");
-    let there = llvm!(core::LLVMGetNamedFunction(module, text.as_ptr().cast()));
-    if there.is_null() {
-        llvm!(core::LLVMSetValueName2(
-            function,
-            name.as_ptr().cast(),
-            name.len()
-        ));
-    } else {
-        llvm!(core::LLVMReplaceAllUsesWith(function, there));
+fn rename<'m>(module: Module<'m>, function: Function<'m>, name: &str) {
+    match module.function(name) {
+        Some(there) => function.replace_by(there),
+        None => function.set_name(name),
     }
-}
-
-fn link_text(parsed: &Parsed, text: &str) -> Result<(), String> {
-    let buffer = llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
-        text.as_ptr().cast(),
-        text.len(),
-        c"kernels".as_ptr()
-    ));
-    let (mut kernels, mut message) = (null_mut(), null_mut());
-    let failed = llvm!(ir_reader::LLVMParseIRInContext2(
-        parsed.context,
-        buffer,
-        &mut kernels,
-        &mut message
-    )) != 0;
-    llvm!(core::LLVMDisposeMemoryBuffer(buffer));
-    if failed {
-        return Err(format!(
-            "the kernels generated for its regions cannot be parsed: {}",
-            take_message(message)
-        ));
-    }
-    if llvm!(linker::LLVMLinkModules2(parsed.module, kernels)) != 0 {
-        return Err(format!(
-            "the kernels generated for its regions cannot be linked: {}",
-            parsed.take_errors()
-        ));
-    }
-    Ok(())
 }
 
 /// Replaces the program's variables in a kernel by its arguments.
-fn place_globals(module: LLVMModuleRef, kernel: &str) {
-    let Some(kernel) = crate::nvptx::function(module, kernel) else {
-        return;
-    };
-    let marks: Vec<LLVMValueRef> = instructions(kernel)
-        .filter(|&i| called(i).is_some_and(|f| *name_of(f) == *format!("{PREFIX}global")))
+fn place_globals(kernel: Function<'_>) {
+    let name = format!("{PREFIX}global");
+    let marks: Vec<_> = kernel
+        .instructions()
+        .filter_map(|i| i.as_call())
+        .filter(|c| c.callee().is_some_and(|f| *f.name() == *name))
         .collect();
     for mark in marks {
-        let variable = llvm!(core::LLVMGetOperand(mark, 0));
-        let instead = llvm!(core::LLVMGetOperand(mark, 1));
-        llvm!(core::LLVMInstructionEraseFromParent(mark));
+        let (variable, instead) = (mark.argument(0), mark.argument(1));
+        // SAFETY: markers have no value, and the list is not used again.
+        unsafe { mark.erase() };
         shim::replace_in_function(kernel, variable, instead);
     }
 }
 
 /// Makes everything but the kernels internal.
-fn hide(module: LLVMModuleRef, kernels: &[&str]) {
-    for function in functions(module) {
-        if llvm!(core::LLVMIsDeclaration(function)) == 0 && !kernels.contains(&&*name_of(function))
-        {
-            llvm!(core::LLVMSetLinkage(
-                function,
-                LLVMLinkage::LLVMInternalLinkage
-            ));
+fn hide(module: Module<'_>, kernels: &[&str]) {
+    for function in module.functions().filter(|f| !f.is_declaration()) {
+        if !kernels.contains(&&*function.name()) {
+            function.set_linkage(Linkage::LLVMInternalLinkage);
         }
     }
-    for variable in variables(module).collect::<Vec<_>>() {
-        let name = name_of(variable);
-        if llvm!(core::LLVMIsDeclaration(variable)) != 0 {
-            continue;
-        }
-        llvm!(core::LLVMSetSection(variable, c"".as_ptr()));
-        if !name.ends_with("_kernel_environment") {
-            llvm!(core::LLVMSetLinkage(
-                variable,
-                LLVMLinkage::LLVMInternalLinkage
-            ));
+    for variable in module.variables().filter(|v| !v.is_declaration()) {
+        variable.leave_section();
+        if !variable.name().ends_with("_kernel_environment") {
+            variable.set_linkage(Linkage::LLVMInternalLinkage);
         }
     }
 }

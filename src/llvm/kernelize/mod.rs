@@ -12,7 +12,7 @@
 //! - [`kernel_text`] calls the function for each iteration of a thread.
 //! - [`kernel_sequence`] turns several loops into a sequence of kernels. If the kernels cannot run
 //!   the code around the loops, the host runs it between them ([`partition`]).
-//! - [`reduction_records`] places the private copies of a reduction.
+//! - [`reduction_records`] and [`record_copies`] place the private copies of a reduction.
 //!
 //! This is sound because a loop that is divided over threads may be divided over any number of them
 //! if nothing in it queries their number, and because a thread that runs one iteration initializes
@@ -23,6 +23,7 @@
 
 mod accesses;
 mod array_reduction;
+mod array_sums;
 mod bounds;
 mod device_names;
 mod enclosing_sync;
@@ -30,22 +31,25 @@ mod flatten;
 mod host_schedule;
 mod kernel_sequence;
 mod kernel_text;
+mod late_loads;
+mod loop_functions;
 mod loops;
 mod partition;
+mod private_variables;
+mod record_copies;
 mod reduction_records;
 mod runtime_calls;
 mod schedule_builder;
+mod schedule_instructions;
 mod threadprivate;
 
 use super::nvptx::Refusal;
 use super::{Input, guard, parse, shim};
-use crate::raw::{copy_text, llvm};
-use crate::reader::name_of;
+use crate::handles::{Function, Module, Value};
 pub use bounds::{Expression, IntOperation, RootReader};
 pub use host_schedule::{
     Conversion, FloatOperation, HostSchedule, KernelLaunch, ScheduleOperand, ScheduleStep,
 };
-use inkwell::llvm_sys::prelude::*;
 use kernel_text::Kernel;
 use runtime_calls::RegionMode;
 use serde::{Deserialize, Serialize};
@@ -176,15 +180,16 @@ pub fn kernelize(files: &[Input]) -> Result<Kernelized, String> {
 fn kernelize_guarded(files: &[Input]) -> Result<Kernelized, String> {
     super::initialize_nvptx();
     let parsed = parse::parse(files).map_err(|e| e.to_string())?;
-    let module = parsed.module;
+    let module = parsed.module();
     // Compilers call constructors through aliases, but a region's code has to be one function.
-    shim::resolve_aliases(module);
+    shim::resolve_aliases(module.raw());
     let mut found = flatten::candidates(module);
     if found.is_empty() {
         return Ok(Kernelized::default());
     }
     let mut owns = threadprivate::survey(module, &found);
-    flatten::flatten(module, &found)?;
+    // SAFETY: `found` has further functions beside the regions', but nothing reads them after this.
+    unsafe { flatten::flatten(module, &found) }?;
     threadprivate::replace(&mut owns, &mut found);
     let mut regions = Vec::new();
     let mut made = Vec::new();
@@ -198,7 +203,8 @@ fn kernelize_guarded(files: &[Input]) -> Result<Kernelized, String> {
             plan
         });
         if candidate.refused.is_some() {
-            shim::drop_body(candidate.function);
+            // SAFETY: nothing keeps instructions of a refused region.
+            unsafe { candidate.function.drop_body() };
         }
         regions.push(Region {
             function: candidate.name.clone(),
@@ -213,7 +219,8 @@ fn kernelize_guarded(files: &[Input]) -> Result<Kernelized, String> {
             .iter()
             .flat_map(|(roots, list)| list.iter().map(move |made| (made, roots.as_slice())))
             .collect();
-        kernel_text::unit(&parsed, &kernels)?
+        // SAFETY: the regions' verdicts and plans have no handles.
+        unsafe { kernel_text::unit(&parsed, &kernels) }?
     };
     for region in &mut regions {
         let Ok(plan) = &mut region.verdict else {
@@ -231,19 +238,22 @@ fn kernelize_guarded(files: &[Input]) -> Result<Kernelized, String> {
 }
 
 /// Decides how a region runs: as kernels alone, or with a host schedule between them.
-fn plan(
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
+fn plan<'m>(
+    module: Module<'m>,
+    function: Function<'m>,
     index: usize,
-) -> Result<(RegionPlan, Vec<Kernel>), Refusal> {
+) -> Result<(RegionPlan, Vec<Kernel<'m>>), Refusal> {
     let copy = shim::clone_function(function);
-    if let Ok(made) = plan_kernels_only(module, function, index) {
-        shim::drop_body(copy);
-        return Ok(made);
+    // SAFETY: plans and kernels have handles of functions alone, and refusals have none.
+    unsafe {
+        if let Ok(made) = plan_kernels_only(module, function, index) {
+            copy.drop_body();
+            return Ok(made);
+        }
+        function.drop_body();
+        // Its reason is the more specific one, since it accepts more.
+        plan_with_schedule(module, copy, index).inspect_err(|_| copy.drop_body())
     }
-    shim::drop_body(function);
-    // Its reason is the more specific one, since it accepts more.
-    plan_with_schedule(module, copy, index).inspect_err(|_| shim::drop_body(copy))
 }
 
 fn kernel_name(index: usize, phase: usize) -> String {
@@ -256,26 +266,30 @@ fn kernel_name(index: usize, phase: usize) -> String {
 fn check_words(roots: &[Root], more: usize) -> Result<(), Refusal> {
     let words: u32 = roots.iter().map(|r| r.passing.words()).sum();
     match words as usize + more > kernel_text::WORDS as usize {
-        true => Err(refuse(
-            "it captures more than a kernel's arguments hold",
-            None,
-        )),
+        true => Err(refuse("it captures more than a kernel's arguments hold")),
         false => Ok(()),
     }
 }
 
 /// Plans a region whose kernels also run the code around its loops.
-fn plan_kernels_only(
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
+///
+/// # Safety
+/// No handle of the function's blocks and instructions is used afterwards.
+unsafe fn plan_kernels_only<'m>(
+    module: Module<'m>,
+    function: Function<'m>,
     index: usize,
-) -> Result<(RegionPlan, Vec<Kernel>), Refusal> {
-    let reductions = runtime_calls::rewrite(module, function, RegionMode::KernelsOnly)?;
-    flatten::simplify(function)?;
+) -> Result<(RegionPlan, Vec<Kernel<'m>>), Refusal> {
+    // SAFETY: the caller's promise, and no instruction is kept here yet.
+    let reductions = unsafe {
+        let reductions = runtime_calls::rewrite(module, function, RegionMode::KernelsOnly)?;
+        flatten::simplify(function)?;
+        reductions
+    };
     let loops = loops::find(function)?;
     let roots = accesses::roots(module, function, &loops)?;
     check_words(&roots, 0)?;
-    let phase = |(n, at): (usize, &loops::Loop)| LoopKernel {
+    let phase = |(n, at): (usize, &loops::Loop<'m>)| LoopKernel {
         kernel: kernel_name(index, n),
         number: at.number,
         bounds: bounds::bounds(&roots, function, module, at.begin),
@@ -301,22 +315,29 @@ fn plan_kernels_only(
 }
 
 /// Plans a region with a host schedule between its kernels.
-fn plan_with_schedule(
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
+///
+/// # Safety
+/// No handle of the function's blocks and instructions is used afterwards.
+unsafe fn plan_with_schedule<'m>(
+    module: Module<'m>,
+    function: Function<'m>,
     index: usize,
-) -> Result<(RegionPlan, Vec<Kernel>), Refusal> {
-    let mut reductions = runtime_calls::rewrite(module, function, RegionMode::HostSchedule)?;
-    flatten::simplify(function)?;
+) -> Result<(RegionPlan, Vec<Kernel<'m>>), Refusal> {
+    // SAFETY: the caller's promise, and no instruction is kept here yet.
+    let mut reductions = unsafe {
+        let reductions = runtime_calls::rewrite(module, function, RegionMode::HostSchedule)?;
+        flatten::simplify(function)?;
+        reductions
+    };
     let roots = accesses::all_roots(module, function)?;
     let mut bounds = bounds::once(&roots, function, module);
-    let (parts, schedule) = partition::partition(module, function, &mut reductions)?;
+    // SAFETY: the caller's promise; roots and bounds have no handles.
+    let (parts, schedule) = unsafe { partition::partition(module, function, &mut reductions) }?;
     let mut phases = Vec::new();
     let mut kernels = Vec::new();
     for (n, part) in parts.into_iter().enumerate() {
-        let captured = llvm!(core::LLVMCountParams(function)) as usize;
-        let words = llvm!(core::LLVMCountParams(part.function)) as usize - captured;
-        check_words(&roots, words)?;
+        let words = part.function.parameter_count() - function.parameter_count();
+        check_words(&roots, words as usize)?;
         phases.push(LoopKernel {
             kernel: kernel_name(index, n),
             number: part.number,
@@ -341,38 +362,41 @@ fn plan_with_schedule(
     Ok((plan, kernels))
 }
 
-fn refuse(reason: impl Into<String>, at: Option<LLVMValueRef>) -> Refusal {
+fn refuse(reason: impl Into<String>) -> Refusal {
     Refusal {
         reason: reason.into(),
-        place: at.and_then(source_location),
+        place: None,
     }
 }
 
-/// Returns the source location of an instruction (`file.c:12`).
-fn source_location(instruction: LLVMValueRef) -> Option<String> {
-    let line = llvm!(core::LLVMGetDebugLocLine(instruction));
-    let mut length = 0;
-    let name = llvm!(core::LLVMGetDebugLocFilename(instruction, &mut length));
-    let file = copy_text(name, length as usize);
-    (line != 0 && !file.is_empty()).then(|| format!("{file}:{line}"))
-}
-
-fn constant(value: LLVMValueRef) -> Option<i64> {
-    (!llvm!(core::LLVMIsAConstantInt(value)).is_null())
-        .then(|| llvm!(core::LLVMConstIntGetSExtValue(value)))
-}
-
-/// Returns the users of a value.
-fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
-    let mut list = Vec::new();
-    let mut usage = llvm!(core::LLVMGetFirstUse(value));
-    while !usage.is_null() {
-        list.push(llvm!(core::LLVMGetUser(usage)));
-        usage = llvm!(core::LLVMGetNextUse(usage));
+/// Refuses with the source location of an instruction; other values have none.
+fn refuse_at<'m>(reason: impl Into<String>, at: impl Into<Value<'m>>) -> Refusal {
+    Refusal {
+        reason: reason.into(),
+        place: at.into().as_instruction().and_then(|i| i.source_location()),
     }
-    list
 }
 
-fn function_name(function: LLVMValueRef) -> String {
-    name_of(function).into_string()
+/// Returns the name of the function that a call instruction names.
+fn callee_name<'m>(at: impl Into<Value<'m>>) -> Option<Box<str>> {
+    at.into().direct_callee().map(|callee| callee.name())
+}
+
+/// Returns true for calls of functions whose names begin so.
+fn calls<'m>(at: impl Into<Value<'m>>, start: &str) -> bool {
+    callee_name(at).is_some_and(|name| name.starts_with(start))
+}
+
+/// Returns true for intrinsics that tell LLVM something and do nothing.
+fn has_no_effect(name: &str) -> bool {
+    [
+        "llvm.lifetime.",
+        "llvm.dbg.",
+        "llvm.assume",
+        "llvm.experimental.noalias",
+        "llvm.prefetch",
+        "llvm.invariant.",
+    ]
+    .iter()
+    .any(|start| name.starts_with(start))
 }

@@ -1,14 +1,10 @@
-//! Placement of a reduction's private copies, and layout of the records that they leave.
+//! Layout of the records that a reduction's private copies leave, and their code as text.
 //!
 //! Each iteration has its own private copies ([`super`]): they are initialized, and after the
 //! iteration they are combined with the thread's record. For a number that costs one operation in
 //! registers. For an array of which an iteration updates some elements by index, it would cost all
-//! elements, in memory. Such a copy becomes part of the record itself: it is initialized once, and
-//! iterations add to it in place ([`stays`]).
-//!
-//! This is sound because iterations then see what earlier ones of the thread left there, as on a
-//! host thread. But the compiler knew the initial value and may have folded it. So each write in
-//! the loop must follow a read of the same address: then the compiler did not know the contents.
+//! elements, in memory. Such a copy becomes part of the record itself ([`record_copies`]): it is
+//! initialized once, and iterations add to it in place.
 //!
 //! Records with such copies are in shared memory, where an access takes a few cycles; on the stack
 //! the copies of all threads would exceed the cache. A variable per kernel has a slot for each
@@ -16,15 +12,10 @@
 //! threads' records is in different banks. A block has as many threads as find room in [`ROOM`];
 //! records that are too large for one warp are on the stack.
 
-use super::constant;
 use super::kernel_text::{WARP, quoted};
-use super::runtime_calls::{self, PREFIX, Reduction};
-use crate::nvptx::{called, instructions};
-use crate::raw::llvm;
-use crate::reader::name_of;
-use crate::shim;
-use hashbrown::HashSet;
-use inkwell::llvm_sys::prelude::*;
+use super::record_copies;
+use super::runtime_calls::{PREFIX, Reduction};
+use crate::handles::{Function, Module};
 use omp_abi::VirtualThread;
 use omp_abi::outlined::{ITERATE, RESULT};
 use std::fmt::Write;
@@ -32,11 +23,11 @@ use std::fmt::Write;
 /// Shared memory of a block for records, in bytes; the rest of 48 KiB is the runtime's.
 const ROOM: u64 = 44 << 10;
 /// Alignment of a record's parts, the largest that compilers rely on.
-const ALIGN: u64 = 16;
+pub(super) const ALIGN: u64 = 16;
 /// Offsets in a thread's state: the phase, and behind it the pointers to the thread's record and to
 /// what is kept at the end.
-const PHASE: u64 = std::mem::offset_of!(VirtualThread, phase) as u64;
-const RECORD: u64 = size_of::<VirtualThread>() as u64;
+pub(super) const PHASE: u64 = std::mem::offset_of!(VirtualThread, phase) as u64;
+pub(super) const RECORD: u64 = size_of::<VirtualThread>() as u64;
 const KEPT: u64 = RECORD + 8;
 /// Size of the state with the pointers, in bytes.
 pub(super) const STATE: u64 = KEPT + 8;
@@ -45,12 +36,12 @@ const WORDS: u64 = 64;
 
 /// The part of a record that belongs to a private copy.
 #[derive(Clone, Copy, Debug)]
-struct RecordPart {
+pub(super) struct RecordPart {
     /// Offset in the record, in bytes.
-    at: u64,
-    size: u64,
+    pub at: u64,
+    pub size: u64,
     /// True if the copy itself is in the record.
-    stays: bool,
+    pub stays: bool,
 }
 
 /// Layout of a reduction's records.
@@ -68,11 +59,11 @@ pub(super) struct Records {
 }
 
 /// Decides the layout for a region's function, and makes the function use it.
-pub(super) fn lay_out(
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
+pub(super) fn lay_out<'m>(
+    module: Module<'m>,
+    function: Function<'m>,
     kernel: &str,
-    reduction: &Reduction,
+    reduction: &Reduction<'m>,
     most: u32,
 ) -> Records {
     let mut parts = Vec::new();
@@ -85,6 +76,7 @@ pub(super) fn lay_out(
         });
         size += bytes.next_multiple_of(ALIGN);
     }
+    let moved = record_copies::move_copies(module, function, reduction, &mut parts);
     let mut records = Records {
         threads: most,
         size,
@@ -92,193 +84,11 @@ pub(super) fn lay_out(
         name: format!("{PREFIX}slot.{kernel}"),
         parts,
     };
-    let begin =
-        instructions(function).find(|&i| called(i).is_some_and(|f| *name_of(f) == *reduction.name));
-    let Some(begin) = begin else { return records };
-    let list = llvm!(core::LLVMGetOperand(begin, 1));
-    let Some(order) = LoopOrder::find(function) else {
-        return records;
-    };
-    let mut copies = Vec::new();
-    for (k, part) in records.parts.iter_mut().enumerate() {
-        let copy = runtime_calls::private(module, function, list, 8 * k as i64);
-        let Some((copy, _)) = copy.filter(|&(copy, _)| stays(module, &order, copy)) else {
-            continue;
-        };
-        if u64::from(llvm!(core::LLVMGetAlignment(copy))) <= ALIGN {
-            part.stays = true;
-            copies.push((copy, *part));
-        }
-    }
-    if copies.is_empty() {
-        return records;
-    }
-    if let Some((slot, threads)) = fit(size, most) {
+    if moved && let Some((slot, threads)) = fit(size, most) {
         records.slot = Some(slot);
         records.threads = threads;
     }
-    put(module, function, &order, &copies);
     records
-}
-
-/// Partition of a function's code: before the loop, or in and after it.
-struct LoopOrder {
-    begin: LLVMValueRef,
-    late: HashSet<LLVMBasicBlockRef>,
-}
-
-impl LoopOrder {
-    fn find(function: LLVMValueRef) -> Option<LoopOrder> {
-        let (divided, fetched) = (format!("{PREFIX}static_"), format!("{PREFIX}fetch_"));
-        let begin = instructions(function).find(|&i| {
-            called(i).is_some_and(|f| {
-                let name = name_of(f);
-                name.starts_with(&*divided) || name.starts_with(&*fetched)
-            })
-        })?;
-        let mut late = HashSet::new();
-        let mut open = vec![llvm!(core::LLVMGetInstructionParent(begin))];
-        while let Some(block) = open.pop() {
-            let end = llvm!(core::LLVMGetBasicBlockTerminator(block));
-            for index in 0..llvm!(core::LLVMGetNumSuccessors(end)) {
-                let next = llvm!(core::LLVMGetSuccessor(end, index));
-                if late.insert(next) {
-                    open.push(next);
-                }
-            }
-        }
-        Some(LoopOrder { begin, late })
-    }
-
-    /// Returns true if an instruction is before the loop.
-    fn early(&self, instruction: LLVMValueRef) -> bool {
-        let block = llvm!(core::LLVMGetInstructionParent(instruction));
-        if block != llvm!(core::LLVMGetInstructionParent(self.begin)) {
-            return !self.late.contains(&block);
-        }
-        let mut at = instruction;
-        while !at.is_null() {
-            if at == self.begin {
-                return true;
-            }
-            at = llvm!(core::LLVMGetNextInstruction(at));
-        }
-        false
-    }
-}
-
-/// Returns true if a copy can be part of the record: it is accessed by index, and each write in the
-/// loop follows a read of the same address.
-fn stays(module: LLVMModuleRef, order: &LoopOrder, copy: LLVMValueRef) -> bool {
-    let mut open = vec![copy];
-    let mut seen = HashSet::new();
-    let mut indexed = false;
-    while let Some(pointer) = open.pop() {
-        for user in super::users(pointer) {
-            let early = order.early(user);
-            if !llvm!(core::LLVMIsAGetElementPtrInst(user)).is_null() {
-                let count = llvm!(core::LLVMGetNumOperands(user)) as u32;
-                let mut indices = (1..count).map(|i| llvm!(core::LLVMGetOperand(user, i)));
-                indexed |= !early && indices.any(|i| constant(i).is_none());
-                open.push(user);
-            } else if !llvm!(core::LLVMIsAPHINode(user)).is_null()
-                || !llvm!(core::LLVMIsASelectInst(user)).is_null()
-            {
-                indexed |= !early;
-                if seen.insert(user) {
-                    open.push(user);
-                }
-            } else if !llvm!(core::LLVMIsAStoreInst(user)).is_null() {
-                let into = llvm!(core::LLVMGetOperand(user, 1)) == pointer;
-                if into && !early && !follows_read(module, order, user) {
-                    return false;
-                }
-                // The list of the copies may hold its address.
-                let whole = llvm!(core::LLVMGetOperand(user, 0)) == pointer;
-                if whole && pointer != copy {
-                    return false;
-                }
-            } else if !llvm!(core::LLVMIsACallInst(user)).is_null() {
-                let Some(callee) = called(user) else {
-                    return false;
-                };
-                let name = name_of(callee);
-                let written = name.starts_with("llvm.mem");
-                if !early && written && llvm!(core::LLVMGetOperand(user, 0)) == pointer {
-                    return false;
-                }
-                if !written && !name.starts_with("llvm.lifetime.") {
-                    return false;
-                }
-            } else if llvm!(core::LLVMIsALoadInst(user)).is_null()
-                && llvm!(core::LLVMIsAICmpInst(user)).is_null()
-            {
-                return false;
-            }
-        }
-    }
-    indexed
-}
-
-/// Returns true if every path in the loop to a store has read the stored bytes.
-fn follows_read(module: LLVMModuleRef, order: &LoopOrder, store: LLVMValueRef) -> bool {
-    let loads = |at| !llvm!(core::LLVMIsALoadInst(at)).is_null();
-    let place = |at| {
-        let address = llvm!(core::LLVMGetOperand(at, u32::from(!loads(at))));
-        shim::constant_offset(module, address)
-    };
-    let size = |at| {
-        let value = match loads(at) {
-            true => at,
-            false => llvm!(core::LLVMGetOperand(at, 0)),
-        };
-        let of = llvm!(core::LLVMTypeOf(value));
-        let layout = llvm!(target::LLVMGetModuleDataLayout(module));
-        llvm!(target::LLVMStoreSizeOfType(layout, of)) as i64
-    };
-    let (base, first) = place(store);
-    let end = first + size(store);
-    // Byte ranges that were read.
-    let mut read: Vec<(i64, i64)> = Vec::new();
-    let mut at = llvm!(core::LLVMGetPreviousInstruction(store));
-    let mut block = llvm!(core::LLVMGetInstructionParent(store));
-    loop {
-        while !at.is_null() {
-            if at == order.begin {
-                return false;
-            }
-            if loads(at) {
-                let (from, offset) = place(at);
-                if from == base {
-                    read.push((offset, offset + size(at)));
-                    read.sort_unstable();
-                    let covered = read.iter().fold(first, |to, &(a, b)| match a <= to {
-                        true => to.max(b),
-                        false => to,
-                    });
-                    if covered >= end {
-                        return true;
-                    }
-                }
-            }
-            at = llvm!(core::LLVMGetPreviousInstruction(at));
-        }
-        let Some(before) = only_predecessor(block) else {
-            return false;
-        };
-        block = before;
-        at = llvm!(core::LLVMGetBasicBlockTerminator(block));
-    }
-}
-
-fn only_predecessor(block: LLVMBasicBlockRef) -> Option<LLVMBasicBlockRef> {
-    let jumps = super::users(llvm!(core::LLVMBasicBlockAsValue(block)));
-    let mut from = jumps
-        .into_iter()
-        .filter(|&u| !llvm!(core::LLVMIsATerminatorInst(u)).is_null())
-        .map(|u| llvm!(core::LLVMGetInstructionParent(u)));
-    let first = from.next()?;
-    from.all(|other| other == first).then_some(first)
 }
 
 /// Returns the distance of records and the number of threads in a block; `None` if there is no
@@ -290,110 +100,6 @@ fn fit(size: u64, most: u32) -> Option<(u64, u32)> {
         threads /= 2;
     }
     (threads >= WARP).then_some((slot, threads))
-}
-
-/// Moves copies to their places in the thread's record; writes before the loop go there once.
-fn put(
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
-    order: &LoopOrder,
-    copies: &[(LLVMValueRef, RecordPart)],
-) {
-    let context = llvm!(core::LLVMGetModuleContext(module));
-    let byte = llvm!(core::LLVMInt8TypeInContext(context));
-    let number = llvm!(core::LLVMInt32TypeInContext(context));
-    let word = llvm!(core::LLVMInt64TypeInContext(context));
-    let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
-    let it = CopyRedirection {
-        byte,
-        builder: llvm!(core::LLVMCreateBuilderInContext(context)),
-        order,
-    };
-    let entry = llvm!(core::LLVMGetEntryBasicBlock(function));
-    let first = llvm!(core::LLVMGetFirstInstruction(entry));
-    llvm!(core::LLVMPositionBuilderBefore(it.builder, first));
-    let place = llvm!(core::LLVMGetParam(function, 0));
-    let none = c"".as_ptr();
-    let at = it.offset(place, llvm!(core::LLVMConstInt(word, PHASE, 0)));
-    let phase = llvm!(core::LLVMBuildLoad2(it.builder, number, at, none));
-    let one = llvm!(core::LLVMConstInt(number, ITERATE as u64, 0));
-    let equal = inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
-    let iterates = llvm!(core::LLVMBuildICmp(it.builder, equal, phase, one, none));
-    let at = it.offset(place, llvm!(core::LLVMConstInt(word, RECORD, 0)));
-    let record = llvm!(core::LLVMBuildLoad2(it.builder, pointer, at, none));
-    let mut places = Vec::new();
-    for (copy, part) in copies {
-        let there = it.offset(record, llvm!(core::LLVMConstInt(word, part.at, 0)));
-        let of = llvm!(core::LLVMArrayType2(byte, part.size));
-        let aside = llvm!(core::LLVMBuildAlloca(it.builder, of, none));
-        llvm!(core::LLVMSetAlignment(aside, ALIGN as u32));
-        let early = llvm!(core::LLVMBuildSelect(
-            it.builder, iterates, aside, there, none
-        ));
-        places.push((*copy, early, there));
-    }
-    for (copy, early, there) in places {
-        it.redirect(copy, early, there);
-        llvm!(core::LLVMInstructionEraseFromParent(copy));
-    }
-    llvm!(core::LLVMDisposeBuilder(it.builder));
-}
-
-struct CopyRedirection<'a> {
-    byte: LLVMTypeRef,
-    builder: LLVMBuilderRef,
-    order: &'a LoopOrder,
-}
-
-impl CopyRedirection<'_> {
-    fn offset(&self, pointer: LLVMValueRef, by: LLVMValueRef) -> LLVMValueRef {
-        let mut index = [by];
-        let index = index.as_mut_ptr();
-        let none = c"".as_ptr();
-        llvm!(core::LLVMBuildGEP2(
-            self.builder,
-            self.byte,
-            pointer,
-            index,
-            1,
-            none
-        ))
-    }
-
-    /// Redirects uses of a pointer before the loop to `early`, and others to `late`.
-    fn redirect(&self, pointer: LLVMValueRef, early: LLVMValueRef, late: LLVMValueRef) {
-        let mut users = super::users(pointer);
-        users.sort_unstable();
-        users.dedup();
-        for user in users {
-            if called(user).is_some_and(|f| name_of(f).starts_with("llvm.lifetime.")) {
-                llvm!(core::LLVMInstructionEraseFromParent(user));
-                continue;
-            }
-            if !llvm!(core::LLVMIsAGetElementPtrInst(user)).is_null() {
-                // An address computed before the loop may be used in it.
-                let [first, second] = [early, late].map(|base| {
-                    let copy = llvm!(core::LLVMInstructionClone(user));
-                    llvm!(core::LLVMSetOperand(copy, 0, base));
-                    llvm!(core::LLVMPositionBuilderBefore(self.builder, user));
-                    llvm!(core::LLVMInsertIntoBuilder(self.builder, copy));
-                    copy
-                });
-                self.redirect(user, first, second);
-                llvm!(core::LLVMInstructionEraseFromParent(user));
-                continue;
-            }
-            let instead = match self.order.early(user) {
-                true => early,
-                false => late,
-            };
-            for index in 0..llvm!(core::LLVMGetNumOperands(user)) as u32 {
-                if llvm!(core::LLVMGetOperand(user, index)) == pointer {
-                    llvm!(core::LLVMSetOperand(user, index, instead));
-                }
-            }
-        }
-    }
 }
 
 impl Records {

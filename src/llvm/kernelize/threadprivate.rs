@@ -16,14 +16,10 @@
 //! accumulate there to [`super::array_reduction`].
 
 use super::flatten::Candidate;
-use super::{Refusal, refuse, users};
-use crate::nvptx::{called, functions, instructions};
-use crate::raw::llvm;
-use crate::reader::name_of;
+use super::{Refusal, callee_name, calls, refuse, refuse_at};
+use crate::handles::{Alloca, Function, Instruction, Linkage, Module, Value, Variable};
 use crate::shim::{self, Misuse};
 use hashbrown::HashSet;
-use inkwell::llvm_sys::LLVMLinkage;
-use inkwell::llvm_sys::prelude::*;
 
 /// Calls that return the address of a thread's copy: of thread-local storage, and without it.
 const ADDRESS: &str = "llvm.threadlocal.address.p0";
@@ -31,43 +27,41 @@ const CACHED: &str = "__kmpc_threadprivate_cached";
 
 /// A threadprivate variable.
 #[derive(Debug)]
-pub(super) struct Threadprivate {
-    variable: LLVMValueRef,
-    name: String,
+pub(super) struct Threadprivate<'m> {
+    variable: Value<'m>,
+    name: Box<str>,
     size: u64,
     refused: Option<Refusal>,
 }
 
 /// Returns the variable whose copy's address a call returns.
-fn given(call: LLVMValueRef) -> Option<LLVMValueRef> {
-    let index = match &*name_of(called(call)?) {
+fn variable_of<'m>(call: impl Into<Value<'m>>) -> Option<Value<'m>> {
+    let call = call.into();
+    let index = match &*callee_name(call)? {
         ADDRESS => 0,
         CACHED => 2,
         _ => return None,
     };
-    Some(llvm!(core::LLVMGetOperand(call, index)))
-}
-
-fn owner(instruction: LLVMValueRef) -> LLVMValueRef {
-    let block = llvm!(core::LLVMGetInstructionParent(instruction));
-    llvm!(core::LLVMGetBasicBlockParent(block))
+    call.operands().nth(index)
 }
 
 /// Returns the functions that only regions' functions call.
-fn inside(candidates: &[Candidate]) -> HashSet<LLVMValueRef> {
+fn inside<'m>(candidates: &[Candidate<'m>]) -> HashSet<Function<'m>> {
     let kept = candidates.iter().filter(|c| c.refused.is_none());
-    let regions: HashSet<LLVMValueRef> = kept.clone().map(|c| c.function).collect();
-    let mut found: HashSet<LLVMValueRef> = kept.flat_map(|c| c.reached.iter().copied()).collect();
+    let regions: HashSet<Function<'m>> = kept.clone().map(|c| c.function).collect();
+    let mut found: HashSet<Function<'m>> = kept.flat_map(|c| c.reached.iter().copied()).collect();
     loop {
-        let called_there = |function: LLVMValueRef| {
-            users(function).into_iter().all(|user| {
-                called(user) == Some(function) && {
-                    let from = owner(user);
-                    found.contains(&from) || regions.contains(&from)
-                }
+        let called_there = |function: Function<'m>| {
+            function.users().all(|user| {
+                let call = user.as_instruction();
+                call.is_some_and(|call| {
+                    let from = call.function();
+                    call.direct_callee() == Some(function)
+                        && (found.contains(&from) || regions.contains(&from))
+                })
             })
         };
-        let odd: Vec<LLVMValueRef> = found
+        let odd: Vec<Function<'m>> = found
             .iter()
             .copied()
             .filter(|&f| !regions.contains(&f) && !called_there(f))
@@ -84,75 +78,74 @@ fn inside(candidates: &[Candidate]) -> HashSet<LLVMValueRef> {
 
 /// Returns the program's threadprivate variables, each with the reason why regions cannot use it,
 /// if there is one.
-pub(super) fn survey(module: LLVMModuleRef, candidates: &[Candidate]) -> Vec<Threadprivate> {
-    let mut found: Vec<Threadprivate> = Vec::new();
-    let mut calls: Vec<(usize, LLVMValueRef)> = Vec::new();
-    for function in functions(module) {
-        for call in instructions(function) {
-            let Some(variable) = given(call) else {
-                continue;
-            };
-            let known = found.iter().position(|o| o.variable == variable);
-            let number = known.unwrap_or_else(|| {
-                found.push(own(module, variable));
-                found.len() - 1
-            });
-            calls.push((number, call));
-        }
+pub(super) fn survey<'m>(
+    module: Module<'m>,
+    candidates: &[Candidate<'m>],
+) -> Vec<Threadprivate<'m>> {
+    let mut found: Vec<Threadprivate<'m>> = Vec::new();
+    let mut uses: Vec<(usize, Instruction<'m>)> = Vec::new();
+    for call in module.functions().flat_map(Function::instructions) {
+        let Some(variable) = variable_of(call) else {
+            continue;
+        };
+        let known = found.iter().position(|o| o.variable == variable);
+        let number = known.unwrap_or_else(|| {
+            found.push(Threadprivate::of(module, variable));
+            found.len() - 1
+        });
+        uses.push((number, call));
     }
     if found.is_empty() {
         return found;
     }
     let inside = inside(candidates);
-    for (number, call) in calls {
+    for (number, call) in uses {
         let own = &mut found[number];
-        if own.refused.is_none() && !inside.contains(&owner(call)) {
+        if own.refused.is_none() && !inside.contains(&call.function()) {
             own.check(call, true);
         }
     }
     found
 }
 
-fn own(module: LLVMModuleRef, variable: LLVMValueRef) -> Threadprivate {
-    let layout = llvm!(target::LLVMGetModuleDataLayout(module));
-    let mut own = Threadprivate {
-        variable,
-        name: name_of(variable).into_string(),
-        size: 0,
-        refused: None,
-    };
-    if llvm!(core::LLVMIsAGlobalVariable(variable)).is_null()
-        || llvm!(core::LLVMIsDeclaration(variable)) != 0
-        || !matches!(
-            llvm!(core::LLVMGetLinkage(variable)),
-            LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
-        )
-    {
-        own.refused = Some(own.refusal("may be used by other files", None));
-        return own;
+impl<'m> Threadprivate<'m> {
+    fn of(module: Module<'m>, variable: Value<'m>) -> Threadprivate<'m> {
+        let mut own = Threadprivate {
+            variable,
+            name: variable.name(),
+            size: 0,
+            refused: None,
+        };
+        let internal = |v: &Variable<'m>| {
+            let linkage = v.linkage();
+            !v.is_declaration()
+                && matches!(
+                    linkage,
+                    Linkage::LLVMInternalLinkage | Linkage::LLVMPrivateLinkage
+                )
+        };
+        let Some(definition) = variable.as_variable().filter(internal) else {
+            own.refused = Some(own.refusal("may be used by other files", None));
+            return own;
+        };
+        own.size = module.layout().size(definition.contents());
+        if variable.users().any(|u| variable_of(u) != Some(variable)) {
+            own.refused = Some(own.refusal("has an address that escapes", None));
+        }
+        own
     }
-    let of = llvm!(core::LLVMGlobalGetValueType(variable));
-    own.size = llvm!(target::LLVMABISizeOfType(layout, of));
-    if users(variable)
-        .into_iter()
-        .any(|u| given(u) != Some(variable))
-    {
-        own.refused = Some(own.refusal("has an address that escapes", None));
-    }
-    own
-}
 
-impl Threadprivate {
-    fn refusal(&self, why: &str, at: Option<LLVMValueRef>) -> Refusal {
-        refuse(
-            format!("the threadprivate variable `{}` {why}", self.name),
-            at,
-        )
+    fn refusal(&self, why: &str, at: Option<Value<'m>>) -> Refusal {
+        let reason = format!("the threadprivate variable `{}` {why}", self.name);
+        match at {
+            Some(at) => refuse_at(reason, at),
+            None => refuse(reason),
+        }
     }
 
     /// Follows the uses of a copy's address.
-    fn check(&mut self, address: LLVMValueRef, outside: bool) {
-        if let Err((misuse, at)) = shim::check_initialized(address, self.size, outside) {
+    fn check(&mut self, address: impl Into<Instruction<'m>>, outside: bool) {
+        if let Err((misuse, at)) = shim::check_initialized(address.into(), self.size, outside) {
             let why = match misuse {
                 Misuse::ReadBeforeWrite if outside => {
                     "is read where no region has written it before"
@@ -167,31 +160,35 @@ impl Threadprivate {
 
 /// Replaces threadprivate variables in regions' functions, and refuses regions where that is
 /// impossible.
-pub(super) fn replace(variables: &mut [Threadprivate], candidates: &mut [Candidate]) {
+pub(super) fn replace<'m>(variables: &mut [Threadprivate<'m>], candidates: &mut [Candidate<'m>]) {
     let mut used: Vec<(usize, usize)> = Vec::new();
     for (index, candidate) in candidates.iter().enumerate() {
         if candidate.refused.is_some() {
             continue;
         }
         for (number, own) in variables.iter_mut().enumerate() {
-            let calls: Vec<LLVMValueRef> = instructions(candidate.function)
-                .filter(|&i| given(i) == Some(own.variable))
+            let calls_of: Vec<Instruction<'m>> = candidate
+                .function
+                .instructions()
+                .filter(|&i| variable_of(i) == Some(own.variable))
                 .collect();
-            if calls.is_empty() {
+            if calls_of.is_empty() {
                 continue;
             }
             used.push((index, number));
-            if own.refused.is_some() {
+            let Some(variable) = own.variable.as_variable().filter(|_| own.refused.is_none())
+            else {
                 continue;
-            }
-            let copy = own.copy(candidate.function);
-            for call in calls {
-                llvm!(core::LLVMReplaceAllUsesWith(call, copy));
-                llvm!(core::LLVMInstructionEraseFromParent(call));
+            };
+            let copy = copy(variable, candidate.function);
+            for call in calls_of {
+                call.replace_by(copy);
+                // SAFETY: the copy has replaced its value, and the list is not used again.
+                unsafe { call.erase() };
             }
             // An inner region may change the host's copy.
-            let forks = instructions(candidate.function)
-                .any(|i| called(i).is_some_and(|f| name_of(f).starts_with("__kmpc_fork")));
+            let mut instructions = candidate.function.instructions();
+            let forks = instructions.any(|i| calls(i, "__kmpc_fork"));
             own.check(copy, forks);
         }
     }
@@ -204,22 +201,12 @@ pub(super) fn replace(variables: &mut [Threadprivate], candidates: &mut [Candida
     }
 }
 
-impl Threadprivate {
-    /// Creates a private variable of the same type.
-    fn copy(&self, function: LLVMValueRef) -> LLVMValueRef {
-        let module = llvm!(core::LLVMGetGlobalParent(function));
-        let context = llvm!(core::LLVMGetModuleContext(module));
-        let builder = llvm!(core::LLVMCreateBuilderInContext(context));
-        let entry = llvm!(core::LLVMGetEntryBasicBlock(function));
-        let first = llvm!(core::LLVMGetFirstInstruction(entry));
-        llvm!(core::LLVMPositionBuilderBefore(builder, first));
-        let of = llvm!(core::LLVMGlobalGetValueType(self.variable));
-        let copy = llvm!(core::LLVMBuildAlloca(builder, of, c"".as_ptr()));
-        let align = llvm!(core::LLVMGetAlignment(self.variable));
-        if align > 0 {
-            llvm!(core::LLVMSetAlignment(copy, align));
-        }
-        llvm!(core::LLVMDisposeBuilder(builder));
-        copy
+/// Creates a private variable of the same type.
+fn copy<'m>(variable: Variable<'m>, function: Function<'m>) -> Alloca<'m> {
+    let builder = function.module().context().builder();
+    let copy = builder.at_entry(function).alloca(variable.contents());
+    if variable.alignment() > 0 {
+        copy.set_alignment(variable.alignment());
     }
+    copy
 }

@@ -8,7 +8,6 @@ use crate::handles::{
     Function, Instruction, Linkage, Module, Opcode, Position, Store, Value, Variable,
 };
 use hashbrown::HashSet;
-use inkwell::llvm_sys::prelude::LLVMValueRef;
 
 /// Removes refused kernels and debug information; source locations are known by now.
 pub(super) fn remove(module: Module, kernels: &[Kernel]) {
@@ -171,14 +170,8 @@ pub(super) fn is_barrier(instruction: Instruction) -> bool {
     })
 }
 
-/// [`is_last`] for colleagues that have no handles yet.
-pub(crate) fn nothing_follows(barrier: LLVMValueRef) -> bool {
-    // SAFETY: callers pass a live instruction.
-    is_last(unsafe { Instruction::from_raw(barrier) })
-}
-
 /// Returns true if nothing but barriers touches memory after a barrier.
-fn is_last(barrier: Instruction) -> bool {
+pub(crate) fn is_last(barrier: Instruction) -> bool {
     let mut seen = HashSet::new();
     let mut open = vec![barrier.next()];
     while let Some(first) = open.pop() {

@@ -35,11 +35,8 @@ pub use math_library::MathLibrary;
 
 use super::guard;
 use super::parse::{self, Parsed};
-use super::raw::llvm;
-use super::reader::list;
 use super::{Input, device, shim};
 use crate::handles::{Linkage, Module, OwnedModule, Position};
-use inkwell::llvm_sys::prelude::*;
 use machine::{GpuMachine, PROMOTED};
 
 /// The address space of shared memory, which each block has for itself.
@@ -194,51 +191,6 @@ fn own_symbols(module: Module) -> Vec<Box<str>> {
         .map(|v| v.name())
         .filter(|n| !hidden(n))
         .collect()
-}
-
-pub(crate) fn variables(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
-    list(llvm!(core::LLVMGetFirstGlobal(module)), |v| {
-        llvm!(core::LLVMGetNextGlobal(v))
-    })
-}
-
-pub(crate) fn functions(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
-    list(llvm!(core::LLVMGetFirstFunction(module)), |f| {
-        llvm!(core::LLVMGetNextFunction(f))
-    })
-}
-
-pub(crate) fn instructions(function: LLVMValueRef) -> impl Iterator<Item = LLVMValueRef> {
-    let mut blocks = Vec::new();
-    let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
-    while !block.is_null() {
-        blocks.push(block);
-        block = llvm!(core::LLVMGetNextBasicBlock(block));
-    }
-    blocks.into_iter().flat_map(|block| {
-        list(llvm!(core::LLVMGetFirstInstruction(block)), |i| {
-            llvm!(core::LLVMGetNextInstruction(i))
-        })
-    })
-}
-
-/// Finds the function with that name, defined or declared.
-pub(crate) fn function(module: LLVMModuleRef, name: &str) -> Option<LLVMValueRef> {
-    let found = llvm!(core::LLVMGetNamedFunctionWithLength(
-        module,
-        name.as_ptr().cast(),
-        name.len()
-    ));
-    (!found.is_null()).then_some(found)
-}
-
-/// Returns the target of a direct call.
-pub(crate) fn called(instruction: LLVMValueRef) -> Option<LLVMValueRef> {
-    if llvm!(core::LLVMIsACallInst(instruction)).is_null() {
-        return None;
-    }
-    let called = llvm!(core::LLVMGetCalledValue(instruction));
-    (!llvm!(core::LLVMIsAFunction(called)).is_null()).then_some(called)
 }
 
 /// Brings unoptimized images to the form that the rewriting expects.
