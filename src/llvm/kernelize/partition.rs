@@ -45,6 +45,12 @@ impl<'m> LoopSection<'m> {
         self.blocks.contains(&instruction.block())
     }
 
+    /// Iterates over the blocks in the function's order, so that outputs are always the same.
+    fn blocks(&self) -> impl Iterator<Item = Block<'m>> {
+        let all = self.entry.function().blocks();
+        all.filter(|b| self.blocks.contains(b))
+    }
+
     /// Returns the call that begins the loop's reduction.
     pub fn reduction(&self) -> Option<Call<'m>> {
         let begins = format!("{PREFIX}reduce.");
@@ -87,7 +93,7 @@ pub(super) unsafe fn partition<'m>(
     let mut launched = Vec::new();
     for section in &sections {
         let mut blocks = vec![section.entry];
-        blocks.extend(section.blocks.iter().filter(|&&b| b != section.entry));
+        blocks.extend(section.blocks().filter(|&b| b != section.entry));
         // SAFETY: `sections` holds blocks only, and `shared` variables.
         let inner = unsafe { shim::outline_blocks(&blocks) }
             .ok_or_else(|| refuse("its loop cannot be outlined"))?;
@@ -237,10 +243,9 @@ fn section<'m>(
     if entries.iter().any(|&e| e != entry && blocks.contains(&e)) {
         return Err(refused("nested worksharing loops"));
     }
-    let leaving: Vec<Block<'m>> = blocks
-        .iter()
-        .copied()
-        .filter(|b| b.successors().any(|n| n == after))
+    let leaving: Vec<Block<'m>> = function
+        .blocks()
+        .filter(|b| blocks.contains(b) && b.successors().any(|n| n == after))
         .collect();
     let after = shim::merge_predecessors(after, &leaving);
     for at in function.blocks() {
@@ -301,7 +306,7 @@ fn values<'m>(section: &LoopSection<'m>) -> Result<(), Refusal> {
         // SAFETY: nothing uses its value now, and the list is not used again.
         unsafe { phi.erase() };
     }
-    for at in section.blocks.iter().flat_map(|b| b.instructions()) {
+    for at in section.blocks().flat_map(Block::instructions) {
         if callee_name(at).is_some_and(|n| *n == *ONE) {
             return Err(refuse_at("a `single` or `masked` construct in a loop", at));
         }
