@@ -365,17 +365,11 @@ unsafe fn run_kernel(
         references
     };
     let (blocks, threads) = device.shape(kernel, teams, threads, arguments.trip);
+    let [_, blocks_y, blocks_z] = arguments.teams.map(dimension);
+    let [_, threads_y, threads_z] = arguments.threads.map(dimension);
     let launch = Launch {
-        blocks: [
-            blocks,
-            dimension(arguments.teams[1]),
-            dimension(arguments.teams[2]),
-        ],
-        threads: [
-            threads,
-            dimension(arguments.threads[1]),
-            dimension(arguments.threads[2]),
-        ],
+        blocks: [blocks, blocks_y, blocks_z],
+        threads: [threads, threads_y, threads_z],
         shared: arguments.shared,
         args: &words,
     };

@@ -5,11 +5,12 @@
 //! times include all costs: copies to the device and the wait for results that the host reads. Runs
 //! of very different length are measured separately.
 
-use super::decision::{Decision, Ledger, MIN_REGION_TIME, RegionTimes};
+use super::decision::{Decision, Ledger, MIN_REGION_TIME, RegionTimes, TransferSize};
 use super::{AUTO_OFFLOAD, launch, record_host_run, run_on_device};
 use crate::device::{MemoryKind, Queue};
 use crate::devices::DeviceState;
 use ompvm_kmpc::{fork, hooks};
+use ompvm_llvm::kernelize::RegionPlan;
 use ompvm_support::log;
 use ompvm_support::topology;
 use parking_lot::Mutex;
@@ -231,46 +232,50 @@ impl PolicyState {
     }
 }
 
-/// Runs a region where it is faster. Returns false if the host must run it unmeasured.
+/// Returns the region's plan and number of iterations if it can run on a device; otherwise records
+/// that it runs on the host, and why.
 ///
 /// # Safety
-/// The region must be one that the runtime starts.
-pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::RegionStart) -> bool {
+/// As for [`run_region`].
+unsafe fn possible<'r>(
+    region: &'r super::Region,
+    start: &hooks::RegionStart,
+) -> Option<(&'r RegionPlan, Option<u64>)> {
+    let refuse = |why: &str| {
+        record_host_run(start, why);
+        None
+    };
     let plan = match &region.plan {
         Ok(plan) => plan,
-        Err(why) => {
-            record_host_run(start, why);
-            return false;
-        }
+        Err(why) => return refuse(why),
     };
     if let Some(why) = &*region.refused.lock() {
-        record_host_run(start, why);
-        return false;
+        return refuse(why);
     }
     if plan.phases.iter().any(|p| p.private >= MAX_PRIVATE) {
-        record_host_run(start, "its iterations need too much private memory");
-        return false;
+        return refuse("its iterations need too much private memory");
     }
     // SAFETY: by this function's contract.
     let trips = unsafe { launch::trips(region, plan, start) };
     if plan.phases.iter().any(|p| p.scratch > 0) && trips.is_none_or(|n| n < MIN_SCRATCH_TRIPS) {
-        record_host_run(
-            start,
-            "its iterations are few and need too much private memory",
-        );
-        return false;
+        return refuse("its iterations are few and need too much private memory");
     }
-    let class = trips.map_or(32, |n| (64 - n.leading_zeros()) as usize / 2);
+    Some((plan, trips))
+}
+
+/// Chooses where a region of a class of sizes runs, and records a trial or a new timing that
+/// begins. `moves` estimates what a run transfers.
+fn decide(
+    region: &super::Region,
+    class: usize,
+    trips: Option<u64>,
+    moves: impl Fn() -> Option<TransferSize>,
+) -> Decision {
     let state = &region.policy;
-    if region.program.is_prepared() {
-        state.was_considered.store(true, Ordering::Relaxed);
-    }
     let known = state.measured.lock()[class];
     let ledger = *measurements().ledger.lock();
     let speed = measurements().bandwidth.load(Ordering::Relaxed);
-    // SAFETY: by this function's contract.
-    let moves = || unsafe { launch::transfer_size(region, plan, start) };
-    let choice = match known.choose(&ledger) {
+    match known.choose(&ledger) {
         // The data cannot be estimated before the kernels exist.
         Decision::Trial if !region.program.is_prepared() => known.reason_to_stay(),
         Decision::Trial => {
@@ -303,7 +308,27 @@ pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::RegionSta
             }
         }
         other => other,
+    }
+}
+
+/// Runs a region where it is faster. Returns false if the host must run it unmeasured.
+///
+/// # Safety
+/// The region must be one that the runtime starts.
+pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::RegionStart) -> bool {
+    // SAFETY: by this function's contract.
+    let Some((plan, trips)) = (unsafe { possible(region, start) }) else {
+        return false;
     };
+    let class = trips.map_or(32, |n| (64 - n.leading_zeros()) as usize / 2);
+    let state = &region.policy;
+    if region.program.is_prepared() {
+        state.was_considered.store(true, Ordering::Relaxed);
+    }
+    // SAFETY: by this function's contract.
+    let choice = decide(region, class, trips, || unsafe {
+        launch::transfer_size(region, plan, start)
+    });
     tracing::trace!(target: log::OFFLOAD, function = region.name, trips, ?choice, "decided about a loop");
     if let Decision::Host(why) = choice {
         record_host_run(start, why);
