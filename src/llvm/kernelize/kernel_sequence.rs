@@ -125,9 +125,10 @@ fn computed<'m>(
                 open.push(user);
             }
         }
-        // Loads of such variables around the loops.
-        for &variable in written.iter() {
-            if known.insert(variable) {
+        // Loads of such variables around the loops, in the function's order.
+        let variables = function.instructions().filter_map(|i| i.as_alloca());
+        for variable in variables {
+            if written.contains(&variable) && known.insert(variable) {
                 open.extend(loads.get(&variable).into_iter().flatten());
             }
         }
