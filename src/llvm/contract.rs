@@ -14,7 +14,6 @@
 
 use super::handles::{Call, Function, Instruction, Module, Opcode, Value};
 use hashbrown::{HashMap, HashSet};
-use inkwell::llvm_sys::prelude::LLVMModuleRef;
 
 /// Fast-math flags that let a pass change an operation's result: reassociation, no signed zeros,
 /// reciprocals, contraction, approximate functions.
@@ -27,9 +26,7 @@ pub(super) const ROUNDING: u32 = inkwell::llvm_sys::LLVMFastMathAllowReassoc
 /// Replaces every `llvm.fmuladd` in the functions read so far by `llvm.fma`, except in sums that
 /// loops carry. Declares an `llvm.fma` for each type of `llvm.fmuladd`, after all other functions
 /// and in their order, whatever has been read: functions are identified by their numbers.
-pub(super) fn contract(module: LLVMModuleRef) {
-    // SAFETY: callers pass a live module.
-    let module = unsafe { Module::from_raw(module) };
+pub(super) fn contract(module: Module) {
     let fmuladds: Vec<_> = module
         .functions()
         .filter(|f| f.name().starts_with("llvm.fmuladd."))

@@ -156,7 +156,7 @@ fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Er
         shim::expand_thread_locals(parsed.module());
         shim::lower_checked_loads(parsed.module());
         if contract {
-            contract::contract(parsed.module);
+            contract::contract(parsed.module());
         }
         let name = inputs.first().map_or("", |i| i.name.as_str());
         let tables = Mutex::default();

@@ -11,11 +11,9 @@
 //! reports the error.
 
 use super::parse::{self, Parsed};
-use super::raw::llvm;
 use super::reader::Reader;
 use super::tables::Tables;
 use super::{Input, contract, guard, shim};
-use inkwell::llvm_sys::prelude::*;
 use ompvm_ir::{Function, Module};
 use ompvm_support::topology;
 use parking_lot::Mutex;
@@ -116,19 +114,18 @@ impl Work {
             return None;
         }
         let parsed = parse::open(bytes, false).ok()?;
-        let module = parsed.module;
+        let module = parsed.module();
         shim::read_metadata(module).ok()?;
         parse::is_for_host(module).ok()?;
-        let functions = parse::functions(module);
-        let defined = |f: &&LLVMValueRef| llvm!(core::LLVMIsDeclaration(**f)) == 0;
-        let bodies = functions.iter().filter(defined).count();
+        let functions: Vec<_> = module.functions().collect();
+        let bodies = functions.iter().filter(|f| !f.is_declaration()).count();
         let mut own = Vec::new();
         let mut with_body = functions.iter().copied().enumerate();
         let mut taken = self.next.fetch_add(1, Ordering::Relaxed);
         let mut passed = 0;
         while taken < bodies {
             let (number, function) = with_body.find(|(_, f)| {
-                let body = defined(&f);
+                let body = !f.is_declaration();
                 passed += usize::from(body);
                 body && passed == taken + 1
             })?;
@@ -137,11 +134,11 @@ impl Work {
             taken = self.next.fetch_add(1, Ordering::Relaxed);
         }
         // Reading an outdated function may have replaced others.
-        if parse::functions(module) != functions || parse::verify(module).is_err() {
+        if !module.functions().eq(functions) || module.verify().is_err() {
             return None;
         }
-        shim::expand_thread_locals(parsed.module());
-        shim::lower_checked_loads(parsed.module());
+        shim::expand_thread_locals(module);
+        shim::lower_checked_loads(module);
         if self.contract {
             contract::contract(module);
         }

@@ -139,7 +139,7 @@ pub(super) fn open(bytes: &[u8], types: bool) -> Result<Parsed, String> {
 /// Returns LLVM's message.
 pub(super) fn whole(bytes: &[u8]) -> Result<Parsed, String> {
     let parsed = open(bytes, true)?;
-    super::shim::read_all(parsed.module)?;
+    super::shim::read_all(parsed.module())?;
     Ok(parsed)
 }
 
@@ -223,26 +223,14 @@ impl Parsed {
     /// # Safety
     /// No handle of a declaration that the text defines is used afterwards.
     pub(super) unsafe fn link_text(&self, text: &str) -> Result<(), String> {
-        let buffer = llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
-            text.as_ptr().cast(),
-            text.len(),
-            c"text".as_ptr()
-        ));
-        let (mut module, mut message) = (null_mut(), null_mut());
-        let failed = llvm!(ir_reader::LLVMParseIRInContext2(
-            self.context,
-            buffer,
-            &mut module,
-            &mut message
-        )) != 0;
-        llvm!(core::LLVMDisposeMemoryBuffer(buffer));
-        if failed {
-            return Err(format!("cannot be parsed: {}", take_message(message)));
+        let module = self.module();
+        let text = OwnedModule::parse_ir(module.context(), text.as_bytes(), c"text", true);
+        let text = text.map_err(|message| format!("cannot be parsed: {message}"))?;
+        // SAFETY: the caller's promise.
+        match unsafe { text.link_into(module) } {
+            true => Ok(()),
+            false => Err(format!("cannot be linked: {}", self.take_errors())),
         }
-        if llvm!(linker::LLVMLinkModules2(self.module, module)) != 0 {
-            return Err(format!("cannot be linked: {}", self.take_errors()));
-        }
-        Ok(())
     }
 
     /// Adds an error to those that LLVM reported.
@@ -277,7 +265,7 @@ impl Parsed {
         let module = module.map_err(|cause| fail(parse_cause(bitcode, &cause)))?;
         check(module.module(), arch).map_err(fail)?;
         // Linking replaces the declarations that this module's calls take their attributes from.
-        super::shim::copy_abi_attributes(module.module().raw());
+        super::shim::copy_abi_attributes(module.module());
         Ok(module)
     }
 }
@@ -385,24 +373,16 @@ fn one_line(text: &str) -> String {
     lines.join(" ")
 }
 
-/// Returns the module's functions in the order of their numbers.
-pub(super) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
-    // SAFETY: callers pass a live module.
-    let module = unsafe { Module::from_raw(module) };
-    module.functions().map(|f| f.raw()).collect()
-}
-
 /// Checks that a module is for the host and that its debug information, if any, has this LLVM's
 /// version.
 ///
 /// # Errors
 /// Returns a description of the mismatch.
-pub(super) fn is_for_host(module: LLVMModuleRef) -> Result<(), String> {
-    // SAFETY: callers pass a live module.
-    check_target(unsafe { Module::from_raw(module) })?;
-    let version = llvm!(debuginfo::LLVMGetModuleDebugMetadataVersion(module));
+pub(super) fn is_for_host(module: Module) -> Result<(), String> {
+    check_target(module)?;
+    let version = module.debug_version();
     let units = c"llvm.dbg.cu".as_ptr();
-    let units = llvm!(core::LLVMGetNamedMetadataNumOperands(module, units));
+    let units = llvm!(core::LLVMGetNamedMetadataNumOperands(module.raw(), units));
     if units > 0 && version != llvm!(debuginfo::LLVMDebugMetadataVersion()) {
         return Err(format!("debug information of version {version}"));
     }
@@ -413,10 +393,10 @@ pub(super) fn is_for_host(module: LLVMModuleRef) -> Result<(), String> {
 ///
 /// # Errors
 /// Returns LLVM's message.
-pub(super) fn verify(module: LLVMModuleRef) -> Result<(), String> {
+pub(super) fn verify(module: Module) -> Result<(), String> {
     let mut message = null_mut();
     let broken = llvm!(analysis::LLVMVerifyModule(
-        module,
+        module.raw(),
         LLVMVerifierFailureAction::LLVMReturnStatusAction,
         &mut message
     )) != 0;

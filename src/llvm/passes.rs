@@ -39,10 +39,8 @@ type Pass = fn(&mut Run) -> Result<(), String>;
 const PASSES: &[(&str, Pass)] = &[
     ("check_initialized", check_initialized),
     ("cluster_stores", |run| run.on(shim::cluster_stores)),
-    ("contract", |run| run.on(|m| contract::contract(m.raw()))),
-    ("disable_unrolling", |run| {
-        run.on(|m| shim::disable_unrolling(m.raw()))
-    }),
+    ("contract", |run| run.on(contract::contract)),
+    ("disable_unrolling", |run| run.on(shim::disable_unrolling)),
     ("expand_thread_locals", |run| {
         run.on(shim::expand_thread_locals)
     }),
@@ -70,15 +68,11 @@ const PASSES: &[(&str, Pass)] = &[
     ("nvptx_leading_barriers", |run| {
         run.on(|m| nvptx::promote::leading_barriers(m, &nvptx::kernel_environment::read(m)))
     }),
-    ("nvptx_narrow_indices", |run| {
-        run.on(|m| shim::narrow_indices(m.raw()))
-    }),
+    ("nvptx_narrow_indices", |run| run.on(shim::narrow_indices)),
     ("nvptx_promote", |run| {
         run.on(|m| nvptx::promote::variables_of_blocks(m, &nvptx::kernel_environment::read(m)))
     }),
-    ("nvptx_tile_loops", |run| {
-        run.on(|m| shim::tile_loops(m.raw()))
-    }),
+    ("nvptx_tile_loops", |run| run.on(shim::tile_loops)),
     ("nvptx_unread", |run| run.on(nvptx::cleanup::unread)),
     ("nvptx_zeros", |run| run.on(nvptx::cleanup::zeros)),
     ("optimize", optimize),
@@ -89,9 +83,7 @@ const PASSES: &[(&str, Pass)] = &[
         let machine = run.host()?;
         run.on(|m| shim::repack_vectors(m, machine.handle()))
     }),
-    ("resolve_aliases", |run| {
-        run.on(|m| shim::resolve_aliases(m.raw()))
-    }),
+    ("resolve_aliases", |run| run.on(shim::resolve_aliases)),
     ("rewire", rewire),
     ("split_vectors", |run| run.on(shim::split_vectors)),
     ("version_aliases", |run| run.on(shim::version_aliases)),
@@ -360,7 +352,7 @@ fn kernelized(run: &mut Run) -> Result<(), String> {
 fn ptx(run: &mut Run) -> Result<(), String> {
     let architecture = run.number("sm")?.unwrap_or(90);
     // The module gets its target from the machine, so that it may be written without.
-    GpuMachine::new(architecture, 83)?.set_target(run.parsed.module());
+    GpuMachine::new(architecture, 83)?.adopt(run.parsed.module());
     let text = run.parsed.module().text();
     let lowered = nvptx::lower(&LoweringRequest {
         units: vec![Input {

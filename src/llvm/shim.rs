@@ -193,30 +193,30 @@ pub(super) fn is_current(bytes: &[u8]) -> bool {
 }
 
 /// Reads the metadata of an opened module.
-pub(super) fn read_metadata(module: LLVMModuleRef) -> Result<(), String> {
+pub(super) fn read_metadata(module: Module<'_>) -> Result<(), String> {
     let mut error = null_mut();
     // SAFETY: the module is live.
-    match unsafe { ompvm_read_metadata(module, &raw mut error) } {
+    match unsafe { ompvm_read_metadata(module.raw(), &raw mut error) } {
         0 => Ok(()),
         _ => Err(take_message(error)),
     }
 }
 
 /// Reads everything of an opened module that is still unread.
-pub(super) fn read_all(module: LLVMModuleRef) -> Result<(), String> {
+pub(super) fn read_all(module: Module<'_>) -> Result<(), String> {
     let mut error = null_mut();
     // SAFETY: the module is live.
-    match unsafe { ompvm_read_all(module, &raw mut error) } {
+    match unsafe { ompvm_read_all(module.raw(), &raw mut error) } {
         0 => Ok(()),
         _ => Err(take_message(error)),
     }
 }
 
 /// Reads a function of an opened module.
-pub(super) fn read_function(function: LLVMValueRef) -> Result<(), String> {
+pub(super) fn read_function(function: Function<'_>) -> Result<(), String> {
     let mut error = null_mut();
     // SAFETY: the function is live.
-    match unsafe { ompvm_read_function(function, &raw mut error) } {
+    match unsafe { ompvm_read_function(function.raw(), &raw mut error) } {
         0 => Ok(()),
         _ => Err(take_message(error)),
     }
@@ -284,9 +284,9 @@ pub(super) fn drop_body(function: LLVMValueRef) {
 }
 
 /// Replaces aliases by their aliasees, and ifuncs by declarations.
-pub(super) fn resolve_aliases(module: LLVMModuleRef) {
+pub(super) fn resolve_aliases(module: Module<'_>) {
     // SAFETY: the module is live, and no caller holds a reference to one of its aliases.
-    unsafe { ompvm_resolve_aliases(module) }
+    unsafe { ompvm_resolve_aliases(module.raw()) }
 }
 
 /// Links the parts of a library that a module uses, consuming the library. Returns true on success.
@@ -303,9 +303,9 @@ pub(super) fn version_aliases(module: Module<'_>) -> bool {
 }
 
 /// Removes a module's flags, the compiler's settings for passes and linker.
-pub(super) fn drop_module_flags(module: LLVMModuleRef) {
+pub(super) fn drop_module_flags(module: Module<'_>) {
     // SAFETY: the module is live.
-    unsafe { ompvm_drop_module_flags(module) }
+    unsafe { ompvm_drop_module_flags(module.raw()) }
 }
 
 /// Returns the base that a pointer is derived from by constant offsets, and their sum; other values
@@ -392,9 +392,9 @@ pub(super) fn materialize_thread_locals(module: Module<'_>) {
 }
 
 /// Copies ABI attributes of parameters from a callee's declaration to its direct calls.
-pub(super) fn copy_abi_attributes(module: LLVMModuleRef) {
+pub(super) fn copy_abi_attributes(module: Module<'_>) {
     // SAFETY: the module is live.
-    unsafe { ompvm_copy_abi_attributes(module) }
+    unsafe { ompvm_copy_abi_attributes(module.raw()) }
 }
 
 /// Copies a function.
@@ -446,23 +446,23 @@ pub(super) unsafe fn inline_call(call: Call<'_>) -> bool {
 
 /// Disables unrolling of loops that gain nothing by it and take NVIDIA's assembler long; see
 /// `shim.cpp`.
-pub(super) fn disable_unrolling(module: LLVMModuleRef) {
+pub(super) fn disable_unrolling(module: Module<'_>) {
     // SAFETY: the module is live.
-    unsafe { ompvm_disable_unrolling(module) }
+    unsafe { ompvm_disable_unrolling(module.raw()) }
 }
 
 /// Assigns iterations of loops over the grid to blocks as tiles where that helps; see
 /// `tile_loops.cpp`.
-pub(super) fn tile_loops(module: LLVMModuleRef) {
+pub(super) fn tile_loops(module: Module<'_>) {
     // SAFETY: the caller's own module, which nothing else uses now.
-    unsafe { ompvm_tile_loops(module) }
+    unsafe { ompvm_tile_loops(module.raw()) }
 }
 
 /// Versions loops that divide their induction variable with 32-bit indices; see
 /// `narrow_indices.cpp`.
-pub(super) fn narrow_indices(module: LLVMModuleRef) {
+pub(super) fn narrow_indices(module: Module<'_>) {
     // SAFETY: the module is live, and nobody holds an analysis of it.
-    unsafe { ompvm_narrow_indices(module) }
+    unsafe { ompvm_narrow_indices(module.raw()) }
 }
 
 /// Removes a function's personality. Nothing in the function may catch an exception.

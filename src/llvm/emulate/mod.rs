@@ -126,7 +126,7 @@ fn work(inputs: &[Input], environment: &dyn DeviceEnvironment) -> Result<Emulate
     let damaged = |e: String| Refusal::Damaged(e);
     let device =
         parse::parse_for(inputs, "nvptx64").map_err(|e| Refusal::Damaged(e.to_string()))?;
-    super::shim::resolve_aliases(device.module);
+    super::shim::resolve_aliases(device.module());
     let mut kernels = prepare(device.module());
     let printed = device.module().text();
     let shared = variables::shared_names(device.module());

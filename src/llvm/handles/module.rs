@@ -151,7 +151,7 @@ impl<'m> Module<'m> {
     /// # Errors
     /// Returns LLVM's message about the first violation.
     pub(crate) fn verify(self) -> Result<(), String> {
-        crate::parse::verify(self.raw())
+        crate::parse::verify(self)
     }
 
     /// Returns the module as textual IR.

@@ -111,7 +111,7 @@ pub(super) unsafe fn unit<'m>(
         place_globals(kernel);
     }
     hide(module, &kernels);
-    shim::drop_module_flags(module.raw());
+    shim::drop_module_flags(module);
     // SAFETY: no handle of a function or instruction is kept.
     unsafe {
         module.run_passes(
@@ -124,7 +124,7 @@ pub(super) unsafe fn unit<'m>(
         (name.to_owned(), memory.unwrap_or_default())
     });
     let memory = memory.collect();
-    GpuMachine::new(70, 63)?.adopt(module.raw());
+    GpuMachine::new(70, 63)?.adopt(module);
     module.verify().map_err(|message| {
         format!("the kernels generated for its regions are not valid LLVM IR: {message}")
     })?;

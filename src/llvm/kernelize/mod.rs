@@ -182,7 +182,7 @@ fn kernelize_guarded(files: &[Input]) -> Result<Kernelized, String> {
     let parsed = parse::parse(files).map_err(|e| e.to_string())?;
     let module = parsed.module();
     // Compilers call constructors through aliases, but a region's code has to be one function.
-    shim::resolve_aliases(module.raw());
+    shim::resolve_aliases(module);
     let mut found = flatten::candidates(module);
     if found.is_empty() {
         return Ok(Kernelized::default());

@@ -299,7 +299,7 @@ impl<'r> Session<'r> {
         super::shim::expand_thread_locals(module);
         super::shim::lower_checked_loads(module);
         if self.request.contracted {
-            super::contract::contract(module.raw());
+            super::contract::contract(module);
         }
         let (mut extra, mut failed) = (Vec::new(), Vec::new());
         if unit.entries.is_empty() {

@@ -6,7 +6,6 @@
 
 use crate::handles::machine::Target;
 use crate::handles::{Module, TargetMachine};
-use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use inkwell::llvm_sys::target_machine::{LLVMCodeGenOptLevel, LLVMCodeModel, LLVMRelocMode};
 use std::ffi::{CStr, CString};
 
@@ -43,16 +42,9 @@ impl GpuMachine {
         Ok(GpuMachine { machine, processor })
     }
 
-    /// [`GpuMachine::set_target`] for passes that have no handles yet.
-    pub(crate) fn adopt(&self, module: LLVMModuleRef) {
-        // SAFETY: callers pass a live module.
-        self.set_target(unsafe { Module::from_raw(module) });
-    }
-
     /// Gives a module and its functions this machine's target.
-    pub(crate) fn set_target(&self, module: Module) {
-        module.set_triple(TRIPLE);
-        self.machine.lay_out(module);
+    pub(crate) fn adopt(&self, module: Module) {
+        self.machine.adopt(module);
         for function in module.functions() {
             function.remove_text_attribute("target-features");
             function.set_text_attribute("target-cpu", &self.processor);

@@ -114,8 +114,8 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     // its end, so a step may erase them.
     let module = parsed.module();
     let machine = GpuMachine::new(request.architecture, request.version)?;
-    machine.set_target(module);
-    shim::resolve_aliases(module.raw());
+    machine.adopt(module);
+    shim::resolve_aliases(module);
     let mut kernels = kernel_environment::read(module);
     let own = own_symbols(module);
     prepare(module, &machine)?;
@@ -137,10 +137,10 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     specialize::set_constant(module, "__ompvm_max_teams", request.teams.into());
     math_library::link(&parsed, &request.math_library)?;
     // Functions for another processor would not be inlined.
-    machine.set_target(module);
+    machine.adopt(module);
     // LLVM's own OpenMP pass would change execution modes after other decisions depend on them; it
     // runs only if this flag is set.
-    shim::drop_module_flags(module.raw());
+    shim::drop_module_flags(module);
     specialize::specialize(&parsed, &machine, &kernels, &own)?;
     for kernel in &mut kernels {
         kernel.refused = allowlist::kernel(module, &kernel.name, request);
@@ -153,8 +153,8 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     cleanup::unread(module);
     promote::leading_barriers(module, &kernels);
     machine::widen_counters(module)?;
-    shim::tile_loops(module.raw());
-    shim::narrow_indices(module.raw());
+    shim::tile_loops(module);
+    shim::narrow_indices(module);
     machine.run_passes(
         module,
         c"function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
@@ -164,12 +164,12 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     hoist_loads::hoist(module);
     // Unrolling does not shorten a chain of such operations, and the assembler takes up to 20 s on
     // it.
-    shim::disable_unrolling(module.raw());
+    shim::disable_unrolling(module);
     let ptx = machine.assembly(module)?;
     Ok(Lowered { ptx, kernels })
 }
 
-/// Returns the names that the images define externally: kernels, variables, functions.
+/// Returns the names of the variables that the images define for others.
 fn own_symbols(module: Module) -> Vec<Box<str>> {
     let hidden = |name: &str| {
         name.ends_with("_kernel_environment")

@@ -134,7 +134,7 @@ impl<'m> Work<'m> {
         self.ifuncs()?;
         materialize_thread_locals(module);
         // A unit may be read from the file itself, in which calls lack what declarations say.
-        copy_abi_attributes(module.raw());
+        copy_abi_attributes(module);
         let mut interpreted = self.choose(&all, &globals);
         self.landings(&globals, &mut interpreted);
         // Functions that were not read are deleted below.
