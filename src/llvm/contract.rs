@@ -46,10 +46,28 @@ pub(super) fn contract(module: Module) {
         let carried = carried(function, &fmuladds);
         for (call, once) in calls {
             if !carried.contains(&Value::from(call)) {
-                call.set_called(once);
+                fuse(call, once);
             }
         }
     }
+}
+
+/// Replaces a call by one of `once` without permission to round differently.
+fn fuse<'m>(call: Call<'m>, once: Function<'m>) {
+    if call.fast_math() & ROUNDING == 0 {
+        call.set_called(once);
+        return;
+    }
+    // LLVM's C interface can set such flags but not clear them.
+    let builder = once.module().context().builder();
+    let arguments: Vec<_> = call.arguments().collect();
+    let fused = builder.before(call).call(once, &arguments);
+    fused.add_fast_math(call.fast_math() & !ROUNDING);
+    let name = call.name();
+    call.replace_by(fused);
+    // SAFETY: its users have another value, and the list of calls has it once.
+    unsafe { call.erase() };
+    fused.set_name(&name);
 }
 
 /// Declares `llvm.fma` for the type of an `llvm.fmuladd`.
