@@ -271,7 +271,8 @@ fn refuse(
     for kernel in &refused {
         kernels.retain(|k| *k != kernel.name);
         if let Some(function) = module.function(&kernel.name) {
-            super::shim::drop_body(function.raw());
+            // SAFETY: the search for missing items is over, and its handles are not used again.
+            unsafe { function.drop_body() };
         }
     }
     Ok(refused)

@@ -187,11 +187,6 @@ impl<'m> Module<'m> {
         super::machine::run_passes(self, passes, std::ptr::null_mut())
     }
 
-    /// Removes the assembly outside of functions.
-    pub(crate) fn clear_assembly(self) {
-        llvm!(core::LLVMSetModuleInlineAsm2(self.raw(), c"".as_ptr(), 0));
-    }
-
     /// Sets the target triple.
     pub(crate) fn set_triple(self, triple: &CStr) {
         llvm!(core::LLVMSetTarget(self.raw(), triple.as_ptr()));
@@ -200,24 +195,6 @@ impl<'m> Module<'m> {
     /// Returns the version of the debug information; 0 if there is none.
     pub(crate) fn debug_version(self) -> u32 {
         llvm!(debuginfo::LLVMGetModuleDebugMetadataVersion(self.raw()))
-    }
-
-    /// Reads bitcode and links it into the module. Returns true on success.
-    pub(crate) fn link_bitcode(self, bitcode: &[u8]) -> bool {
-        let buffer = llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
-            bitcode.as_ptr().cast(),
-            bitcode.len(),
-            c"bitcode".as_ptr()
-        ));
-        let mut other = std::ptr::null_mut();
-        let read = llvm!(bit_reader::LLVMParseBitcodeInContext2(
-            self.context().raw(),
-            buffer,
-            &mut other
-        )) == 0;
-        llvm!(core::LLVMDisposeMemoryBuffer(buffer));
-        // Linking disposes of the other module, also if it fails.
-        read && llvm!(linker::LLVMLinkModules2(self.raw(), other)) == 0
     }
 }
 

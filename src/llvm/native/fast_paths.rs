@@ -6,7 +6,7 @@
 //! An entry is not replaced if the program defines it itself or declares it with another type.
 
 use super::target_attributes;
-use crate::handles::{Function, Linkage, Module};
+use crate::handles::{Function, Linkage, Module, OwnedModule};
 use crate::process::LLVM;
 use hashbrown::HashMap;
 use std::sync::atomic::Ordering;
@@ -38,7 +38,11 @@ pub(super) fn link(module: Module<'_>) -> Result<FastPaths<'_>, String> {
     if BITCODE.is_empty() || LLVM.no_fast_paths.load(Ordering::Relaxed) || !uses_runtime(module) {
         return Ok(entries);
     }
-    if !module.link_bitcode(BITCODE) {
+    let runtime = OwnedModule::parse(module.context(), BITCODE);
+    // SAFETY: the runtime defines names of its own only (`short_`), so that linking replaces none
+    // of the module's functions and variables.
+    let linked = runtime.is_some_and(|runtime| unsafe { runtime.link_into(module) });
+    if !linked {
         return Err("the runtime's fast paths cannot be linked".into());
     }
     for short in module.functions() {

@@ -333,7 +333,8 @@ impl<'r> Session<'r> {
         if let Some(list) = &unit.functions {
             for entry in &unit.entries {
                 if !list.contains(&entry.function) {
-                    super::shim::drop_body(all[entry.function].raw());
+                    // SAFETY: the entries are made, and no handle of the body is used again.
+                    unsafe { all[entry.function].drop_body() };
                 }
             }
         }

@@ -112,7 +112,7 @@ fn rename<'m>(value: impl Into<Value<'m>>, symbol: Symbol) -> Result<String, Str
 impl<'m> Work<'m> {
     fn rewire_module(&mut self) -> Result<(), String> {
         let module = self.module;
-        module.clear_assembly();
+        module.drop_inline_asm();
         let mut all: Vec<Function> = module.functions().collect();
         all.retain(|&f| self.extra.iter().all(|e| e.value != f));
         let mut globals = Vec::new();
