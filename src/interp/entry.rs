@@ -4,7 +4,7 @@
 //! A thread claims a function before it lowers it, so that two threads that call it first share its
 //! code.
 //!
-//! Handlers are in [`exec`].
+//! Handlers are in [`exec`](super::exec).
 
 use super::exec::VaList;
 use super::frame::{self, HEADER_BYTES, HEADER_WORDS, Header, LoweredFunction};
