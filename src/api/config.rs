@@ -50,8 +50,8 @@ impl Engine {
         self
     }
 
-    /// Stores modules and their compiled code, that for devices included, in a cache, and loads them
-    /// from there. Default: no cache.
+    /// Stores modules and their compiled code, that for devices included, in a cache, and loads
+    /// them from there. Default: no cache.
     pub fn cache(mut self, cache: Option<Cache>) -> Engine {
         self.cache = cache;
         self

@@ -55,8 +55,8 @@ unsafe extern "C-unwind" fn unregister(buffer: *mut CleanupBuffer) {
 /// # Safety
 /// An exception is being unwound on this thread.
 unsafe extern "C-unwind" fn unwind_next(_buffer: *mut CleanupBuffer) -> ! {
-    // SAFETY: the thread's variable is the exception whose landing ran the handler, which is still being
-    // unwound.
+    // SAFETY: the thread's variable is the exception whose landing ran the handler, which is still
+    // being unwound.
     unsafe { activation::resume_unwind(LOCALS.with(|l| l.cleanup_exception.get())) }
 }
 

@@ -1,8 +1,8 @@
 //! Maps native positions to compiled functions and source locations, for fault messages.
 //!
 //! The map lists all linked code of the process, and signal handlers read it
-//! ([`Registry`](ompvm_support::registry::Registry)). Code never moves, and no look-up happens while
-//! a program runs without faults.
+//! ([`Registry`](ompvm_support::registry::Registry)). Code never moves, and no look-up happens
+//! while a program runs without faults.
 
 use super::lines::{LineTable, SourceLocation};
 use super::process::CODE;

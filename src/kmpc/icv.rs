@@ -31,8 +31,8 @@ pub const SCHEDULE_MONOTONIC: u32 = 0x8000_0000;
 /// [`RunSchedule::kind`] of chunks that shrink linearly, libomp's own.
 pub const TRAPEZOIDAL: u32 = 101;
 
-/// The rest of an `nthreads-var` list, as an index into the lists of [`DeviceIcvs`]. Small, since every task has a
-/// copy.
+/// The rest of an `nthreads-var` list, as an index into the lists of [`DeviceIcvs`]. Small, since
+/// every task has a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NestedThreads(u16);
 

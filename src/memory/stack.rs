@@ -31,8 +31,8 @@ const FIRST_MOST_EVER: u64 = 16 << 30;
 
 /// The system's sizes of stacks, each found at its first use.
 pub(super) struct StackSizes {
-    /// The limit of the first thread's native stack before [`grow_first`] raised it; 0 if it was not
-    /// raised.
+    /// The limit of the first thread's native stack before [`grow_first`] raised it; 0 if it was
+    /// not raised.
     first_limit: AtomicU64,
     /// Default size of threads' stacks, in bytes, before [`grow_threads`]; 0 if it was not raised.
     default: AtomicUsize,

@@ -271,8 +271,8 @@ fn own_cpu() -> Option<&'static AtomicU32> {
     (cpu.load(Ordering::Relaxed) as i32 >= 0).then_some(cpu)
 }
 
-/// Returns the distance from the thread pointer to the kernel's area, as glibc tells it. It is not 0,
-/// where the thread control block begins.
+/// Returns the distance from the thread pointer to the kernel's area, as glibc tells it. It is not
+/// 0, where the thread control block begins.
 #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 fn find_kernel_area() -> Option<isize> {
     // SAFETY: names of constants of glibc; null if it does not define them.

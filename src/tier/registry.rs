@@ -1,7 +1,7 @@
 //! The programs of this process, as the C library, signal handlers and reports see them.
 //!
-//! Everything else about a program is in its [`super::process::Process`]. Each module defines the
-//! entries of its list.
+//! A program's own state is in its [`super::process::Process`]. Each module defines the entries of
+//! its list.
 
 use super::atomics;
 use super::chaos::ChaosProgram;

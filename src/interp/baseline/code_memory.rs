@@ -62,7 +62,7 @@ impl AreaUse {
 
 /// The code of the baseline tier.
 pub(super) struct CodeMemory {
-    /// Where the area's code runs; 0 before the reservation.
+    /// Start of the area's executable mapping; 0 before the reservation.
     start: AtomicUsize,
     /// The list of all positions, newest first.
     positions: AtomicPtr<Positions>,

@@ -82,7 +82,8 @@ pub struct Image {
     fast_tls: OnceLock<Option<usize>>,
     /// The C++ library that the module was linked with, unless it is the process's own.
     cpp: OnceLock<throws::Library>,
-    /// True if the tier below LLVM compiles functions at their first call; set before the first one.
+    /// True if the tier below LLVM compiles functions at their first call. Set before the first
+    /// one.
     pub compiles_at_first_call: AtomicBool,
     /// True if the interpreter counts the instructions of functions that it lowers.
     pub counts_instructions: AtomicBool,

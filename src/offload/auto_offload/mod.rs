@@ -332,8 +332,8 @@ fn region_of(function: usize) -> Option<Arc<Region>> {
     (!region.policy.skips_run()).then(|| region.clone())
 }
 
-/// Returns the reason for which a function without a plan runs on the host; `None` if auto-offload is
-/// off for its program.
+/// Returns the reason for which a function without a plan runs on the host; `None` if auto-offload
+/// is off for its program.
 fn reason_without_plan(function: usize) -> Option<String> {
     let failed = AUTO_OFFLOAD.failed.lock();
     let has = |program: &&Arc<Program>| program.functions.values().any(|&at| at == function);
