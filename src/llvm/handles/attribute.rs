@@ -1,17 +1,15 @@
-//! Attributes of functions, their results and parameters.
+//! Attributes of functions and parameters.
 
 use super::value::terminated;
 use super::{Call, Function};
 use crate::raw::llvm;
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex};
+use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
 
 /// Part of a function that an attribute describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Position {
     /// The function itself.
     Function,
-    /// Its result.
-    Result,
     /// The parameter with that number.
     Parameter(u32),
 }
@@ -21,7 +19,6 @@ impl Position {
     pub(crate) fn index(self) -> u32 {
         match self {
             Position::Function => LLVMAttributeFunctionIndex,
-            Position::Result => LLVMAttributeReturnIndex,
             Position::Parameter(number) => number + 1,
         }
     }

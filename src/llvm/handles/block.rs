@@ -22,12 +22,6 @@ impl<'m> Block<'m> {
         unsafe { Instruction::from_nullable(llvm!(core::LLVMGetFirstInstruction(self.raw()))) }
     }
 
-    /// Returns the last instruction; a block under construction may have none.
-    pub(crate) fn last(self) -> Option<Instruction<'m>> {
-        // SAFETY: LLVM returns a live instruction of the block or null.
-        unsafe { Instruction::from_nullable(llvm!(core::LLVMGetLastInstruction(self.raw()))) }
-    }
-
     /// Returns the terminator; a block under construction may have none.
     pub(crate) fn terminator(self) -> Option<Instruction<'m>> {
         // SAFETY: LLVM returns a live instruction of the block or null.

@@ -235,16 +235,6 @@ impl<'m> Builder<'m> {
         self.binary(Opcode::LLVMAdd, a, b)
     }
 
-    /// Subtracts integers.
-    pub(crate) fn sub(&self, a: impl Into<Value<'m>>, b: impl Into<Value<'m>>) -> Value<'m> {
-        self.binary(Opcode::LLVMSub, a, b)
-    }
-
-    /// Multiplies integers.
-    pub(crate) fn mul(&self, a: impl Into<Value<'m>>, b: impl Into<Value<'m>>) -> Value<'m> {
-        self.binary(Opcode::LLVMMul, a, b)
-    }
-
     /// Converts a value (`LLVMTrunc`, `LLVMZExt`, `LLVMPtrToInt`, ...).
     pub(crate) fn cast(
         &self,

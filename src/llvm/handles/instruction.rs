@@ -244,12 +244,6 @@ impl<'m> Call<'m> {
         self.called().as_function()
     }
 
-    /// Returns the type with which the function is called.
-    pub(crate) fn signature(self) -> Type<'m> {
-        // SAFETY: calls have a function type.
-        unsafe { Type::from_raw(llvm!(core::LLVMGetCalledFunctionType(self.raw()))) }
-    }
-
     /// Returns the number of arguments.
     pub(crate) fn argument_count(self) -> u32 {
         llvm!(core::LLVMGetNumArgOperands(self.raw()))
@@ -327,11 +321,6 @@ impl<'m> Load<'m> {
     pub(crate) fn pointer(self) -> Value<'m> {
         self.operand(0)
     }
-
-    /// Returns the alignment in bytes.
-    pub(crate) fn alignment(self) -> u32 {
-        llvm!(core::LLVMGetAlignment(self.raw()))
-    }
 }
 
 impl<'m> Store<'m> {
@@ -343,11 +332,6 @@ impl<'m> Store<'m> {
     /// Returns the address.
     pub(crate) fn pointer(self) -> Value<'m> {
         self.operand(1)
-    }
-
-    /// Returns the alignment in bytes.
-    pub(crate) fn alignment(self) -> u32 {
-        llvm!(core::LLVMGetAlignment(self.raw()))
     }
 
     /// Sets the alignment in bytes.

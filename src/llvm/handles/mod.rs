@@ -15,8 +15,6 @@
 //! operand that does not exist, operands of different types. There is no wrapper of what the crate
 //! does not use, and the C++ passes have their own interface (`shim`).
 
-// Passes come over one by one; their calls are the users of what is here.
-#![allow(dead_code, unused_imports)]
 // `llvm!` stands in arguments of `from_raw`, inside of its unsafe block.
 #![allow(unused_unsafe)]
 
@@ -36,12 +34,10 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use alias::{Alias, IFunc};
 pub(crate) use assembly::InlineAsm;
 pub(crate) use attribute::Position;
 pub(crate) use block::Block;
 pub(crate) use builder::Builder;
-pub(crate) use debug::{DebugLocation, Scope};
 pub(crate) use inkwell::llvm_sys::{
     LLVMAtomicOrdering as Ordering, LLVMAtomicRMWBinOp as AtomicOperation,
     LLVMIntPredicate as IntPredicate, LLVMLinkage as Linkage, LLVMOpcode as Opcode,
@@ -75,6 +71,7 @@ macro_rules! handle {
             ///
             /// # Safety
             /// The pointer is not null, points to what the type says, and is live for `'m`.
+            #[allow(dead_code)] // Some kinds only come from conversions.
             pub(crate) unsafe fn from_raw(raw: inkwell::llvm_sys::prelude::$raw) -> Self {
                 debug_assert!(!raw.is_null());
                 $name(raw, std::marker::PhantomData)
@@ -84,6 +81,7 @@ macro_rules! handle {
             ///
             /// # Safety
             /// As for `from_raw`, but the pointer may be null.
+            #[allow(dead_code)] // Some kinds are never absent.
             pub(in crate::handles) unsafe fn from_nullable(
                 raw: inkwell::llvm_sys::prelude::$raw,
             ) -> Option<Self> {
@@ -111,6 +109,7 @@ macro_rules! narrower {
             ///
             /// # Safety
             /// The pointer is not null, points to what the type says, and is live for `'m`.
+            #[allow(dead_code)] // Some kinds only come from conversions.
             pub(crate) unsafe fn from_raw(raw: inkwell::llvm_sys::prelude::LLVMValueRef) -> Self {
                 // SAFETY: the caller's promise includes that of the wider kind.
                 $name(unsafe { $wider::from_raw(raw) })
@@ -120,6 +119,7 @@ macro_rules! narrower {
             ///
             /// # Safety
             /// As for `from_raw`, but the pointer may be null.
+            #[allow(dead_code)] // Some kinds are never absent.
             pub(in crate::handles) unsafe fn from_nullable(
                 raw: inkwell::llvm_sys::prelude::LLVMValueRef,
             ) -> Option<Self> {

@@ -187,11 +187,6 @@ impl<'m> Module<'m> {
         super::machine::run_passes(self, passes, std::ptr::null_mut())
     }
 
-    /// Sets the target triple.
-    pub(crate) fn set_triple(self, triple: &CStr) {
-        llvm!(core::LLVMSetTarget(self.raw(), triple.as_ptr()));
-    }
-
     /// Returns the version of the debug information; 0 if there is none.
     pub(crate) fn debug_version(self) -> u32 {
         llvm!(debuginfo::LLVMGetModuleDebugMetadataVersion(self.raw()))
@@ -228,32 +223,6 @@ impl<'m> Context<'m> {
         unsafe { Type::from_raw(llvm!(core::LLVMVoidTypeInContext(self.raw()))) }
     }
 
-    /// Returns the type `double`.
-    pub(crate) fn double(self) -> Type<'m> {
-        // SAFETY: types live as long as their context.
-        unsafe { Type::from_raw(llvm!(core::LLVMDoubleTypeInContext(self.raw()))) }
-    }
-
-    /// Returns the type `float`.
-    pub(crate) fn float(self) -> Type<'m> {
-        // SAFETY: types live as long as their context.
-        unsafe { Type::from_raw(llvm!(core::LLVMFloatTypeInContext(self.raw()))) }
-    }
-
-    /// Returns the type of an unpacked structure without a name.
-    pub(crate) fn structure(self, fields: &[Type<'m>]) -> Type<'m> {
-        let mut fields: Vec<_> = fields.iter().map(|t| t.raw()).collect();
-        // SAFETY: types live as long as their context.
-        unsafe {
-            Type::from_raw(llvm!(core::LLVMStructTypeInContext(
-                self.raw(),
-                fields.as_mut_ptr(),
-                fields.len() as u32,
-                0
-            )))
-        }
-    }
-
     /// Creates a builder that stands nowhere yet.
     pub(crate) fn builder(self) -> Builder<'m> {
         Builder::new(self)
@@ -281,12 +250,6 @@ impl<'m> DataLayout<'m> {
     pub(crate) fn stored(self, of: Type<'m>) -> u64 {
         assert!(of.is_sized(), "{of:?} has no size");
         llvm!(target::LLVMStoreSizeOfType(self.0, of.raw()))
-    }
-
-    /// Returns the alignment of a variable of this type, in bytes.
-    pub(crate) fn alignment(self, of: Type<'m>) -> u32 {
-        assert!(of.is_sized(), "{of:?} has no alignment");
-        llvm!(target::LLVMABIAlignmentOfType(self.0, of.raw()))
     }
 
     /// Returns the offset of a structure's field, in bytes.

@@ -161,12 +161,6 @@ impl<'m> Type<'m> {
         unsafe { Value::from_raw(llvm!(core::LLVMGetUndef(self.raw()))) }
     }
 
-    /// Returns a value of this type whose use is undefined.
-    pub(crate) fn poison(self) -> Value<'m> {
-        // SAFETY: constants live as long as their context.
-        unsafe { Value::from_raw(llvm!(core::LLVMGetPoison(self.raw()))) }
-    }
-
     /// Returns the pointer of this type with that address.
     pub(crate) fn at_address(self, address: u64) -> Value<'m> {
         assert!(self.is_pointer(), "{self:?} is no type of pointers");

@@ -94,13 +94,6 @@ impl<'m> Value<'m> {
             .then(|| llvm!(core::LLVMGetConstOpcode(self.raw())))
     }
 
-    /// Returns the block if the value is a label.
-    pub(crate) fn as_block(self) -> Option<Block<'m>> {
-        let label = llvm!(core::LLVMValueIsBasicBlock(self.raw())) != 0;
-        // SAFETY: the value is a block.
-        label.then(|| unsafe { Block::from_raw(llvm!(core::LLVMValueAsBasicBlock(self.raw()))) })
-    }
-
     /// Returns the type.
     pub(crate) fn of(self) -> Type<'m> {
         // SAFETY: every value has a type.
@@ -416,11 +409,6 @@ impl<'m> Function<'m> {
     /// Returns the number of the calling convention.
     pub(crate) fn convention(self) -> u32 {
         llvm!(core::LLVMGetFunctionCallConv(self.raw()))
-    }
-
-    /// Sets the calling convention by its number.
-    pub(crate) fn set_convention(self, convention: u32) {
-        llvm!(core::LLVMSetFunctionCallConv(self.raw(), convention));
     }
 
     /// Returns true for functions of LLVM (`llvm.memset...`).
