@@ -16,6 +16,7 @@ use ompvm_memory::abi::{CallPlan, NativeFrame, set_entry_hook};
 use ompvm_memory::activation::{self, Activation, Exit, MARGIN, ResumePoint, ResumeReason};
 use ompvm_memory::backtrace;
 use ompvm_memory::func::FuncRef;
+use ompvm_memory::internal_thread::SignalsBlocked;
 use ompvm_memory::thread::{self, ThreadState};
 use ompvm_memory::{image::Image, signals, stack, throws, walk};
 use ompvm_support::error::{Error, Unsupported};
@@ -210,6 +211,9 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
             .cast::<LoweredFunction>()
             .as_ref()
     };
+    // A handler may be the guest's, which may call functions that are not lowered either. It would
+    // wait for locks that this thread holds, or allocate while this thread does.
+    let _signals = SignalsBlocked::but_termination();
     let claim = Claim::acquire(func);
     if let Some(code) = known() {
         return code;

@@ -40,17 +40,28 @@ const FAULTS: [libc::c_int; 6] = [
     libc::SIGTRAP,
 ];
 
-/// Blocks all signals but faults on this thread while it lives. Threads created meanwhile inherit
+/// Blocks all signals but faults, and those that it is told, on this thread while it lives. Threads created meanwhile inherit
 /// the mask.
-struct SignalsBlocked(libc::sigset_t);
+#[derive(Debug)]
+pub struct SignalsBlocked(libc::sigset_t);
 
 impl SignalsBlocked {
     fn new() -> SignalsBlocked {
+        SignalsBlocked::but(&[])
+    }
+
+    /// Blocks the signals, but none by which a user ends the process.
+    #[must_use]
+    pub fn but_termination() -> SignalsBlocked {
+        SignalsBlocked::but(&[libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGHUP])
+    }
+
+    fn but(others: &[libc::c_int]) -> SignalsBlocked {
         // SAFETY: sets on this thread's stack, filled before they are read.
         unsafe {
             let (mut set, mut old) = (MaybeUninit::uninit(), MaybeUninit::uninit());
             libc::sigfillset(set.as_mut_ptr());
-            for signal in FAULTS {
+            for &signal in FAULTS.iter().chain(others) {
                 libc::sigdelset(set.as_mut_ptr(), signal);
             }
             libc::sigemptyset(old.as_mut_ptr());
