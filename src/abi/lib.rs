@@ -7,7 +7,7 @@
 //! which compilers emit; [`outlined`] and [`limit`] are a contract of ompvm with itself, between the
 //! generator of kernels and the device runtime.
 //!
-//! What only one side uses, such as the flags that the runtime keeps for itself, is not here.
+//! Omits numbers that only one side uses, such as the flags that the runtime keeps for itself.
 
 mod header;
 mod layout;

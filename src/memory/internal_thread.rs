@@ -40,8 +40,8 @@ const FAULTS: [libc::c_int; 6] = [
     libc::SIGTRAP,
 ];
 
-/// Blocks all signals but faults, and those that it is told, on this thread while it lives. Threads created meanwhile inherit
-/// the mask.
+/// Blocks signals on this thread while it lives, but neither faults nor those that its constructor
+/// leaves out. Threads created meanwhile inherit the mask.
 #[derive(Debug)]
 pub struct SignalsBlocked(libc::sigset_t);
 

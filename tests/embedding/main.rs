@@ -41,7 +41,9 @@ fn start(engine: &Engine, tier: Tier, offload: Offload) -> Process {
 
 /// Runs the region, and checks that each element was visited for the `time`th time.
 fn fill(process: &Process, time: u32) {
+    // SAFETY: the guest defines `fill` with this type.
     let run = unsafe { process.typed_func::<(i64,), ()>("fill").unwrap() };
+    // SAFETY: the guest defines `element` with this type.
     let element = unsafe { process.typed_func::<(i64,), f64>("element").unwrap() };
     run.call((COUNT,)).unwrap();
     for i in [0, 1, COUNT / 2, COUNT - 1] {

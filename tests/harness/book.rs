@@ -4,8 +4,9 @@
 //! Each page is one trial. A fence ` ```LANGUAGE file=NAME ` writes a file into the page's scratch
 //! folder. A fence ` ```console ` holds commands behind `$ `, which a shell runs there in order,
 //! and after each the output that must come: lines are compared exactly, `...` stands for any
-//! number of lines, or for any text in a line, and a command without lines may print nothing. ` ```console skip="REASON" ` is
-//! not run. Other shell fences are an error, so that no command escapes.
+//! number of lines, or for any text in a line, and a command without lines may print nothing.
+//! ` ```console skip="REASON" ` is not run. Other shell fences are an error, so that no command
+//! escapes.
 //!
 //! Leaves figures in the text to their authors.
 

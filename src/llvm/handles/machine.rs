@@ -12,7 +12,7 @@ use std::ptr::null_mut;
 /// A code generator for one kind of processor. One thread at a time may use it.
 pub(crate) struct TargetMachine(LLVMTargetMachineRef);
 
-/// What a code generator is for.
+/// The processor and the form of code that a code generator is made for.
 pub(crate) struct Target<'a> {
     pub(crate) triple: &'a CStr,
     pub(crate) processor: &'a CStr,

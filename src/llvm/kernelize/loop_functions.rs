@@ -4,7 +4,7 @@
 //! the region's data and then words ([`LaunchArgument`]). So [`part`] makes a function with these
 //! parameters, which computes the values again that need no word, and inlines the loop into it.
 //!
-//! What a launch evaluates on the host is left to [`super::schedule_builder`].
+//! Leaves the values that a launch evaluates on the host to [`super::schedule_builder`].
 
 use super::partition::marks;
 use super::private_variables::{VariableAccess, accesses_to};

@@ -139,7 +139,10 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: "OMPVM_LOG",
         section: Section::Use,
-        values: "`LEVEL` or `TARGET=LEVEL`, separated by commas, with a LEVEL of `off`, `error`, `warn`, `info`, `debug` or `trace` and a TARGET of `baseline`, `cache`, `interp`, `interp::bytecode`, `jit`, `kmpc`, `llvm`, `llvm::ir`, `memory`, `offload`, `tier` or `tier::queue`",
+        values: "`LEVEL` or `TARGET=LEVEL`, separated by commas, \
+                 with a LEVEL of `off`, `error`, `warn`, `info`, `debug` or `trace` \
+                 and a TARGET of `baseline`, `cache`, `interp`, `interp::bytecode`, `jit`, \
+                 `kmpc`, `llvm`, `llvm::ir`, `memory`, `offload`, `tier` or `tier::queue`",
         default: "`off`",
         meaning: "prints what ompvm does, as `--log`, see [The log](tools.md#the-log)",
         parser: Parser::Text(|s, v| set(&mut s.log, LogFilter::parse(v).map(Some))),
