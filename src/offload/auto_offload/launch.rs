@@ -127,76 +127,15 @@ pub(super) unsafe fn launch(
     // SAFETY: by this function's contract.
     let mut inputs =
         unsafe { launch_inputs(region, plan, start, &mut objects) }.map_err(LaunchError::Memory)?;
-    // Variables of the thread that interprets the host schedule; loops add to some of them.
-    let mut own = vec![
-        0u64;
-        plan.schedule
-            .as_ref()
-            .map_or(0, |s| s.private_bytes.div_ceil(8) as usize + 1)
-    ];
-    for &(at, size) in plan.schedule.iter().flat_map(|s| &s.shared) {
-        inputs.pieces.push(FramePiece {
-            start: own.as_mut_ptr() as usize + at as usize,
-            size: size as usize,
-            write: true,
-            at: 0,
-        });
-    }
+    let mut own = private_variables(plan, &mut inputs);
     let trips: Vec<Option<u64>> = inputs.bounds.iter().map(count).collect();
     if plan.schedule.is_none() && trips.iter().all(|&n| n == Some(0)) {
         return Err(LaunchError::Memory("it has no iterations".into()));
     }
-    let used: Vec<usize> = inputs.residents.iter().map(|r| r.block.start).collect();
-    for resident in &inputs.residents {
-        let mut object = objects.make_resident(state, &resident.block, &used);
-        if let Err(Failure::OutOfMemory { .. }) = object
-            && scratch::release(state)
-        {
-            object = objects.make_resident(state, &resident.block, &used);
-        }
-        let object = object?;
-        let first = !region.policy.has_completed();
-        if resident.write && first && !object.on_host {
-            // A failing kernel may cost all device memory, so before the first run of a kernel the
-            // host gets its own copy.
-            objects.copy_to_host(resident.block.start, 1, false);
-        }
-    }
-    let (size, frame) = frame(state, &mut inputs)?;
-    let device = &*state.device;
+    make_resident(region, state, &inputs, &mut objects)?;
     let mut traffic = Traffic::default();
-    let mut bytes = vec![0u8; size];
-    if size > 0 {
-        for piece in &inputs.pieces {
-            // A library may have freed and unmapped the memory.
-            if !try_read(piece.start, &mut bytes[piece.at..piece.at + piece.size]) {
-                return Err(LaunchError::Memory("it uses unmapped memory".into()));
-            }
-        }
-        let began = Instant::now();
-        // SAFETY: `bytes` lives until the synchronous copy returns.
-        unsafe { device.upload(Queue::SYNC, frame, bytes.as_ptr(), size)? };
-        traffic.to += size as u64;
-        traffic.time += began.elapsed().as_nanos() as u64;
-    }
-    // The first two words are the launch environment and the scratch arena.
-    let mut words = vec![0, 0];
-    for word in &inputs.words {
-        words.push(match *word {
-            ArgumentWord::Number(number) => number,
-            ArgumentWord::Compared(address) => translate(address, frame, &inputs, &mut objects)
-                .or_else(|| {
-                    // The address may be the end of a block.
-                    let before = address.checked_sub(1)?;
-                    Some(translate(before, frame, &inputs, &mut objects)? + 1)
-                })
-                .unwrap_or(address as u64),
-            ArgumentWord::Address(address) => translate(address, frame, &inputs, &mut objects)
-                .ok_or_else(|| {
-                    LaunchError::Memory("an argument points to unknown memory".into())
-                })?,
-        });
-    }
+    let (frame, mut bytes) = upload_frame(state, &mut inputs, &mut traffic)?;
+    let mut words = argument_words(frame, &inputs, &mut objects)?;
     let snapshots = snapshots(state, &inputs, &mut objects)?;
     for resident in inputs.residents.iter().filter(|r| r.write) {
         objects.block_host_access(resident.block.start);
@@ -231,61 +170,24 @@ pub(super) unsafe fn launch(
             Err(failure) => ended = Err(failure),
         }
     } else {
-        let all = kernels.iter().zip(trips).zip(&plan.phases);
-        for ((kernel, trips), phase) in all.filter(|((_, n), _)| *n != Some(0)) {
-            ended = ended.and_then(|()| {
-                let shape = scratch::shape(state, kernel, trips.unwrap_or(0), phase.scratch)?;
-                words[1] = shape.arena;
-                let run = Launch {
-                    blocks: [shape.blocks, 1, 1],
-                    threads: [shape.threads, 1, 1],
-                    shared: 0,
-                    args: &words,
-                };
-                device.launch(Queue::SYNC, kernel, &run)
-            });
-        }
+        ended = run_phases(state, plan, &kernels, &trips, &mut words);
     }
     let kernel_time = began.elapsed().as_nanos() as u64 - (traffic.time - moved);
     if let Err(failure) = ended {
-        for (start, copy, size) in &snapshots {
-            if let Some(object) = objects.get(*start) {
-                let _ = device.copy(Queue::SYNC, object.device, *copy, *size);
-                object.on_device = true;
-            }
-        }
-        for resident in inputs.residents.iter().filter(|r| r.write) {
-            let start = resident.block.start;
-            if !snapshots.iter().any(|s| s.0 == start) {
-                objects.invalidate_device_copy(start);
-            }
-        }
-        free(state, &snapshots);
+        undo(state, &inputs, &snapshots, &mut objects);
         return Err(LaunchError::Device(failure));
     }
     free(state, &snapshots);
     for resident in inputs.residents.iter().filter(|r| r.write) {
         objects.mark_written(resident.block.start, region.policy.copy_back_time());
     }
-    if front > 0 {
-        if plan.schedule.is_none() {
-            let began = Instant::now();
-            // SAFETY: `bytes` has at least `front` bytes.
-            unsafe { device.download(Queue::SYNC, bytes.as_mut_ptr(), frame, front)? };
-            traffic.from += front as u64;
-            traffic.time += began.elapsed().as_nanos() as u64;
-        }
-        for piece in inputs.pieces.iter().filter(|p| p.write) {
-            // SAFETY: written pieces are live, writable memory of the program, or variables in
-            // `own`.
-            unsafe {
-                std::ptr::copy_nonoverlapping(
-                    bytes.as_ptr().add(piece.at),
-                    piece.start as *mut u8,
-                    piece.size,
-                );
-            }
-        }
+    if plan.schedule.is_none() {
+        download_frame(state, frame, &mut bytes[..front], &mut traffic)?;
+    }
+    for piece in inputs.pieces.iter().filter(|p| p.write) {
+        let from = &bytes[piece.at..piece.at + piece.size];
+        // SAFETY: written pieces are live, writable memory of the program, or variables in `own`.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), piece.start as *mut u8, from.len()) };
     }
     let after = objects.traffic;
     drop(objects);
@@ -299,6 +201,172 @@ pub(super) unsafe fn launch(
         transfer,
         rest: whole.saturating_sub(kernel_time + transfer),
     })
+}
+
+/// Runs the kernels of a region without a host schedule, one after the other. Loops without
+/// iterations have no run.
+fn run_phases(
+    state: &DeviceState,
+    plan: &RegionPlan,
+    kernels: &[Kernel],
+    trips: &[Option<u64>],
+    words: &mut [u64],
+) -> Result<(), Failure> {
+    let all = kernels.iter().zip(trips).zip(&plan.phases);
+    for ((kernel, trips), phase) in all.filter(|((_, n), _)| **n != Some(0)) {
+        let shape = scratch::shape(state, kernel, trips.unwrap_or(0), phase.scratch)?;
+        words[1] = shape.arena;
+        let run = Launch {
+            blocks: [shape.blocks, 1, 1],
+            threads: [shape.threads, 1, 1],
+            shared: 0,
+            args: words,
+        };
+        state.device.launch(Queue::SYNC, kernel, &run)?;
+    }
+    Ok(())
+}
+
+/// Creates the variables of the thread that interprets the host schedule, and adds those that loops
+/// add to as pieces of the frame.
+fn private_variables(plan: &RegionPlan, inputs: &mut LaunchInputs) -> Vec<u64> {
+    let Some(schedule) = &plan.schedule else {
+        return Vec::new();
+    };
+    let mut own = vec![0u64; schedule.private_bytes.div_ceil(8) as usize + 1];
+    for &(at, size) in &schedule.shared {
+        inputs.pieces.push(FramePiece {
+            start: own.as_mut_ptr() as usize + at as usize,
+            size: size as usize,
+            write: true,
+            at: 0,
+        });
+    }
+    own
+}
+
+/// Brings the blocks that a run uses to the device.
+fn make_resident(
+    region: &Region,
+    state: &'static DeviceState,
+    inputs: &LaunchInputs,
+    objects: &mut Objects,
+) -> Result<(), LaunchError> {
+    let used: Vec<usize> = inputs.residents.iter().map(|r| r.block.start).collect();
+    for resident in &inputs.residents {
+        let mut object = objects.make_resident(state, &resident.block, &used);
+        if let Err(Failure::OutOfMemory { .. }) = object
+            && scratch::release(state)
+        {
+            object = objects.make_resident(state, &resident.block, &used);
+        }
+        let object = object?;
+        let first = !region.policy.has_completed();
+        if resident.write && first && !object.on_host {
+            // A failing kernel may cost all device memory, so before the first run of a kernel the
+            // host gets its own copy.
+            objects.copy_to_host(resident.block.start, 1, false);
+        }
+    }
+    Ok(())
+}
+
+/// Gathers the pieces of the frame and copies them to the device. Returns the frame's address there
+/// and its bytes.
+fn upload_frame(
+    state: &DeviceState,
+    inputs: &mut LaunchInputs,
+    traffic: &mut Traffic,
+) -> Result<(u64, Vec<u8>), LaunchError> {
+    let (size, frame) = frame(state, inputs)?;
+    let mut bytes = vec![0u8; size];
+    for piece in &inputs.pieces {
+        // A library may have freed and unmapped the memory.
+        if !try_read(piece.start, &mut bytes[piece.at..piece.at + piece.size]) {
+            return Err(LaunchError::Memory("it uses unmapped memory".into()));
+        }
+    }
+    if size > 0 {
+        let began = Instant::now();
+        // SAFETY: `bytes` lives until the synchronous copy returns.
+        unsafe {
+            state
+                .device
+                .upload(Queue::SYNC, frame, bytes.as_ptr(), size)?
+        };
+        traffic.to += size as u64;
+        traffic.time += began.elapsed().as_nanos() as u64;
+    }
+    Ok((frame, bytes))
+}
+
+/// Copies the front of the frame back from the device.
+fn download_frame(
+    state: &DeviceState,
+    frame: u64,
+    bytes: &mut [u8],
+    traffic: &mut Traffic,
+) -> Result<(), Failure> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let began = Instant::now();
+    let (to, size) = (bytes.as_mut_ptr(), bytes.len());
+    // SAFETY: `bytes` lives until the synchronous copy returns.
+    unsafe { state.device.download(Queue::SYNC, to, frame, size)? };
+    traffic.from += size as u64;
+    traffic.time += began.elapsed().as_nanos() as u64;
+    Ok(())
+}
+
+/// Returns a kernel's argument words with the device's addresses. The first two are the launch
+/// environment and the scratch arena.
+fn argument_words(
+    frame: u64,
+    inputs: &LaunchInputs,
+    objects: &mut Objects,
+) -> Result<Vec<u64>, LaunchError> {
+    let mut words = vec![0, 0];
+    for word in &inputs.words {
+        words.push(match *word {
+            ArgumentWord::Number(number) => number,
+            ArgumentWord::Compared(address) => translate(address, frame, inputs, objects)
+                .or_else(|| {
+                    // The address may be the end of a block.
+                    let before = address.checked_sub(1)?;
+                    Some(translate(before, frame, inputs, objects)? + 1)
+                })
+                .unwrap_or(address as u64),
+            ArgumentWord::Address(address) => translate(address, frame, inputs, objects)
+                .ok_or_else(|| {
+                    LaunchError::Memory("an argument points to unknown memory".into())
+                })?,
+        });
+    }
+    Ok(words)
+}
+
+/// Gives the blocks that a failed run may have written their earlier contents: from the snapshot,
+/// or from the host's copy.
+fn undo(
+    state: &DeviceState,
+    inputs: &LaunchInputs,
+    snapshots: &[(usize, u64, u64)],
+    objects: &mut Objects,
+) {
+    for &(start, copy, size) in snapshots {
+        if let Some(object) = objects.get(start) {
+            let _ = state.device.copy(Queue::SYNC, object.device, copy, size);
+            object.on_device = true;
+        }
+    }
+    for resident in inputs.residents.iter().filter(|r| r.write) {
+        let start = resident.block.start;
+        if !snapshots.iter().any(|s| s.0 == start) {
+            objects.invalidate_device_copy(start);
+        }
+    }
+    free(state, snapshots);
 }
 
 /// Returns the total trip count of a region's loops, if it is known before they run.
