@@ -381,33 +381,8 @@ unsafe fn run_kernel(
         free_private_copies(state, &private_copies);
         return Err(failure);
     }
-    // Small results are copied behind the kernel, so a single wait suffices.
-    let back = items
-        .iter()
-        .any(|i| i.is(map_type::FROM) && !i.is_private());
-    let buffer = if back { device.lend_staging() } else { None };
-    let staged = buffer.map(|buffer| {
-        let mut table = state.table.lock();
-        // SAFETY: the buffer is returned only after `finish` and `leave`.
-        unsafe {
-            DataConstruct::new(device, &mut table, Queue::SYNC).fetch(&items, buffer.as_ptr())
-        }
-    });
-    let finished = device.await_launch(kernel);
-    let kernel_time = started.elapsed().as_nanos() as u64;
-    let staged = staged.transpose().map(Option::unwrap_or_default);
-    let left = finished.and(staged).and_then(|staged| {
-        let mut table = state.table.lock();
-        let mut data = DataConstruct::new(device, &mut table, Queue::SYNC).with_staged(staged);
-        // SAFETY: by this function's contract, the items are live host memory.
-        unsafe { data.leave(&items)? };
-        add_traffic(&mut traffic, data.traffic);
-        Ok(())
-    });
-    if let Some(buffer) = buffer {
-        device.return_staging(buffer);
-    }
-    left?;
+    // SAFETY: by this function's contract, the items are live host memory.
+    let kernel_time = unsafe { finish(state, kernel, &items, started, &mut traffic)? };
     free_private_copies(state, &private_copies);
     let whole = since.elapsed().as_nanos() as u64;
     let rest = whole.saturating_sub(kernel_time + traffic.time);
@@ -426,6 +401,46 @@ unsafe fn run_kernel(
     );
     record_device_run(site, state, traffic, kernel_time, rest);
     Ok(())
+}
+
+/// Waits for a launched kernel and unmaps its data, which brings its results to the host. Returns
+/// the kernel's time in nanoseconds.
+///
+/// # Safety
+/// The items must be those of the launch, and live host memory.
+unsafe fn finish(
+    state: &DeviceState,
+    kernel: &Kernel,
+    items: &[MapItem],
+    started: Instant,
+    traffic: &mut Traffic,
+) -> super::device::Result<u64> {
+    let device = &*state.device;
+    // Small results are copied behind the kernel, so a single wait suffices.
+    let back = items
+        .iter()
+        .any(|i| i.is(map_type::FROM) && !i.is_private());
+    let buffer = if back { device.lend_staging() } else { None };
+    let staged = buffer.map(|buffer| {
+        let mut table = state.table.lock();
+        // SAFETY: the buffer is returned only after `finish` and `leave`.
+        unsafe { DataConstruct::new(device, &mut table, Queue::SYNC).fetch(items, buffer.as_ptr()) }
+    });
+    let finished = device.await_launch(kernel);
+    let kernel_time = started.elapsed().as_nanos() as u64;
+    let staged = staged.transpose().map(Option::unwrap_or_default);
+    let left = finished.and(staged).and_then(|staged| {
+        let mut table = state.table.lock();
+        let mut data = DataConstruct::new(device, &mut table, Queue::SYNC).with_staged(staged);
+        // SAFETY: by this function's contract, the items are live host memory.
+        unsafe { data.leave(items)? };
+        add_traffic(traffic, data.traffic);
+        Ok(())
+    });
+    if let Some(buffer) = buffer {
+        device.return_staging(buffer);
+    }
+    left.map(|()| kernel_time)
 }
 
 fn dimension(n: u32) -> u32 {
