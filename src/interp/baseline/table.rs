@@ -363,6 +363,8 @@ fn make() -> Vec<Row> {
     rows
 }
 
+// Each of the following functions is one table: a row per opcode, with its operands and template.
+
 fn control(r: &mut [Row]) {
     use Template as T;
     let (e, b, l) = (cc::E, cc::B, cc::L);

@@ -62,140 +62,24 @@ impl Generator<'_> {
     /// Emits an instruction that ends its block.
     pub fn terminator(&mut self, inst: &Inst) {
         match inst.row.template {
-            T::Jump => {
-                self.flush(false);
-                self.continue_in(self.branch_block(inst, self.then(inst)));
-            }
+            T::Jump => self.jump(inst),
             T::MoveJump => {
                 self.move_word(inst);
-                self.flush(false);
-                self.continue_in(self.branch_block(inst, self.then(inst)));
+                self.jump(inst);
             }
-            T::BranchIf => {
-                let a = self.g(inst, 0);
-                self.flush(false);
-                match a {
-                    Rm::Reg(r) => {
-                        self.c.asm.op8(0xf6, 0, Rm::Reg(r));
-                    }
-                    m => {
-                        self.c.asm.op(false, 0xf6, 0, m);
-                    }
-                }
-                self.c.asm.imm8(1);
-                self.fork(inst, cc::NE);
-            }
-            T::Branch(test) => {
-                let (ra, rb) = self.sides(inst, 0, 1, test);
-                self.flush(false);
-                self.c.asm.alu(Alu::Cmp, test.1 == 64, ra, rb);
-                self.fork(inst, test.0);
-            }
-            T::BranchImm(test) => {
-                // SAFETY: instructions of this template have shape `Brai`; see [`Generator::emit`].
-                let o: isa::Brai = unsafe { ops(inst) };
-                let a = self.g(inst, 0);
-                self.flush(false);
-                self.compare_with(a, test.1 == 64, o.imm);
-                self.fork(inst, test.0);
-            }
-            T::BranchTest => {
-                // SAFETY: instructions of this template have shape `Brai`; see [`Generator::emit`].
-                let o: isa::Brai = unsafe { ops(inst) };
-                let a = self.g(inst, 0);
-                self.flush(false);
-                // test a, imm (sign-extended)
-                self.c.asm.op(true, 0xf7, 0, a);
-                self.c.asm.imm32(o.imm);
-                self.fork(inst, cc::NE);
-            }
-            T::BranchFloat(test, double) => {
-                let (condition, parity) = self.float_test(inst, 0, 1, test, double, true);
-                if parity {
-                    let els = self.branch_block(inst, self.els(inst));
-                    let els = self.target(els);
-                    self.c.asm.jcc(cc::P, els);
-                }
-                self.fork(inst, condition);
-            }
-            T::Step(test) => {
-                // SAFETY: instructions of this template have shape `Brstep`; see
-                // [`Generator::emit`].
-                let o: isa::Brstep = unsafe { ops(inst) };
-                let b = self.bound(inst, 2);
-                let d = self.step(inst, test, o.step);
-                self.flush(false);
-                self.c.asm.alu(Alu::Cmp, test.1 == 64, d, Rm::Reg(b));
-                self.fork(inst, test.0);
-            }
-            T::StepImm(test) => {
-                // SAFETY: instructions of this template have shape `Brstepi`; see
-                // [`Generator::emit`].
-                let o: isa::Brstepi = unsafe { ops(inst) };
-                let d = self.step(inst, test, o.step);
-                self.flush(false);
-                self.compare_with(Rm::Reg(d), test.1 == 64, o.imm);
-                self.fork(inst, test.0);
-            }
-            T::Walk(test) => {
-                let b = self.bound(inst, 2);
-                let d = self.walk(inst, test, 3);
-                self.flush(false);
-                self.c.asm.alu(Alu::Cmp, test.1 == 64, d, Rm::Reg(b));
-                self.fork(inst, test.0);
-            }
-            T::WalkImm(test) => {
-                // SAFETY: instructions of this template have shape `Brwalki`; see
-                // [`Generator::emit`].
-                let o: isa::Brwalki = unsafe { ops(inst) };
-                let d = self.walk(inst, test, 2);
-                self.flush(false);
-                self.compare_with(Rm::Reg(d), test.1 == 64, o.imm);
-                self.fork(inst, test.0);
-            }
-            // The sum is written first, since it may be an operand of the comparison.
-            T::Inc(test) => {
-                // SAFETY: instructions of this template have shape `Brinc`; see
-                // [`Generator::emit`].
-                let o: isa::Brinc = unsafe { ops(inst) };
-                self.increment(inst, o.step);
-                let (x, y) = self.sides(inst, 2, 3, test);
-                self.flush(false);
-                self.c.asm.alu(Alu::Cmp, test.1 == 64, x, y);
-                self.fork(inst, test.0);
-            }
-            T::IncImm(test) => {
-                // SAFETY: instructions of this template have shape `Brinci`; see
-                // [`Generator::emit`].
-                let o: isa::Brinci = unsafe { ops(inst) };
-                self.increment(inst, o.step);
-                let x = self.g(inst, 2);
-                self.flush(false);
-                self.compare_with(x, test.1 == 64, o.imm);
-                self.fork(inst, test.0);
-            }
+            T::BranchIf => self.branch_if(inst),
+            T::Branch(test) => self.branch(inst, test),
+            T::BranchImm(test) => self.branch_imm(inst, test),
+            T::BranchTest => self.branch_test(inst),
+            T::BranchFloat(test, double) => self.branch_float(inst, test, double),
+            T::Step(test) => self.step_branch(inst, test),
+            T::StepImm(test) => self.step_branch_imm(inst, test),
+            T::Walk(test) => self.walk_branch(inst, test),
+            T::WalkImm(test) => self.walk_branch_imm(inst, test),
+            T::Inc(test) => self.increment_branch(inst, test),
+            T::IncImm(test) => self.increment_branch_imm(inst, test),
             T::Ret0 => self.leave_frame(),
-            T::Ret1 => {
-                let slot = self.slot(inst, 0);
-                let value = match self.c.single_x(slot) {
-                    Some(x) if !self.c.has_g(slot) => {
-                        self.c.asm.vmovq_to_g(RAX, x);
-                        RAX
-                    }
-                    _ => self.c.reg_g(slot, false, RAX),
-                };
-                // The slot is in the low half of the word.
-                self.c.asm.movzx(16, RCX, Rm::Mem(header(RSI, 4)));
-                self.c.asm.mov(RDI, Rm::Mem(header(RSI, 2)));
-                let to = crate::baseline::asm::Mem {
-                    base: RDI,
-                    index: RCX,
-                    scale: 3,
-                    disp: 0,
-                };
-                self.c.asm.store(to, value);
-                self.leave_frame();
-            }
+            T::Ret1 => self.return_word(inst),
             T::Call(near) => self.call(inst, near),
             T::Call1(near) => self.call1(inst, near),
             _ if by_handler(inst) => {
@@ -204,6 +88,143 @@ impl Generator<'_> {
             }
             _ => {}
         }
+    }
+
+    fn jump(&mut self, inst: &Inst) {
+        self.flush(false);
+        self.continue_in(self.branch_block(inst, self.then(inst)));
+    }
+
+    fn branch_if(&mut self, inst: &Inst) {
+        let a = self.g(inst, 0);
+        self.flush(false);
+        match a {
+            Rm::Reg(r) => {
+                self.c.asm.op8(0xf6, 0, Rm::Reg(r));
+            }
+            m => {
+                self.c.asm.op(false, 0xf6, 0, m);
+            }
+        }
+        self.c.asm.imm8(1);
+        self.fork(inst, cc::NE);
+    }
+
+    fn branch(&mut self, inst: &Inst, test: Comparison) {
+        let (ra, rb) = self.sides(inst, 0, 1, test);
+        self.flush(false);
+        self.c.asm.alu(Alu::Cmp, test.1 == 64, ra, rb);
+        self.fork(inst, test.0);
+    }
+
+    fn branch_imm(&mut self, inst: &Inst, test: Comparison) {
+        // SAFETY: instructions of this template have shape `Brai`; see [`Generator::emit`].
+        let o: isa::Brai = unsafe { ops(inst) };
+        let a = self.g(inst, 0);
+        self.flush(false);
+        self.compare_with(a, test.1 == 64, o.imm);
+        self.fork(inst, test.0);
+    }
+
+    fn branch_test(&mut self, inst: &Inst) {
+        // SAFETY: instructions of this template have shape `Brai`; see [`Generator::emit`].
+        let o: isa::Brai = unsafe { ops(inst) };
+        let a = self.g(inst, 0);
+        self.flush(false);
+        // test a, imm (sign-extended)
+        self.c.asm.op(true, 0xf7, 0, a);
+        self.c.asm.imm32(o.imm);
+        self.fork(inst, cc::NE);
+    }
+
+    fn branch_float(&mut self, inst: &Inst, test: FloatComparison, double: bool) {
+        let (condition, parity) = self.float_test(inst, 0, 1, test, double, true);
+        if parity {
+            let els = self.branch_block(inst, self.els(inst));
+            let els = self.target(els);
+            self.c.asm.jcc(cc::P, els);
+        }
+        self.fork(inst, condition);
+    }
+
+    fn step_branch(&mut self, inst: &Inst, test: Comparison) {
+        // SAFETY: instructions of this template have shape `Brstep`; see [`Generator::emit`].
+        let o: isa::Brstep = unsafe { ops(inst) };
+        let b = self.bound(inst, 2);
+        let d = self.step(inst, test, o.step);
+        self.flush(false);
+        self.c.asm.alu(Alu::Cmp, test.1 == 64, d, Rm::Reg(b));
+        self.fork(inst, test.0);
+    }
+
+    fn step_branch_imm(&mut self, inst: &Inst, test: Comparison) {
+        // SAFETY: instructions of this template have shape `Brstepi`; see [`Generator::emit`].
+        let o: isa::Brstepi = unsafe { ops(inst) };
+        let d = self.step(inst, test, o.step);
+        self.flush(false);
+        self.compare_with(Rm::Reg(d), test.1 == 64, o.imm);
+        self.fork(inst, test.0);
+    }
+
+    fn walk_branch(&mut self, inst: &Inst, test: Comparison) {
+        let b = self.bound(inst, 2);
+        let d = self.walk(inst, test, 3);
+        self.flush(false);
+        self.c.asm.alu(Alu::Cmp, test.1 == 64, d, Rm::Reg(b));
+        self.fork(inst, test.0);
+    }
+
+    fn walk_branch_imm(&mut self, inst: &Inst, test: Comparison) {
+        // SAFETY: instructions of this template have shape `Brwalki`; see [`Generator::emit`].
+        let o: isa::Brwalki = unsafe { ops(inst) };
+        let d = self.walk(inst, test, 2);
+        self.flush(false);
+        self.compare_with(Rm::Reg(d), test.1 == 64, o.imm);
+        self.fork(inst, test.0);
+    }
+
+    /// Emits the sum first, since it may be an operand of the comparison.
+    fn increment_branch(&mut self, inst: &Inst, test: Comparison) {
+        // SAFETY: instructions of this template have shape `Brinc`; see [`Generator::emit`].
+        let o: isa::Brinc = unsafe { ops(inst) };
+        self.increment(inst, o.step);
+        let (x, y) = self.sides(inst, 2, 3, test);
+        self.flush(false);
+        self.c.asm.alu(Alu::Cmp, test.1 == 64, x, y);
+        self.fork(inst, test.0);
+    }
+
+    fn increment_branch_imm(&mut self, inst: &Inst, test: Comparison) {
+        // SAFETY: instructions of this template have shape `Brinci`; see [`Generator::emit`].
+        let o: isa::Brinci = unsafe { ops(inst) };
+        self.increment(inst, o.step);
+        let x = self.g(inst, 2);
+        self.flush(false);
+        self.compare_with(x, test.1 == 64, o.imm);
+        self.fork(inst, test.0);
+    }
+
+    /// Writes one word to the caller's frame and leaves the callee's.
+    fn return_word(&mut self, inst: &Inst) {
+        let slot = self.slot(inst, 0);
+        let value = match self.c.single_x(slot) {
+            Some(x) if !self.c.has_g(slot) => {
+                self.c.asm.vmovq_to_g(RAX, x);
+                RAX
+            }
+            _ => self.c.reg_g(slot, false, RAX),
+        };
+        // The slot is in the low half of the word.
+        self.c.asm.movzx(16, RCX, Rm::Mem(header(RSI, 4)));
+        self.c.asm.mov(RDI, Rm::Mem(header(RSI, 2)));
+        let to = crate::baseline::asm::Mem {
+            base: RDI,
+            index: RCX,
+            scale: 3,
+            disp: 0,
+        };
+        self.c.asm.store(to, value);
+        self.leave_frame();
     }
 
     fn then(&self, inst: &Inst) -> u8 {

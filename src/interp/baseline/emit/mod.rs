@@ -27,7 +27,7 @@ unsafe fn ops<S: isa::Shape>(inst: &Inst) -> S {
 }
 
 impl Generator<'_> {
-    /// Emits an instruction that falls through.
+    /// Emits an instruction that falls through. The body is one table from templates to functions.
     pub fn emit(&mut self, inst: &Inst) {
         // SAFETY (of `ops` in all templates): the table checks the shapes of its rows by the
         // opcodes' types, and a template reads the shape of its rows.
