@@ -38,131 +38,62 @@ impl<'a> Lowering<'a> {
 
     /// Emits instruction `i` with its result at `dst`.
     pub(super) fn produce(&mut self, i: usize, dst: u16) {
+        if !self.handle(i, dst) {
+            self.thunk(i, dst);
+        }
+    }
+
+    /// Emits instruction `i` with its result at `dst`. Returns false if no handlers exist for it.
+    fn handle(&mut self, i: usize, dst: u16) -> bool {
         let inst = &self.body.insts[i];
         let ty = inst.ty;
-        let vector = matches!(self.ty(ty), Type::Vector { .. });
         match &inst.op {
-            Op::Phi { .. } => {}
-            Op::Binary { op, a, b, .. } => {
-                let done = match self.ty(ty) {
-                    Type::Int(bits) => self.int_binary(*op, *bits, dst, *a, *b),
-                    Type::Float(kind) => self.float_binary(*op, *kind, dst, *a, *b),
-                    Type::Vector { elem, len, .. } => {
-                        self.vector_binary(*op, *elem, *len, dst, *a, *b)
-                    }
-                    _ => false,
-                };
-                if !done {
-                    self.thunk(i, dst);
-                }
+            Op::Phi { .. } | Op::LandingPad { .. } => {}
+            Op::Binary { op, a, b, .. } => return self.binary(*op, ty, dst, *a, *b),
+            Op::FNeg { a } => return self.fneg(ty, dst, *a),
+            Op::ICmp { pred, a, b } if self.is_vector(ty) => {
+                return self.vector_icmp(*pred, dst, *a, *b);
             }
-            Op::FNeg { a } => match self.ty(ty) {
-                Type::Float(FloatKind::Double) => self.unary(op::fneg64, dst, *a),
-                Type::Float(FloatKind::Float) => self.unary(op::fneg32, dst, *a),
-                Type::Vector { .. } if self.vector_fneg(ty, dst, *a) => {}
-                _ => self.thunk(i, dst),
-            },
-            Op::ICmp { pred, a, b } => {
-                if vector {
-                    if !self.vector_icmp(*pred, dst, *a, *b) {
-                        self.thunk(i, dst);
-                    }
-                } else if !self.icmp(*pred, dst, *a, *b) {
-                    self.thunk(i, dst);
-                }
+            Op::ICmp { pred, a, b } => return self.icmp(*pred, dst, *a, *b),
+            Op::FCmp { pred, a, b } if self.is_vector(ty) => {
+                return self.vector_fcmp(*pred, dst, *a, *b);
             }
-            Op::FCmp { pred, a, b } => {
-                let done = if vector {
-                    self.vector_fcmp(*pred, dst, *a, *b)
-                } else {
-                    self.fcmp(*pred, dst, *a, *b)
-                };
-                if !done {
-                    self.thunk(i, dst);
-                }
-            }
+            Op::FCmp { pred, a, b } => return self.fcmp(*pred, dst, *a, *b),
             Op::Cast { op, a } => {
                 let from = self.type_of(*a);
-                let done = if vector || matches!(self.ty(from), Type::Vector { .. }) {
+                return if self.is_vector(ty) || self.is_vector(from) {
                     self.vector_cast(*op, from, ty, dst, *a)
                 } else {
                     self.cast(*op, from, ty, dst, *a)
                 };
-                if !done {
-                    self.thunk(i, dst);
-                }
             }
             Op::Freeze { a } => {
                 let a = self.operand(*a);
                 let n = self.words(ty);
                 self.mov(dst, a, n);
             }
-            Op::Select { cond, a, b } => {
-                if matches!(self.ty(self.type_of(*cond)), Type::Vector { .. }) {
-                    if !self.vector_select(ty, dst, *cond, *a, *b) {
-                        self.thunk(i, dst);
-                    }
-                } else if self.words(ty) != 1 || !self.selection(dst, *cond, *a, *b) {
-                    let (c, a, b) = (self.operand(*cond), self.operand(*a), self.operand(*b));
-                    match self.words(ty) {
-                        0 => {}
-                        1 => {
-                            self.emit(
-                                op::select,
-                                isa::Dabc {
-                                    dst,
-                                    a: c,
-                                    b: a,
-                                    c: b,
-                                },
-                            );
-                        }
-                        n => {
-                            self.emit(
-                                op::select_words,
-                                isa::Dabcn {
-                                    dst,
-                                    a: c,
-                                    b: a,
-                                    c: b,
-                                    n,
-                                },
-                            );
-                        }
-                    }
-                }
+            Op::Select { cond, a, b } if self.is_vector(self.type_of(*cond)) => {
+                return self.vector_select(ty, dst, *cond, *a, *b);
             }
+            Op::Select { cond, a, b } => self.select(ty, dst, *cond, *a, *b),
             Op::Alloca { .. } => self.alloca(i, dst),
             Op::Load { .. } => self.load(i, dst),
             Op::Store { .. } => self.store(i),
-            Op::Gep { .. } => {
-                if vector {
-                    if !self.vector_gep(i, dst) {
-                        self.unsupported("a vector of addresses with indices of an odd width");
-                    }
-                } else {
-                    self.gep(i, dst);
+            Op::Gep { .. } if self.is_vector(ty) => {
+                if !self.vector_gep(i, dst) {
+                    self.unsupported("a vector of addresses with indices of an odd width");
                 }
             }
+            Op::Gep { .. } => self.gep(i, dst),
             Op::ExtractElement { vector, index } => {
-                if !self.extract_element(dst, *vector, *index) {
-                    self.thunk(i, dst);
-                }
+                return self.extract_element(dst, *vector, *index);
             }
             Op::InsertElement {
                 vector,
                 elem,
                 index,
-            } => {
-                if !self.insert_element(dst, *vector, *elem, *index) {
-                    self.thunk(i, dst);
-                }
-            }
-            Op::ShuffleVector { a, b, mask } => {
-                if !self.shuffle(dst, *a, *b, mask) {
-                    self.thunk(i, dst);
-                }
-            }
+            } => return self.insert_element(dst, *vector, *elem, *index),
+            Op::ShuffleVector { a, b, mask } => return self.shuffle(dst, *a, *b, mask),
             Op::ExtractValue { agg, indices } => self.extract_value(dst, *agg, indices, ty),
             Op::InsertValue { agg, elem, indices } => {
                 self.insert_value(dst, *agg, *elem, indices, ty);
@@ -172,9 +103,7 @@ impl<'a> Lowering<'a> {
                 call,
                 normal,
                 unwind,
-            } => {
-                self.call(i, call, dst, Some((*normal, *unwind)));
-            }
+            } => self.call(i, call, dst, Some((*normal, *unwind))),
             Op::CallBr {
                 fallthrough,
                 indirect,
@@ -187,7 +116,6 @@ impl<'a> Lowering<'a> {
                 self.mov(dst, out + 1, n);
                 self.asm_goto(out, *fallthrough, indirect);
             }
-            Op::LandingPad { .. } => {}
             Op::Resume { value } => {
                 let a = self.operand(*value);
                 self.emit(op::resume, isa::A { a });
@@ -202,30 +130,67 @@ impl<'a> Lowering<'a> {
             Op::Fence { .. } => {
                 self.emit(op::fence, isa::Nil);
             }
-            Op::CmpXchg { .. } => {
-                if !self.cmpxchg(i, dst) {
-                    self.thunk(i, dst);
-                }
-            }
-            Op::AtomicRmw { .. } => {
-                if !self.rmw(i, dst) {
-                    self.thunk(i, dst);
-                }
-            }
-            Op::VaArg { list } => {
-                let a = self.operand(*list);
-                match self.ty(ty) {
-                    Type::Int(1..=64) | Type::Ptr(_) => {
-                        self.emit(op::va_arg_int, isa::Da { dst, a });
-                        self.clear_high(dst, ty);
-                    }
-                    Type::Float(FloatKind::Double) => {
-                        self.emit(op::va_arg_double, isa::Da { dst, a });
-                    }
-                    _ => self.unsupported("va_arg of this type"),
-                }
-            }
+            Op::CmpXchg { .. } => return self.cmpxchg(i, dst),
+            Op::AtomicRmw { .. } => return self.rmw(i, dst),
+            Op::VaArg { list } => self.va_arg(ty, dst, *list),
             Op::Unsupported(text) => self.unsupported(text),
+        }
+        true
+    }
+
+    fn is_vector(&self, ty: TypeId) -> bool {
+        matches!(self.ty(ty), Type::Vector { .. })
+    }
+
+    fn binary(&mut self, o: BinOp, ty: TypeId, dst: u16, a: Operand, b: Operand) -> bool {
+        match self.ty(ty) {
+            Type::Int(bits) => self.int_binary(o, *bits, dst, a, b),
+            Type::Float(kind) => self.float_binary(o, *kind, dst, a, b),
+            Type::Vector { elem, len, .. } => self.vector_binary(o, *elem, *len, dst, a, b),
+            _ => false,
+        }
+    }
+
+    fn fneg(&mut self, ty: TypeId, dst: u16, a: Operand) -> bool {
+        match self.ty(ty) {
+            Type::Float(FloatKind::Double) => self.unary(op::fneg64, dst, a),
+            Type::Float(FloatKind::Float) => self.unary(op::fneg32, dst, a),
+            Type::Vector { .. } => return self.vector_fneg(ty, dst, a),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Emits a selection by one condition.
+    fn select(&mut self, ty: TypeId, dst: u16, cond: Operand, a: Operand, b: Operand) {
+        let n = self.words(ty);
+        if n == 1 && self.selection(dst, cond, a, b) {
+            return;
+        }
+        // The handlers read the condition from `a` and the values from `b` and `c`.
+        let (a, b, c) = (self.operand(cond), self.operand(a), self.operand(b));
+        match n {
+            0 => {}
+            1 => {
+                self.emit(op::select, isa::Dabc { dst, a, b, c });
+            }
+            n => {
+                self.emit(op::select_words, isa::Dabcn { dst, a, b, c, n });
+            }
+        }
+    }
+
+    fn va_arg(&mut self, ty: TypeId, dst: u16, list: Operand) {
+        let a = self.operand(list);
+        match self.ty(ty) {
+            Type::Int(1..=64) | Type::Ptr(_) => {
+                self.emit(op::va_arg_int, isa::Da { dst, a });
+                self.clear_high(dst, ty);
+            }
+            Type::Float(FloatKind::Double) => {
+                self.emit(op::va_arg_double, isa::Da { dst, a });
+            }
+            _ => self.unsupported("va_arg of this type"),
         }
     }
 
