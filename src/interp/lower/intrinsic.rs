@@ -33,7 +33,7 @@ impl<'a> Lowering<'a> {
 
     pub(super) fn intrinsic(&mut self, i: usize, name: &str, call: &'a Call, dst: u16) {
         let ret = self.body.insts[i].ty;
-        if !self.known_intrinsic(i, &name[5..], call, dst, ret) {
+        if !self.known_intrinsic(&name[5..], call, dst, ret) {
             self.thunk(i, dst);
         }
     }
@@ -44,41 +44,26 @@ impl<'a> Lowering<'a> {
         self.mov(dst, a, n);
     }
 
-    fn known_intrinsic(
-        &mut self,
-        i: usize,
-        name: &str,
-        call: &'a Call,
-        dst: u16,
-        ret: TypeId,
-    ) -> bool {
+    /// Emits an intrinsic by handlers. Returns false if none exist for it.
+    fn known_intrinsic(&mut self, name: &str, call: &'a Call, dst: u16, ret: TypeId) -> bool {
         let args = &call.args;
         let base = name.split('.').next().unwrap_or(name);
         match base {
             "dbg" | "lifetime" | "assume" | "donothing" | "prefetch" | "sideeffect"
-            | "pseudoprobe" => {
-                return true;
+            | "pseudoprobe" | "va_end" => {}
+            "var" if name.starts_with("var.annotation") => {}
+            "invariant" if name.starts_with("invariant.end") => {}
+            // `invariant.start` returns a pointer that only `invariant.end` takes.
+            "invariant" => self.number(dst, 0),
+            "experimental" => {
+                if name.starts_with("experimental.noalias.scope.decl") {
+                    return true;
+                }
+                return match name.strip_prefix("experimental.constrained.") {
+                    Some(name) => self.constrained(name, args, dst, ret),
+                    None => self.computation(name, base, args, dst, ret),
+                };
             }
-            "var" if name.starts_with("var.annotation") => return true,
-            "invariant" if name.starts_with("invariant.end") => return true,
-            "invariant" => {
-                // `invariant.start` returns a pointer that only `invariant.end` takes.
-                self.emit(op::const_word, isa::Di { dst, imm: 0 });
-                return true;
-            }
-            "experimental" if name.starts_with("experimental.noalias.scope.decl") => return true,
-            "experimental" if name.starts_with("experimental.constrained.") => {
-                return self.constrained(
-                    i,
-                    &name["experimental.constrained.".len()..],
-                    args,
-                    dst,
-                    ret,
-                );
-            }
-            _ => {}
-        }
-        match base {
             "expect" | "launder" | "strip" | "ssa" => self.copy(dst, args[0]),
             "ptr" if name.starts_with("ptr.annotation") => self.copy(dst, args[0]),
             "ptrmask" => {
@@ -92,18 +77,11 @@ impl<'a> Lowering<'a> {
             "memcpy" | "memmove" | "memset" if !name.contains("element") => {
                 self.block_operation(base, args)
             }
+            "load" if name.starts_with("load.relative") => self.load_relative(args, dst),
             "stacksave" => {
                 self.emit(op::stack_save, isa::D { dst });
             }
-            "stackrestore" => {
-                let a = self.operand(args[0]);
-                match self.guard {
-                    Some(_) => self.guard_op(op::stack_restore_guarded, a),
-                    None => {
-                        self.emit(op::stack_restore, isa::A { a });
-                    }
-                }
-            }
+            "stackrestore" => self.stack_restore(args[0]),
             "stackguard" => {
                 self.emit(op::guard_value, isa::D { dst });
             }
@@ -111,6 +89,10 @@ impl<'a> Lowering<'a> {
                 let (reg, base) = (self.operand(args[0]), self.operand(args[1]));
                 self.emit(op::store64, isa::Mem { reg, base, off: 0 });
             }
+            "frameaddress" | "returnaddress" | "addressofreturnaddress" => {
+                self.frame_address(base, args, dst);
+            }
+            "read_register" | "read_volatile_register" => self.read_register(args[0], dst, ret),
             "trap" | "ubsantrap" => {
                 self.emit(op::trap, isa::Nil);
             }
@@ -121,117 +103,121 @@ impl<'a> Lowering<'a> {
                 self.emit(op::cycle_counter, isa::D { dst });
             }
             "is" if name.starts_with("is.constant") => {
-                let imm = i64::from(args[0].unpack().is_err());
-                self.emit(op::const_word, isa::Di { dst, imm });
+                self.number(dst, i64::from(args[0].unpack().is_err()));
             }
-            "objectsize" => {
-                let imm = if self.int_const(args[1]).unwrap_or(0) != 0 {
-                    0
-                } else {
-                    -1i64
-                };
-                let imm = if matches!(self.ty(ret), Type::Int(32)) {
-                    i64::from(imm as u32)
-                } else {
-                    imm
-                };
-                self.emit(op::const_word, isa::Di { dst, imm });
-            }
-            // Addresses in the interpreter's own frame: not null, and different in each frame.
-            "frameaddress" | "returnaddress" if self.int_const(args[0]) != Some(0) => {
-                self.emit(op::const_word, isa::Di { dst, imm: 0 });
-            }
-            "frameaddress" => {
-                self.emit(op::lea, isa::Doff { dst, off: 0 });
-            }
-            "returnaddress" | "addressofreturnaddress" => {
-                self.emit(op::lea, isa::Doff { dst, off: -8 });
-                if base == "returnaddress" {
-                    self.emit(
-                        op::load64,
-                        isa::Mem {
-                            reg: dst,
-                            base: dst,
-                            off: 0,
-                        },
-                    );
-                }
-            }
-            "get" if name == "get.rounding" => {
-                self.emit(op::const_word, isa::Di { dst, imm: 1 });
-            }
+            "objectsize" => self.object_size(args, dst, ret),
+            "get" if name == "get.rounding" => self.number(dst, 1),
             "va_start" => {
                 let a = self.operand(args[0]);
                 self.emit(op::va_start, isa::A { a });
             }
-            "va_end" => {}
-            "va_copy" => {
-                let (reg, base) = (self.operand(args[0]), self.operand(args[1]));
-                self.emit(
-                    op::memcpy_fixed,
-                    isa::Memn {
-                        reg,
-                        base,
-                        off: 0,
-                        bytes: 24,
-                    },
-                );
-            }
+            "va_copy" => self.va_copy(args),
             "eh" if name.starts_with("eh.typeid.for") => {
                 let Err(info) = args[0].unpack() else {
                     return false;
                 };
-                let imm = i64::from(self.type_number(info));
-                self.emit(op::const_word, isa::Di { dst, imm });
+                let number = i64::from(self.type_number(info));
+                self.number(dst, number);
             }
-            "read_register" | "read_volatile_register" => self.read_register(args[0], dst, ret),
             "eh" if name == "eh.sjlj.setjmp" => self.sjlj_set(args[0], dst),
             "eh" if name == "eh.sjlj.longjmp" => self.sjlj_long(args[0]),
-            "init" if name == "init.trampoline" => {
-                let target = trampoline::init as *const () as usize;
+            "init" | "adjust" | "x86" if let Some(target) = native_helper(name) => {
                 self.native_integers(target, args, dst);
             }
-            "adjust" if name == "adjust.trampoline" => {
-                let target = trampoline::adjust as *const () as usize;
-                self.native_integers(target, args, dst);
-            }
-            // Programs set their rounding mode with these; a thunk would start LLVM in each run.
-            #[cfg(target_arch = "x86_64")]
-            "x86" if name == "x86.sse.stmxcsr" => {
-                let target = fp_env::store_to as *const () as usize;
-                self.native_integers(target, args, dst);
-            }
-            #[cfg(target_arch = "x86_64")]
-            "x86" if name == "x86.sse.ldmxcsr" => {
-                let target = fp_env::load_from as *const () as usize;
-                self.native_integers(target, args, dst);
-            }
-            "load" if name.starts_with("load.relative") => {
-                let (a, b) = (self.operand(args[0]), self.operand(args[1]));
-                let (p, rel) = (self.temp(1), self.temp(1));
-                self.emit(op::add64, Dab { dst: p, a, b });
-                self.emit(
-                    op::load32,
-                    isa::Mem {
-                        reg: rel,
-                        base: p,
-                        off: 0,
-                    },
-                );
-                self.emit(op::sext32_64, Da { dst: rel, a: rel });
-                self.emit(op::add64, Dab { dst, a, b: rel });
-            }
-            _ => {
-                if matches!(self.ty(ret), Type::Vector { .. }) {
-                    return self.vector_intrinsic(base, args, dst, ret);
-                }
-                if let Some(what) = name.strip_prefix("vector.reduce.") {
-                    return self.reduce(what, args, dst, ret);
-                }
-                return self.arithmetic(i, name, base, args, dst, ret);
-            }
+            _ => return self.computation(name, base, args, dst, ret),
         }
         true
+    }
+
+    /// Emits an intrinsic that computes its result from its arguments. Returns false if no handlers
+    /// exist for it.
+    fn computation(
+        &mut self,
+        name: &str,
+        base: &str,
+        args: &[Operand],
+        dst: u16,
+        ret: TypeId,
+    ) -> bool {
+        if matches!(self.ty(ret), Type::Vector { .. }) {
+            return self.vector_intrinsic(base, args, dst, ret);
+        }
+        if let Some(what) = name.strip_prefix("vector.reduce.") {
+            return self.reduce(what, args, dst, ret);
+        }
+        self.arithmetic(name, base, args, dst, ret)
+    }
+
+    /// Emits `dst = imm`.
+    fn number(&mut self, dst: u16, imm: i64) {
+        self.emit(op::const_word, isa::Di { dst, imm });
+    }
+
+    /// Adds to an address the 32-bit distance that a table holds.
+    fn load_relative(&mut self, args: &[Operand], dst: u16) {
+        let (a, b) = (self.operand(args[0]), self.operand(args[1]));
+        let (p, rel) = (self.temp(1), self.temp(1));
+        self.emit(op::add64, Dab { dst: p, a, b });
+        self.emit(
+            op::load32,
+            isa::Mem {
+                reg: rel,
+                base: p,
+                off: 0,
+            },
+        );
+        self.emit(op::sext32_64, Da { dst: rel, a: rel });
+        self.emit(op::add64, Dab { dst, a, b: rel });
+    }
+
+    fn stack_restore(&mut self, to: Operand) {
+        let a = self.operand(to);
+        match self.guard {
+            Some(_) => self.guard_op(op::stack_restore_guarded, a),
+            None => {
+                self.emit(op::stack_restore, isa::A { a });
+            }
+        }
+    }
+
+    /// Returns addresses in the interpreter's own frame, which are not null and different in each
+    /// frame. Those of a caller's frame are null.
+    fn frame_address(&mut self, base: &str, args: &[Operand], dst: u16) {
+        if base != "addressofreturnaddress" && self.int_const(args[0]) != Some(0) {
+            self.number(dst, 0);
+            return;
+        }
+        let off = if base == "frameaddress" { 0 } else { -8 };
+        self.emit(op::lea, isa::Doff { dst, off });
+        if base == "returnaddress" {
+            let (reg, base) = (dst, dst);
+            self.emit(op::load64, isa::Mem { reg, base, off: 0 });
+        }
+    }
+
+    /// Answers that an object's size is unknown: with the smallest or the largest number, as the
+    /// second argument asks.
+    fn object_size(&mut self, args: &[Operand], dst: u16, ret: TypeId) {
+        let smallest = self.int_const(args[1]).unwrap_or(0) != 0;
+        let unknown = match self.ty(ret) {
+            _ if smallest => 0,
+            Type::Int(32) => i64::from(u32::MAX),
+            _ => -1,
+        };
+        self.number(dst, unknown);
+    }
+
+    fn va_copy(&mut self, args: &[Operand]) {
+        let (reg, base) = (self.operand(args[0]), self.operand(args[1]));
+        self.emit(
+            op::memcpy_fixed,
+            isa::Memn {
+                reg,
+                base,
+                off: 0,
+                bytes: 24,
+            },
+        );
     }
 
     /// Reads one of the stack's registers: the end of the guest's stack, or the frame.
@@ -289,14 +275,7 @@ impl<'a> Lowering<'a> {
 
     /// Lowers constrained intrinsics. Handlers compute at run time under the rounding mode of that
     /// moment, so they implement the constrained forms unchanged.
-    fn constrained(
-        &mut self,
-        i: usize,
-        name: &str,
-        args: &[Operand],
-        dst: u16,
-        ret: TypeId,
-    ) -> bool {
+    fn constrained(&mut self, name: &str, args: &[Operand], dst: u16, ret: TypeId) -> bool {
         use ompvm_ir::{BinOp, CastOp};
         let base = name.split('.').next().unwrap_or(name);
         let binary = match base {
@@ -340,7 +319,7 @@ impl<'a> Lowering<'a> {
         if matches!(self.ty(ret), Type::Vector { .. }) {
             return self.vector_intrinsic(base, args, dst, ret);
         }
-        self.arithmetic(i, name, base, args, dst, ret)
+        self.arithmetic(name, base, args, dst, ret)
     }
 
     fn block_operation(&mut self, base: &str, args: &[Operand]) {
@@ -397,7 +376,6 @@ impl<'a> Lowering<'a> {
 
     fn arithmetic(
         &mut self,
-        _i: usize,
         name: &str,
         base: &str,
         args: &[Operand],
@@ -405,110 +383,29 @@ impl<'a> Lowering<'a> {
         ret: TypeId,
     ) -> bool {
         let s = self.scalar(ret);
-        let float = |f: Opcode<Da>, d: Opcode<Da>| match s {
-            Scalar::Float => Some(f),
-            Scalar::Double => Some(d),
-            _ => None,
-        };
-        let int1 = |c: [Opcode<Da>; 4]| match s {
-            Scalar::Int(w) => Some(c[w]),
-            _ => None,
-        };
-        let one = match base {
-            "sqrt" => float(op::sqrt32, op::sqrt64),
-            "fabs" => float(op::fabs32, op::fabs64),
-            "floor" => float(op::floor32, op::floor64),
-            "ceil" => float(op::ceil32, op::ceil64),
-            "trunc" => float(op::ftrunc32, op::ftrunc64),
-            "rint" | "nearbyint" => float(op::rint32, op::rint64),
-            "round" => float(op::round32, op::round64),
-            "roundeven" => float(op::roundeven32, op::roundeven64),
-            "abs" => int1([op::abs8, op::abs16, op::abs32, op::abs64]),
-            "ctpop" if matches!(self.ty(ret), Type::Int(1..=64)) => Some(op::ctpop),
-            "ctlz" => int1([op::ctlz8, op::ctlz16, op::ctlz32, op::ctlz64]),
-            "cttz" => int1([op::cttz8, op::cttz16, op::cttz32, op::cttz64]),
-            "bswap" => match s {
-                Scalar::Int(w @ 1..) => Some([op::bswap16, op::bswap32, op::bswap64][w - 1]),
-                _ => None,
-            },
-            "bitreverse" => int1([
-                op::bitreverse8,
-                op::bitreverse16,
-                op::bitreverse32,
-                op::bitreverse64,
-            ]),
-            _ => None,
-        };
-        if let Some(code) = one {
+        let small = matches!(self.ty(ret), Type::Int(1..=64));
+        if let Some(code) = unary_handler(base, s, small) {
             self.unary(code, dst, args[0]);
             return true;
         }
-        let int2 = |c: [Opcode<Dab>; 4]| match s {
-            Scalar::Int(w) => Some(c[w]),
-            _ => None,
+        let binary = match base {
+            "powi" if !matches!(self.ty(self.type_of(args[1])), Type::Int(32)) => None,
+            _ => binary_handler(name, base, s, small),
         };
-        let float2 = |f: Opcode<Dab>, d: Opcode<Dab>| match s {
-            Scalar::Float => Some(f),
-            Scalar::Double => Some(d),
-            _ => None,
+        let overflow = || {
+            let asked = name.contains(".with.overflow");
+            asked.then(|| self.overflow(base, args[0])).flatten()
         };
-        let small = matches!(self.ty(ret), Type::Int(1..=64));
-        let two = match base {
-            "smin" => int2([op::smin8, op::smin16, op::smin32, op::smin64]),
-            "smax" => int2([op::smax8, op::smax16, op::smax32, op::smax64]),
-            "umin" if small => Some(op::umin),
-            "umax" if small => Some(op::umax),
-            "copysign" => float2(op::copysign32, op::copysign64),
-            "minnum" => float2(op::fmin32, op::fmin64),
-            "maxnum" => float2(op::fmax32, op::fmax64),
-            "powi" if matches!(self.ty(self.type_of(args[1])), Type::Int(32)) => {
-                float2(op::powi32, op::powi64)
-            }
-            "sadd" if name.starts_with("sadd.sat") => int2([
-                op::sadd_sat8,
-                op::sadd_sat16,
-                op::sadd_sat32,
-                op::sadd_sat64,
-            ]),
-            "uadd" if name.starts_with("uadd.sat") => int2([
-                op::uadd_sat8,
-                op::uadd_sat16,
-                op::uadd_sat32,
-                op::uadd_sat64,
-            ]),
-            "ssub" if name.starts_with("ssub.sat") => int2([
-                op::ssub_sat8,
-                op::ssub_sat16,
-                op::ssub_sat32,
-                op::ssub_sat64,
-            ]),
-            "usub" if name.starts_with("usub.sat") => int2([
-                op::usub_sat8,
-                op::usub_sat16,
-                op::usub_sat32,
-                op::usub_sat64,
-            ]),
-            _ if name.contains(".with.overflow") => self.overflow(base, args[0]),
-            _ => None,
-        };
-        if let Some(code) = two {
+        if let Some(code) = binary.or_else(overflow) {
             let (a, b) = (self.operand(args[0]), self.operand(args[1]));
             self.emit(code, Dab { dst, a, b });
             return true;
         }
-        let three: Option<Opcode<Dabc>> = match (base, s) {
-            ("fmuladd", Scalar::Float) => Some(op::muladd32),
-            ("fma", Scalar::Double) => Some(op::fma64),
-            ("fma", Scalar::Float) => Some(op::fma32),
-            ("fshl", Scalar::Int(w)) => Some([op::fshl8, op::fshl16, op::fshl32, op::fshl64][w]),
-            ("fshr", Scalar::Int(w)) => Some([op::fshr8, op::fshr16, op::fshr32, op::fshr64][w]),
-            _ => None,
-        };
         if (base, s) == ("fmuladd", Scalar::Double) {
             self.multiply_add(false, dst, args[0], args[1], args[2]);
             return true;
         }
-        if let Some(code) = three {
+        if let Some(code) = ternary_handler(base, s) {
             let (a, b, c) = (
                 self.operand(args[0]),
                 self.operand(args[1]),
@@ -564,5 +461,119 @@ impl<'a> Lowering<'a> {
         let b = if n == 2 { self.operand(args[1]) } else { a };
         self.emit(codes[n - 1], isa::NativeF { dst, a, b, target });
         true
+    }
+}
+
+/// Returns the function of ompvm that implements an intrinsic.
+fn native_helper(name: &str) -> Option<usize> {
+    Some(match name {
+        "init.trampoline" => trampoline::init as *const () as usize,
+        "adjust.trampoline" => trampoline::adjust as *const () as usize,
+        // Programs set their rounding mode with these; a thunk would start LLVM in each run.
+        #[cfg(target_arch = "x86_64")]
+        "x86.sse.stmxcsr" => fp_env::store_to as *const () as usize,
+        #[cfg(target_arch = "x86_64")]
+        "x86.sse.ldmxcsr" => fp_env::load_from as *const () as usize,
+        _ => return None,
+    })
+}
+
+impl Scalar {
+    /// Returns the handler of an integer's width.
+    fn int<S: isa::Shape>(self, codes: [Opcode<S>; 4]) -> Option<Opcode<S>> {
+        match self {
+            Scalar::Int(w) => Some(codes[w]),
+            _ => None,
+        }
+    }
+
+    /// Returns the handler of a float's width.
+    fn float<S: isa::Shape>(self, single: Opcode<S>, double: Opcode<S>) -> Option<Opcode<S>> {
+        match self {
+            Scalar::Float => Some(single),
+            Scalar::Double => Some(double),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the handler of an intrinsic with one operand. `small` is true if the result is an integer
+/// of one word.
+fn unary_handler(base: &str, s: Scalar, small: bool) -> Option<Opcode<Da>> {
+    match base {
+        "sqrt" => s.float(op::sqrt32, op::sqrt64),
+        "fabs" => s.float(op::fabs32, op::fabs64),
+        "floor" => s.float(op::floor32, op::floor64),
+        "ceil" => s.float(op::ceil32, op::ceil64),
+        "trunc" => s.float(op::ftrunc32, op::ftrunc64),
+        "rint" | "nearbyint" => s.float(op::rint32, op::rint64),
+        "round" => s.float(op::round32, op::round64),
+        "roundeven" => s.float(op::roundeven32, op::roundeven64),
+        "abs" => s.int([op::abs8, op::abs16, op::abs32, op::abs64]),
+        "ctpop" if small => Some(op::ctpop),
+        "ctlz" => s.int([op::ctlz8, op::ctlz16, op::ctlz32, op::ctlz64]),
+        "cttz" => s.int([op::cttz8, op::cttz16, op::cttz32, op::cttz64]),
+        "bswap" => match s {
+            Scalar::Int(w @ 1..) => Some([op::bswap16, op::bswap32, op::bswap64][w - 1]),
+            _ => None,
+        },
+        "bitreverse" => s.int([
+            op::bitreverse8,
+            op::bitreverse16,
+            op::bitreverse32,
+            op::bitreverse64,
+        ]),
+        _ => None,
+    }
+}
+
+/// Returns the handler of an intrinsic with two operands. `small` is true if the result is an
+/// integer of one word.
+fn binary_handler(name: &str, base: &str, s: Scalar, small: bool) -> Option<Opcode<Dab>> {
+    match base {
+        "smin" => s.int([op::smin8, op::smin16, op::smin32, op::smin64]),
+        "smax" => s.int([op::smax8, op::smax16, op::smax32, op::smax64]),
+        "umin" if small => Some(op::umin),
+        "umax" if small => Some(op::umax),
+        "copysign" => s.float(op::copysign32, op::copysign64),
+        "minnum" => s.float(op::fmin32, op::fmin64),
+        "maxnum" => s.float(op::fmax32, op::fmax64),
+        "powi" => s.float(op::powi32, op::powi64),
+        "sadd" if name.starts_with("sadd.sat") => s.int([
+            op::sadd_sat8,
+            op::sadd_sat16,
+            op::sadd_sat32,
+            op::sadd_sat64,
+        ]),
+        "uadd" if name.starts_with("uadd.sat") => s.int([
+            op::uadd_sat8,
+            op::uadd_sat16,
+            op::uadd_sat32,
+            op::uadd_sat64,
+        ]),
+        "ssub" if name.starts_with("ssub.sat") => s.int([
+            op::ssub_sat8,
+            op::ssub_sat16,
+            op::ssub_sat32,
+            op::ssub_sat64,
+        ]),
+        "usub" if name.starts_with("usub.sat") => s.int([
+            op::usub_sat8,
+            op::usub_sat16,
+            op::usub_sat32,
+            op::usub_sat64,
+        ]),
+        _ => None,
+    }
+}
+
+/// Returns the handler of an intrinsic with three operands.
+fn ternary_handler(base: &str, s: Scalar) -> Option<Opcode<Dabc>> {
+    match (base, s) {
+        ("fmuladd", Scalar::Float) => Some(op::muladd32),
+        ("fma", _) => s.float(op::fma32, op::fma64),
+        ("fshl", _) => s.int([op::fshl8, op::fshl16, op::fshl32, op::fshl64]),
+        ("fshr", _) => s.int([op::fshr8, op::fshr16, op::fshr32, op::fshr64]),
+        _ => None,
     }
 }
