@@ -6,7 +6,7 @@
 use super::Lowering;
 use super::address::Addr;
 use super::inst::width;
-use crate::isa::{self, Enc, Mem, Memn, Memx, op};
+use crate::isa::{self, Enc, Mem, Memn, Memx, Opcode, op};
 use ompvm_ir::{Op, Ordering, Type, TypeId};
 use std::mem::offset_of;
 
@@ -16,6 +16,78 @@ use std::mem::offset_of;
 pub(super) const MIN_CACHE_ALIGNED: u64 = 8 << 10;
 /// Bytes of a cache line.
 const CACHE_LINE: u32 = 64;
+
+/// The handlers that load or store, by access width index: 1, 2, 4, 8 and 16 bytes.
+struct AccessHandlers {
+    /// For [`Addr::Base`].
+    base: [Opcode<Mem>; 5],
+    /// For [`Addr::Index`] with an index of 64 bits.
+    index: [Opcode<Memx>; 5],
+    /// For [`Addr::Index`] with a sign-extended index.
+    signed_index: [Opcode<Memx>; 5],
+    /// For [`Addr::Frame`].
+    frame: [Opcode<Mem>; 5],
+    /// For other sizes.
+    bytes: Opcode<Memn>,
+}
+
+const LOADS: AccessHandlers = AccessHandlers {
+    base: [op::load8, op::load16, op::load32, op::load64, op::load128],
+    index: [
+        op::load8x,
+        op::load16x,
+        op::load32x,
+        op::load64x,
+        op::load128x,
+    ],
+    signed_index: [
+        op::load8s,
+        op::load16s,
+        op::load32s,
+        op::load64s,
+        op::load128s,
+    ],
+    frame: [
+        op::load8f,
+        op::load16f,
+        op::load32f,
+        op::load64f,
+        op::load128f,
+    ],
+    bytes: op::load_bytes,
+};
+
+const STORES: AccessHandlers = AccessHandlers {
+    base: [
+        op::store8,
+        op::store16,
+        op::store32,
+        op::store64,
+        op::store128,
+    ],
+    index: [
+        op::store8x,
+        op::store16x,
+        op::store32x,
+        op::store64x,
+        op::store128x,
+    ],
+    signed_index: [
+        op::store8s,
+        op::store16s,
+        op::store32s,
+        op::store64s,
+        op::store128s,
+    ],
+    frame: [
+        op::store8f,
+        op::store16f,
+        op::store32f,
+        op::store64f,
+        op::store128f,
+    ],
+    bytes: op::store_bytes,
+};
 
 impl Lowering<'_> {
     pub(super) fn alloca(&mut self, i: usize, dst: u16) {
@@ -129,6 +201,12 @@ impl Lowering<'_> {
             return;
         }
         let addr = self.address(ptr);
+        self.transfer(&LOADS, dst, addr, ty);
+        self.clear_loaded(dst, ty);
+    }
+
+    /// Emits the load or store of a value with a byte form.
+    fn transfer(&mut self, handlers: &AccessHandlers, reg: u16, addr: Addr, ty: TypeId) {
         let Some(w) = self.access(ty) else {
             let (base, off) = match addr {
                 Addr::Base(b, off) => (b, off),
@@ -136,50 +214,30 @@ impl Lowering<'_> {
             };
             let bytes = self.m.layout(ty).store as u32;
             self.emit(
-                op::load_bytes,
+                handlers.bytes,
                 Memn {
-                    reg: dst,
+                    reg,
                     base,
                     off,
                     bytes,
                 },
             );
-            self.clear_loaded(dst, ty);
             return;
         };
         match addr {
             Addr::Base(base, off) => {
-                self.emit(
-                    [op::load8, op::load16, op::load32, op::load64, op::load128][w],
-                    Mem {
-                        reg: dst,
-                        base,
-                        off,
-                    },
-                );
+                self.emit(handlers.base[w], Mem { reg, base, off });
             }
             Addr::Index(base, index, scale, off, signed) => {
-                let code = if signed {
-                    [
-                        op::load8s,
-                        op::load16s,
-                        op::load32s,
-                        op::load64s,
-                        op::load128s,
-                    ][w]
+                let codes = if signed {
+                    &handlers.signed_index
                 } else {
-                    [
-                        op::load8x,
-                        op::load16x,
-                        op::load32x,
-                        op::load64x,
-                        op::load128x,
-                    ][w]
+                    &handlers.index
                 };
                 self.emit(
-                    code,
+                    codes[w],
                     Memx {
-                        reg: dst,
+                        reg,
                         base,
                         index,
                         scale,
@@ -188,24 +246,10 @@ impl Lowering<'_> {
                 );
             }
             Addr::Frame(off) => {
-                let at = self.emit(
-                    [
-                        op::load8f,
-                        op::load16f,
-                        op::load32f,
-                        op::load64f,
-                        op::load128f,
-                    ][w],
-                    Mem {
-                        reg: dst,
-                        base: 0,
-                        off,
-                    },
-                );
+                let at = self.emit(handlers.frame[w], Mem { reg, base: 0, off });
                 self.frame_fixups.push(at + offset_of!(Enc<Mem>, ops.off));
             }
         }
-        self.clear_loaded(dst, ty);
     }
 
     fn clear_loaded(&mut self, dst: u16, ty: TypeId) {
@@ -267,78 +311,6 @@ impl Lowering<'_> {
         }
         let reg = self.operand(value);
         let addr = self.address(ptr);
-        let Some(w) = self.access(ty) else {
-            let (base, off) = match addr {
-                Addr::Base(b, off) => (b, off),
-                other => (self.address_slot(other), 0),
-            };
-            let bytes = self.m.layout(ty).store as u32;
-            self.emit(
-                op::store_bytes,
-                Memn {
-                    reg,
-                    base,
-                    off,
-                    bytes,
-                },
-            );
-            return;
-        };
-        match addr {
-            Addr::Base(base, off) => {
-                self.emit(
-                    [
-                        op::store8,
-                        op::store16,
-                        op::store32,
-                        op::store64,
-                        op::store128,
-                    ][w],
-                    Mem { reg, base, off },
-                );
-            }
-            Addr::Index(base, index, scale, off, signed) => {
-                let code = if signed {
-                    [
-                        op::store8s,
-                        op::store16s,
-                        op::store32s,
-                        op::store64s,
-                        op::store128s,
-                    ][w]
-                } else {
-                    [
-                        op::store8x,
-                        op::store16x,
-                        op::store32x,
-                        op::store64x,
-                        op::store128x,
-                    ][w]
-                };
-                self.emit(
-                    code,
-                    Memx {
-                        reg,
-                        base,
-                        index,
-                        scale,
-                        off,
-                    },
-                );
-            }
-            Addr::Frame(off) => {
-                let at = self.emit(
-                    [
-                        op::store8f,
-                        op::store16f,
-                        op::store32f,
-                        op::store64f,
-                        op::store128f,
-                    ][w],
-                    Mem { reg, base: 0, off },
-                );
-                self.frame_fixups.push(at + offset_of!(Enc<Mem>, ops.off));
-            }
-        }
+        self.transfer(&STORES, reg, addr, ty);
     }
 }
