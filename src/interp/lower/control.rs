@@ -248,121 +248,133 @@ impl Lowering<'_> {
         then: &mut Label,
         els: &mut Label,
     ) -> Option<FusedComparison> {
-        match self.postponed(cond)?.clone() {
-            Op::ICmp { pred, a, b } => {
-                let bits = self.int_bits(a).filter(|&b| b <= 64)?;
-                let (mut pred, a, b) = swap_greater(pred, a, b);
-                if pred == IntPred::Ne {
-                    pred = IntPred::Eq;
-                    std::mem::swap(then, els);
-                }
-                let small = |imm: i32| bits == 64 || imm >= 0;
-                if pred == IntPred::Eq
-                    && self.int_const(b) == Some(0)
-                    && let Some(&Op::Binary {
-                        op: BinOp::And,
-                        a: x,
-                        b: mask,
-                        ..
-                    }) = self.postponed(a)
-                    && let Some(mask) = self.imm(mask)
-                {
-                    std::mem::swap(then, els);
-                    return Some(FusedComparison::Imm(op::br_test, self.operand(x), mask));
-                }
-                let low = bits == 32 && (self.may_have_high_bits(a) || self.may_have_high_bits(b));
-                // x pred imm
-                if let Some(imm) = self.imm(b) {
-                    let code = match pred {
-                        IntPred::Eq if small(imm) => Some((op::br_eqi, imm)),
-                        IntPred::Ult if imm >= 0 => Some((op::br_ulti, imm)),
-                        IntPred::Ule if (0..i32::MAX).contains(&imm) => {
-                            Some((op::br_ulti, imm + 1))
-                        }
-                        IntPred::Slt if bits == 32 => Some((op::br_slti32, imm)),
-                        IntPred::Slt if bits == 64 => Some((op::br_slti64, imm)),
-                        IntPred::Sle if bits == 32 && imm < i32::MAX => {
-                            Some((op::br_slti32, imm + 1))
-                        }
-                        IntPred::Sle if bits == 64 && imm < i32::MAX => {
-                            Some((op::br_slti64, imm + 1))
-                        }
-                        _ => None,
-                    };
-                    if let Some((code, imm)) = code {
-                        let code = if low { narrow_imm(code) } else { code };
-                        return Some(FusedComparison::Imm(code, self.operand(a), imm));
-                    }
-                }
-                // imm pred x: not (x < imm + 1), or not (x < imm)
-                if let Some(imm) = self.imm(a) {
-                    let code = match pred {
-                        IntPred::Ult if (0..i32::MAX).contains(&imm) => {
-                            Some((op::br_ulti, imm + 1))
-                        }
-                        IntPred::Ule if imm >= 0 => Some((op::br_ulti, imm)),
-                        IntPred::Slt if bits == 32 && imm < i32::MAX => {
-                            Some((op::br_slti32, imm + 1))
-                        }
-                        IntPred::Slt if bits == 64 && imm < i32::MAX => {
-                            Some((op::br_slti64, imm + 1))
-                        }
-                        IntPred::Sle if bits == 32 => Some((op::br_slti32, imm)),
-                        IntPred::Sle if bits == 64 => Some((op::br_slti64, imm)),
-                        _ => None,
-                    };
-                    if let Some((code, imm)) = code {
-                        std::mem::swap(then, els);
-                        let code = if low { narrow_imm(code) } else { code };
-                        return Some(FusedComparison::Imm(code, self.operand(b), imm));
-                    }
-                }
-                let (mut x, mut y) = (self.operand(a), self.operand(b));
-                let w = self.compare_width(pred, bits, &mut x, &mut y);
-                let code = match pred {
-                    IntPred::Eq if low => op::br_eq32,
-                    IntPred::Ult if low => op::br_ult32,
-                    IntPred::Ule if low => op::br_ule32,
-                    IntPred::Eq => op::br_eq,
-                    IntPred::Ult => op::br_ult,
-                    IntPred::Ule => op::br_ule,
-                    IntPred::Slt => [op::br_slt8, op::br_slt16, op::br_slt32, op::br_slt64][w],
-                    _ => [op::br_sle8, op::br_sle16, op::br_sle32, op::br_sle64][w],
-                };
-                Some(FusedComparison::Slots(code, x, y))
-            }
-            Op::FCmp { pred, a, b } => {
-                let d = match self.ty(self.type_of(a)) {
-                    Type::Float(FloatKind::Double) => 1,
-                    Type::Float(FloatKind::Float) => 0,
-                    _ => return None,
-                };
-                use FloatPred::*;
-                let (code, swap, negate) = match pred {
-                    Oeq => ([op::br_foeq32, op::br_foeq64], false, false),
-                    Une => ([op::br_foeq32, op::br_foeq64], false, true),
-                    Olt => ([op::br_folt32, op::br_folt64], false, false),
-                    Ogt => ([op::br_folt32, op::br_folt64], true, false),
-                    Ole => ([op::br_fole32, op::br_fole64], false, false),
-                    Oge => ([op::br_fole32, op::br_fole64], true, false),
-                    One => ([op::br_fone32, op::br_fone64], false, false),
-                    Ueq => ([op::br_fone32, op::br_fone64], false, true),
-                    Ord => ([op::br_ford32, op::br_ford64], false, false),
-                    Uno => ([op::br_ford32, op::br_ford64], false, true),
-                    Uge => ([op::br_folt32, op::br_folt64], false, true),
-                    Ule => ([op::br_folt32, op::br_folt64], true, true),
-                    Ugt => ([op::br_fole32, op::br_fole64], false, true),
-                    Ult => ([op::br_fole32, op::br_fole64], true, true),
-                    False | True => return None,
-                };
-                let (x, y) = (self.operand(a), self.operand(b));
-                let (x, y) = if swap { (y, x) } else { (x, y) };
-                if negate {
-                    std::mem::swap(then, els);
-                }
-                Some(FusedComparison::Slots(code[d], x, y))
-            }
+        match *self.postponed(cond)? {
+            Op::ICmp { pred, a, b } => self.fused_icmp(pred, a, b, then, els),
+            Op::FCmp { pred, a, b } => self.fused_fcmp(pred, a, b, then, els),
             _ => None,
         }
     }
+
+    fn fused_icmp(
+        &mut self,
+        pred: IntPred,
+        a: Operand,
+        b: Operand,
+        then: &mut Label,
+        els: &mut Label,
+    ) -> Option<FusedComparison> {
+        let bits = self.int_bits(a).filter(|&b| b <= 64)?;
+        let (mut pred, a, b) = swap_greater(pred, a, b);
+        if pred == IntPred::Ne {
+            pred = IntPred::Eq;
+            std::mem::swap(then, els);
+        }
+        if pred == IntPred::Eq
+            && self.int_const(b) == Some(0)
+            && let Some(&Op::Binary {
+                op: BinOp::And,
+                a: x,
+                b: mask,
+                ..
+            }) = self.postponed(a)
+            && let Some(mask) = self.imm(mask)
+        {
+            std::mem::swap(then, els);
+            return Some(FusedComparison::Imm(op::br_test, self.operand(x), mask));
+        }
+        let low = bits == 32 && (self.may_have_high_bits(a) || self.may_have_high_bits(b));
+        let narrow = |code| if low { narrow_imm(code) } else { code };
+        if let Some(imm) = self.imm(b)
+            && let Some((code, imm)) = test_with_number(pred, bits, imm)
+        {
+            return Some(FusedComparison::Imm(narrow(code), self.operand(a), imm));
+        }
+        if let Some(imm) = self.imm(a)
+            && let Some((code, imm)) = negated_test_of_number(pred, bits, imm)
+        {
+            std::mem::swap(then, els);
+            return Some(FusedComparison::Imm(narrow(code), self.operand(b), imm));
+        }
+        let (mut x, mut y) = (self.operand(a), self.operand(b));
+        let w = self.compare_width(pred, bits, &mut x, &mut y);
+        let code = match pred {
+            IntPred::Eq if low => op::br_eq32,
+            IntPred::Ult if low => op::br_ult32,
+            IntPred::Ule if low => op::br_ule32,
+            IntPred::Eq => op::br_eq,
+            IntPred::Ult => op::br_ult,
+            IntPred::Ule => op::br_ule,
+            IntPred::Slt => [op::br_slt8, op::br_slt16, op::br_slt32, op::br_slt64][w],
+            _ => [op::br_sle8, op::br_sle16, op::br_sle32, op::br_sle64][w],
+        };
+        Some(FusedComparison::Slots(code, x, y))
+    }
+
+    fn fused_fcmp(
+        &mut self,
+        pred: FloatPred,
+        a: Operand,
+        b: Operand,
+        then: &mut Label,
+        els: &mut Label,
+    ) -> Option<FusedComparison> {
+        let d = match self.ty(self.type_of(a)) {
+            Type::Float(FloatKind::Double) => 1,
+            Type::Float(FloatKind::Float) => 0,
+            _ => return None,
+        };
+        use FloatPred::*;
+        let (code, swap, negate) = match pred {
+            Oeq => ([op::br_foeq32, op::br_foeq64], false, false),
+            Une => ([op::br_foeq32, op::br_foeq64], false, true),
+            Olt => ([op::br_folt32, op::br_folt64], false, false),
+            Ogt => ([op::br_folt32, op::br_folt64], true, false),
+            Ole => ([op::br_fole32, op::br_fole64], false, false),
+            Oge => ([op::br_fole32, op::br_fole64], true, false),
+            One => ([op::br_fone32, op::br_fone64], false, false),
+            Ueq => ([op::br_fone32, op::br_fone64], false, true),
+            Ord => ([op::br_ford32, op::br_ford64], false, false),
+            Uno => ([op::br_ford32, op::br_ford64], false, true),
+            Uge => ([op::br_folt32, op::br_folt64], false, true),
+            Ule => ([op::br_folt32, op::br_folt64], true, true),
+            Ugt => ([op::br_fole32, op::br_fole64], false, true),
+            Ult => ([op::br_fole32, op::br_fole64], true, true),
+            False | True => return None,
+        };
+        let (x, y) = (self.operand(a), self.operand(b));
+        let (x, y) = if swap { (y, x) } else { (x, y) };
+        if negate {
+            std::mem::swap(then, els);
+        }
+        Some(FusedComparison::Slots(code[d], x, y))
+    }
+}
+
+/// Returns the test of `x pred imm`.
+fn test_with_number(pred: IntPred, bits: u32, imm: i32) -> Option<(Opcode<Brai>, i32)> {
+    use IntPred::{Eq, Sle, Slt, Ule, Ult};
+    Some(match (pred, bits) {
+        (Eq, _) if bits == 64 || imm >= 0 => (op::br_eqi, imm),
+        (Ult, _) if imm >= 0 => (op::br_ulti, imm),
+        (Ule, _) if (0..i32::MAX).contains(&imm) => (op::br_ulti, imm + 1),
+        (Slt, 32) => (op::br_slti32, imm),
+        (Slt, 64) => (op::br_slti64, imm),
+        (Sle, 32) if imm < i32::MAX => (op::br_slti32, imm + 1),
+        (Sle, 64) if imm < i32::MAX => (op::br_slti64, imm + 1),
+        _ => return None,
+    })
+}
+
+/// Returns the negation of `imm pred x`: `x < imm + 1` or `x < imm`.
+fn negated_test_of_number(pred: IntPred, bits: u32, imm: i32) -> Option<(Opcode<Brai>, i32)> {
+    use IntPred::{Sle, Slt, Ule, Ult};
+    Some(match (pred, bits) {
+        (Ult, _) if (0..i32::MAX).contains(&imm) => (op::br_ulti, imm + 1),
+        (Ule, _) if imm >= 0 => (op::br_ulti, imm),
+        (Slt, 32) if imm < i32::MAX => (op::br_slti32, imm + 1),
+        (Slt, 64) if imm < i32::MAX => (op::br_slti64, imm + 1),
+        (Sle, 32) => (op::br_slti32, imm),
+        (Sle, 64) => (op::br_slti64, imm),
+        _ => return None,
+    })
 }

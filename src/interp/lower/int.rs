@@ -21,21 +21,8 @@ impl Lowering<'_> {
         b: Operand,
     ) -> bool {
         if bits == 128 {
-            let code = match o {
-                BinOp::Add => op::add128,
-                BinOp::Sub => op::sub128,
-                BinOp::Mul => op::mul128,
-                BinOp::And => op::and128,
-                BinOp::Or => op::or128,
-                BinOp::Xor => op::xor128,
-                BinOp::Shl => op::shl128,
-                BinOp::LShr => op::lshr128,
-                BinOp::AShr => op::ashr128,
-                BinOp::UDiv => op::udiv128,
-                BinOp::SDiv => op::sdiv128,
-                BinOp::URem => op::urem128,
-                BinOp::SRem => op::srem128,
-                _ => return false,
+            let Some(code) = wide_handler(o) else {
+                return false;
             };
             let (a, b) = (self.operand(a), self.operand(b));
             self.emit(code, Dab { dst, a, b });
@@ -49,72 +36,18 @@ impl Lowering<'_> {
         if exact.is_none_or(|w| w >= 2) && self.int_immediate(o, bits, w, dst, a, b) {
             return true;
         }
-        let pick = |codes: [Opcode<Dab>; 4]| codes[w];
-        let (code, signed, clear) = match o {
-            BinOp::Add => (
-                pick([op::add8, op::add16, op::add32, op::add64]),
-                false,
-                true,
-            ),
-            BinOp::Sub => (
-                pick([op::sub8, op::sub16, op::sub32, op::sub64]),
-                false,
-                true,
-            ),
-            BinOp::Mul => (
-                pick([op::mul8, op::mul16, op::mul32, op::mul64]),
-                false,
-                true,
-            ),
-            BinOp::UDiv => (
-                pick([op::udiv8, op::udiv16, op::udiv32, op::udiv64]),
-                false,
-                false,
-            ),
-            BinOp::SDiv => (
-                pick([op::sdiv8, op::sdiv16, op::sdiv32, op::sdiv64]),
-                true,
-                true,
-            ),
-            BinOp::URem => (
-                pick([op::urem8, op::urem16, op::urem32, op::urem64]),
-                false,
-                false,
-            ),
-            BinOp::SRem => (
-                pick([op::srem8, op::srem16, op::srem32, op::srem64]),
-                true,
-                true,
-            ),
-            BinOp::Shl => (
-                pick([op::shl8, op::shl16, op::shl32, op::shl64]),
-                false,
-                true,
-            ),
-            BinOp::LShr => (
-                pick([op::lshr8, op::lshr16, op::lshr32, op::lshr64]),
-                false,
-                false,
-            ),
-            BinOp::AShr => (
-                pick([op::ashr8, op::ashr16, op::ashr32, op::ashr64]),
-                true,
-                true,
-            ),
-            BinOp::And => (op::and, false, false),
-            BinOp::Or => (op::or, false, false),
-            BinOp::Xor => (op::xor, false, false),
-            _ => return false,
+        let Some(code) = int_handler(o, w) else {
+            return false;
         };
         let (mut x, mut y) = (self.operand(a), self.operand(b));
-        if exact.is_none() && signed {
+        if exact.is_none() && matches!(o, BinOp::SDiv | BinOp::SRem | BinOp::AShr) {
             x = self.sign_extended(x, bits);
             if o != BinOp::AShr {
                 y = self.sign_extended(y, bits);
             }
         }
         self.emit(code, Dab { dst, a: x, b: y });
-        if exact.is_none() && clear {
+        if exact.is_none() && sets_high_bits(o) {
             self.emit(
                 op::mask,
                 isa::Dam {
@@ -413,4 +346,50 @@ pub(super) fn swap_greater<T>(pred: IntPred, a: T, b: T) -> (IntPred, T, T) {
         IntPred::Sge => (IntPred::Sle, b, a),
         p => (p, a, b),
     }
+}
+
+/// Returns the handler of an operation on 128 bits.
+fn wide_handler(o: BinOp) -> Option<Opcode<Dab>> {
+    Some(match o {
+        BinOp::Add => op::add128,
+        BinOp::Sub => op::sub128,
+        BinOp::Mul => op::mul128,
+        BinOp::And => op::and128,
+        BinOp::Or => op::or128,
+        BinOp::Xor => op::xor128,
+        BinOp::Shl => op::shl128,
+        BinOp::LShr => op::lshr128,
+        BinOp::AShr => op::ashr128,
+        BinOp::UDiv => op::udiv128,
+        BinOp::SDiv => op::sdiv128,
+        BinOp::URem => op::urem128,
+        BinOp::SRem => op::srem128,
+        _ => return None,
+    })
+}
+
+/// Returns the handler of an operation, by width index.
+fn int_handler(o: BinOp, w: usize) -> Option<Opcode<Dab>> {
+    Some(match o {
+        BinOp::Add => [op::add8, op::add16, op::add32, op::add64][w],
+        BinOp::Sub => [op::sub8, op::sub16, op::sub32, op::sub64][w],
+        BinOp::Mul => [op::mul8, op::mul16, op::mul32, op::mul64][w],
+        BinOp::UDiv => [op::udiv8, op::udiv16, op::udiv32, op::udiv64][w],
+        BinOp::SDiv => [op::sdiv8, op::sdiv16, op::sdiv32, op::sdiv64][w],
+        BinOp::URem => [op::urem8, op::urem16, op::urem32, op::urem64][w],
+        BinOp::SRem => [op::srem8, op::srem16, op::srem32, op::srem64][w],
+        BinOp::Shl => [op::shl8, op::shl16, op::shl32, op::shl64][w],
+        BinOp::LShr => [op::lshr8, op::lshr16, op::lshr32, op::lshr64][w],
+        BinOp::AShr => [op::ashr8, op::ashr16, op::ashr32, op::ashr64][w],
+        BinOp::And => op::and,
+        BinOp::Or => op::or,
+        BinOp::Xor => op::xor,
+        _ => return None,
+    })
+}
+
+/// Returns true if an operation in 64 bits may set bits above a narrower width.
+fn sets_high_bits(o: BinOp) -> bool {
+    use BinOp::{AShr, Add, Mul, SDiv, SRem, Shl, Sub};
+    matches!(o, Add | Sub | Mul | SDiv | SRem | Shl | AShr)
 }

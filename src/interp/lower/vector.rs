@@ -469,104 +469,28 @@ impl Lowering<'_> {
             return false;
         };
         let n = self.words(ret);
-        match (base, lane) {
-            ("fmuladd", Lane::Float(w)) => {
-                if w == 3 && n == 2 {
-                    self.multiply_add(true, dst, args[0], args[1], args[2]);
-                    return true;
-                }
-                let (a, b, c) = (
-                    self.operand(args[0]),
-                    self.operand(args[1]),
-                    self.operand(args[2]),
-                );
-                self.emit(
-                    [op::vmuladd32, op::vmuladd64][w - 2],
-                    Dabcn { dst, a, b, c, n },
-                );
-                true
-            }
-            ("fma", Lane::Float(w)) => {
-                let (a, b, c) = (
-                    self.operand(args[0]),
-                    self.operand(args[1]),
-                    self.operand(args[2]),
-                );
-                self.emit([op::vfma32, op::vfma64][w - 2], Dabcn { dst, a, b, c, n });
-                true
-            }
-            ("fabs", Lane::Float(w)) => {
-                self.one(dst, args[0], n, [op::vfabs32, op::vfabs64][w - 2])
-            }
-            ("sqrt", Lane::Float(w)) => {
-                self.one(dst, args[0], n, [op::vsqrt32, op::vsqrt64][w - 2])
-            }
-            ("floor", Lane::Float(w)) => {
-                self.one(dst, args[0], n, [op::vfloor32, op::vfloor64][w - 2])
-            }
-            ("ceil", Lane::Float(w)) => {
-                self.one(dst, args[0], n, [op::vceil32, op::vceil64][w - 2])
-            }
-            ("trunc", Lane::Float(w)) => {
-                self.one(dst, args[0], n, [op::vftrunc32, op::vftrunc64][w - 2])
-            }
-            ("rint" | "nearbyint", Lane::Float(w)) => {
-                self.one(dst, args[0], n, [op::vrint32, op::vrint64][w - 2])
-            }
-            ("ctpop", Lane::Int(w)) => self.one(
-                dst,
-                args[0],
-                n,
-                [op::vctpop8, op::vctpop16, op::vctpop32, op::vctpop64][w],
-            ),
-            ("ctlz", Lane::Int(w @ 2..)) => {
-                self.one(dst, args[0], n, [op::vctlz32, op::vctlz64][w - 2])
-            }
-            ("cttz", Lane::Int(w @ 2..)) => {
-                self.one(dst, args[0], n, [op::vcttz32, op::vcttz64][w - 2])
-            }
-            ("bswap", Lane::Int(w @ 1..)) => self.one(
-                dst,
-                args[0],
-                n,
-                [op::vbswap16, op::vbswap32, op::vbswap64][w - 1],
-            ),
-            ("abs", Lane::Int(w)) => self.one(
-                dst,
-                args[0],
-                n,
-                [op::vabs8, op::vabs16, op::vabs32, op::vabs64][w],
-            ),
-            ("smin", Lane::Int(w)) => self.two(
-                [op::vsmin8, op::vsmin16, op::vsmin32, op::vsmin64][w],
-                dst,
-                args[0],
-                args[1],
-                n,
-            ),
-            ("smax", Lane::Int(w)) => self.two(
-                [op::vsmax8, op::vsmax16, op::vsmax32, op::vsmax64][w],
-                dst,
-                args[0],
-                args[1],
-                n,
-            ),
-            ("umin", Lane::Int(w)) => self.two(
-                [op::vumin8, op::vumin16, op::vumin32, op::vumin64][w],
-                dst,
-                args[0],
-                args[1],
-                n,
-            ),
-            ("umax", Lane::Int(w)) => self.two(
-                [op::vumax8, op::vumax16, op::vumax32, op::vumax64][w],
-                dst,
-                args[0],
-                args[1],
-                n,
-            ),
-            _ => false,
+        if let Some(code) = unary_handler(base, lane) {
+            return self.one(dst, args[0], n, code);
         }
+        if let Some(code) = extremum_handler(base, lane) {
+            return self.two(code, dst, args[0], args[1], n);
+        }
+        let code = match (base, lane) {
+            ("fmuladd", Lane::Float(3)) if n == 2 => {
+                self.multiply_add(true, dst, args[0], args[1], args[2]);
+                return true;
+            }
+            ("fmuladd", Lane::Float(w)) => [op::vmuladd32, op::vmuladd64][w - 2],
+            ("fma", Lane::Float(w)) => [op::vfma32, op::vfma64][w - 2],
+            _ => return false,
+        };
+        let (a, b, c) = (
+            self.operand(args[0]),
+            self.operand(args[1]),
+            self.operand(args[2]),
+        );
+        self.emit(code, Dabcn { dst, a, b, c, n });
+        true
     }
 
     fn one(&mut self, dst: u16, a: Operand, n: u16, code: Opcode<Dan>) -> bool {
@@ -649,6 +573,36 @@ fn division(o: BinOp) -> Option<[Opcode<Dabn>; 4]> {
         BinOp::SDiv => [op::vsdiv8, op::vsdiv16, op::vsdiv32, op::vsdiv64],
         BinOp::URem => [op::vurem8, op::vurem16, op::vurem32, op::vurem64],
         BinOp::SRem => [op::vsrem8, op::vsrem16, op::vsrem32, op::vsrem64],
+        _ => return None,
+    })
+}
+
+/// Returns the handler of an intrinsic with one operand.
+fn unary_handler(base: &str, lane: Lane) -> Option<Opcode<Dan>> {
+    Some(match (base, lane) {
+        ("fabs", Lane::Float(w)) => [op::vfabs32, op::vfabs64][w - 2],
+        ("sqrt", Lane::Float(w)) => [op::vsqrt32, op::vsqrt64][w - 2],
+        ("floor", Lane::Float(w)) => [op::vfloor32, op::vfloor64][w - 2],
+        ("ceil", Lane::Float(w)) => [op::vceil32, op::vceil64][w - 2],
+        ("trunc", Lane::Float(w)) => [op::vftrunc32, op::vftrunc64][w - 2],
+        ("rint" | "nearbyint", Lane::Float(w)) => [op::vrint32, op::vrint64][w - 2],
+        ("ctpop", Lane::Int(w)) => [op::vctpop8, op::vctpop16, op::vctpop32, op::vctpop64][w],
+        ("ctlz", Lane::Int(w @ 2..)) => [op::vctlz32, op::vctlz64][w - 2],
+        ("cttz", Lane::Int(w @ 2..)) => [op::vcttz32, op::vcttz64][w - 2],
+        ("bswap", Lane::Int(w @ 1..)) => [op::vbswap16, op::vbswap32, op::vbswap64][w - 1],
+        ("abs", Lane::Int(w)) => [op::vabs8, op::vabs16, op::vabs32, op::vabs64][w],
+        _ => return None,
+    })
+}
+
+/// Returns the handler of an integer minimum or maximum.
+fn extremum_handler(base: &str, lane: Lane) -> Option<Opcode<Dabn>> {
+    let Lane::Int(w) = lane else { return None };
+    Some(match base {
+        "smin" => [op::vsmin8, op::vsmin16, op::vsmin32, op::vsmin64][w],
+        "smax" => [op::vsmax8, op::vsmax16, op::vsmax32, op::vsmax64][w],
+        "umin" => [op::vumin8, op::vumin16, op::vumin32, op::vumin64][w],
+        "umax" => [op::vumax8, op::vumax16, op::vumax32, op::vumax64][w],
         _ => return None,
     })
 }
