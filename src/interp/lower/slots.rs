@@ -339,10 +339,36 @@ impl Lowering<'_> {
         }
     }
 
+    /// Gives phis and their incoming values one slot where their live ranges do not overlap.
     fn coalesce(&mut self) {
-        // The candidate of each value.
-        let mut index = vec![u32::MAX; self.slot.len()];
-        let mut candidates: Vec<Candidate> = Vec::new();
+        let (mut candidates, pairs) = self.candidates();
+        if candidates.list.is_empty() {
+            return;
+        }
+        self.each_use(|v, b, at| {
+            if let Some(c) = candidates.of_value(v) {
+                c.uses.push((b, at));
+            }
+        });
+        let mut candidates = candidates.list;
+        let nblocks = self.body.blocks.len();
+        let edges = self.edges();
+        let succs = Edges::new(nblocks, edges.iter().copied());
+        let preds = Edges::new(nblocks, edges.iter().map(|&(b, s)| (s, b)));
+        let budget = self.body.insts.len() * MAX_WORK + 10_000;
+        find_live_blocks(&mut candidates, &preds, budget);
+        for class in merge(&mut candidates, &pairs, &succs) {
+            self.share_slot(&candidates, &class);
+        }
+    }
+
+    /// Returns phis and the values that come into them, and the pairs of a phi and such a value that
+    /// should share a slot, most important first.
+    fn candidates(&self) -> (Candidates, Vec<(u32, u32)>) {
+        let mut candidates = Candidates {
+            list: Vec::new(),
+            index: vec![u32::MAX; self.slot.len()],
+        };
         // Back edges come first.
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut others: Vec<(u32, u32)> = Vec::new();
@@ -357,44 +383,7 @@ impl Lowering<'_> {
                 {
                     continue;
                 }
-                let mut add = |v: usize, candidates: &mut Vec<Candidate>| -> u32 {
-                    if index[v] == u32::MAX {
-                        let n = candidates.len() as u32;
-                        let inst = v.checked_sub(self.nparams);
-                        let phi =
-                            inst.is_some_and(|i| matches!(self.body.insts[i].op, Op::Phi { .. }));
-                        let block = if inst.is_some() { self.block_of[v] } else { 0 };
-                        let def = match inst {
-                            None => -1,
-                            Some(_) if phi => {
-                                i64::from(self.body.blocks[block as usize].start) * 2 - 1
-                            }
-                            Some(i) => {
-                                self.position(i as u32, self.body.blocks[block as usize].end)
-                            }
-                        };
-                        let counter = match inst.map(|i| &self.body.insts[i].op) {
-                            Some(Op::Binary { a, .. }) if self.kind[v] == Materialization::Sunk => {
-                                a.unpack().ok().map(|a| a.as_u32())
-                            }
-                            _ => None,
-                        };
-                        candidates.push(Candidate {
-                            value: v as u32,
-                            block,
-                            def,
-                            phi,
-                            counter,
-                            uses: Vec::new(),
-                            live_in: Blocks::default(),
-                            wide: false,
-                            class: n,
-                        });
-                        index[v] = n;
-                    }
-                    index[v]
-                };
-                let p = add(v, &mut candidates);
+                let p = self.candidate(v, &mut candidates);
                 for &(_, o) in incoming {
                     if let Ok(x) = o.unpack()
                         && matches!(
@@ -403,8 +392,8 @@ impl Lowering<'_> {
                         )
                         && self.in_place(x.index())
                     {
-                        let x = add(x.index(), &mut candidates);
-                        if candidates[x as usize].block as usize >= b {
+                        let x = self.candidate(x.index(), &mut candidates);
+                        if candidates.list[x as usize].block as usize >= b {
                             pairs.push((p, x));
                         } else {
                             others.push((p, x));
@@ -413,16 +402,47 @@ impl Lowering<'_> {
                 }
             }
         }
-        if candidates.is_empty() {
-            return;
-        }
         pairs.extend(others);
-        self.each_use(|v, b, at| {
-            if let Some(c) = candidates.get_mut(index[v] as usize) {
-                c.uses.push((b, at));
+        (candidates, pairs)
+    }
+
+    /// Returns the number of a value's candidate.
+    fn candidate(&self, v: usize, candidates: &mut Candidates) -> u32 {
+        if candidates.index[v] != u32::MAX {
+            return candidates.index[v];
+        }
+        let n = candidates.list.len() as u32;
+        let inst = v.checked_sub(self.nparams);
+        let phi = inst.is_some_and(|i| matches!(self.body.insts[i].op, Op::Phi { .. }));
+        let block = if inst.is_some() { self.block_of[v] } else { 0 };
+        let def = match inst {
+            None => -1,
+            Some(_) if phi => i64::from(self.body.blocks[block as usize].start) * 2 - 1,
+            Some(i) => self.position(i as u32, self.body.blocks[block as usize].end),
+        };
+        let counter = match inst.map(|i| &self.body.insts[i].op) {
+            Some(Op::Binary { a, .. }) if self.kind[v] == Materialization::Sunk => {
+                a.unpack().ok().map(|a| a.as_u32())
             }
+            _ => None,
+        };
+        candidates.list.push(Candidate {
+            value: v as u32,
+            block,
+            def,
+            phi,
+            counter,
+            uses: Vec::new(),
+            live_in: Blocks::default(),
+            wide: false,
+            class: n,
         });
-        let nblocks = self.body.blocks.len();
+        candidates.index[v] = n;
+        n
+    }
+
+    /// Returns the edges between the function's blocks.
+    fn edges(&self) -> Vec<(u32, u32)> {
         let mut edges: Vec<(u32, u32)> = Vec::new();
         for (b, block) in self.body.blocks.iter().enumerate() {
             let Some(last) = self.body.insts[block.start as usize..block.end as usize].last()
@@ -432,70 +452,94 @@ impl Lowering<'_> {
             last.op
                 .for_each_successor(&mut |s| edges.push((b as u32, s.as_u32())));
         }
-        let succs = Edges::new(nblocks, edges.iter().copied());
-        let preds = Edges::new(nblocks, edges.iter().map(|&(b, s)| (s, b)));
-        let mut budget = self.body.insts.len() * MAX_WORK + 10_000;
-        let mut work: Vec<u32> = Vec::new();
-        for c in &mut candidates {
-            work.clear();
-            for &(b, at) in &c.uses {
-                let local = b == c.block && c.def < at;
-                if !local && c.live_in.insert(b) {
-                    work.push(b);
-                }
+        edges
+    }
+
+    /// Gives the members of a class one slot; a parameter's, if there is one.
+    fn share_slot(&mut self, candidates: &[Candidate], class: &[u32]) {
+        let param = class
+            .iter()
+            .map(|&m| candidates[m as usize].value as usize)
+            .find(|&v| v < self.nparams);
+        let slot = match param {
+            Some(v) => self.slot[v],
+            None => {
+                let v = candidates[class[0] as usize].value as usize;
+                self.fresh(self.words(self.body.insts[v - self.nparams].ty))
             }
-            while let Some(b) = work.pop() {
-                budget = budget.saturating_sub(1);
-                for &p in preds.neighbors(b) {
-                    if p != c.block && c.live_in.insert(p) {
-                        work.push(p);
-                    }
-                }
-                if budget == 0 || c.live_in.len() > MAX_BLOCKS {
-                    c.wide = true;
-                    break;
-                }
+        };
+        for &m in class {
+            self.slot[candidates[m as usize].value as usize] = slot;
+        }
+    }
+}
+
+/// The candidates of a function.
+struct Candidates {
+    list: Vec<Candidate>,
+    /// The candidate of each value, or `u32::MAX`.
+    index: Vec<u32>,
+}
+
+impl Candidates {
+    fn of_value(&mut self, v: usize) -> Option<&mut Candidate> {
+        self.list.get_mut(self.index[v] as usize)
+    }
+}
+
+/// Determines the blocks that each candidate is live into, backwards from its uses. When the budget
+/// of visited blocks is spent, the remaining candidates share nothing.
+fn find_live_blocks(candidates: &mut [Candidate], preds: &Edges, mut budget: usize) {
+    let mut work: Vec<u32> = Vec::new();
+    for c in candidates {
+        work.clear();
+        for &(b, at) in &c.uses {
+            let local = b == c.block && c.def < at;
+            if !local && c.live_in.insert(b) {
+                work.push(b);
             }
         }
-        let mut members: Vec<Vec<u32>> = (0..candidates.len() as u32).map(|c| vec![c]).collect();
-        for (p, x) in pairs {
-            let (a, b) = (candidates[p as usize].class, candidates[x as usize].class);
-            if a == b || candidates[p as usize].wide || candidates[x as usize].wide {
-                continue;
-            }
-            let (ma, mb) = (&members[a as usize], &members[b as usize]);
-            if ma.len() * mb.len() > MAX_PAIRS {
-                continue;
-            }
-            let clash = ma.iter().any(|&m| {
-                mb.iter()
-                    .any(|&n| interfere(&candidates[m as usize], &candidates[n as usize], &succs))
-            });
-            if !clash {
-                let moved = std::mem::take(&mut members[b as usize]);
-                for &m in &moved {
-                    candidates[m as usize].class = a;
+        while let Some(b) = work.pop() {
+            budget = budget.saturating_sub(1);
+            for &p in preds.neighbors(b) {
+                if p != c.block && c.live_in.insert(p) {
+                    work.push(p);
                 }
-                members[a as usize].extend(moved);
             }
-        }
-        for class in members.iter().filter(|m| m.len() > 1) {
-            let param = class
-                .iter()
-                .map(|&m| candidates[m as usize].value as usize)
-                .find(|&v| v < self.nparams);
-            let slot = match param {
-                Some(v) => self.slot[v],
-                None => {
-                    let v = candidates[class[0] as usize].value as usize;
-                    self.fresh(self.words(self.body.insts[v - self.nparams].ty))
-                }
-            };
-            for &m in class {
-                self.slot[candidates[m as usize].value as usize] = slot;
+            if budget == 0 || c.live_in.len() > MAX_BLOCKS {
+                c.wide = true;
+                break;
             }
         }
     }
+}
+
+/// Merges the classes of pairs that do not interfere. Returns the classes with several members.
+fn merge(candidates: &mut [Candidate], pairs: &[(u32, u32)], succs: &Edges) -> Vec<Vec<u32>> {
+    let mut members: Vec<Vec<u32>> = (0..candidates.len() as u32).map(|c| vec![c]).collect();
+    for &(p, x) in pairs {
+        let (a, b) = (candidates[p as usize].class, candidates[x as usize].class);
+        if a == b || candidates[p as usize].wide || candidates[x as usize].wide {
+            continue;
+        }
+        let (ma, mb) = (&members[a as usize], &members[b as usize]);
+        if ma.len() * mb.len() > MAX_PAIRS {
+            continue;
+        }
+        let clash = ma.iter().any(|&m| {
+            mb.iter()
+                .any(|&n| interfere(&candidates[m as usize], &candidates[n as usize], succs))
+        });
+        if !clash {
+            let moved = std::mem::take(&mut members[b as usize]);
+            for &m in &moved {
+                candidates[m as usize].class = a;
+            }
+            members[a as usize].extend(moved);
+        }
+    }
+    members.retain(|m| m.len() > 1);
+    members
 }
 
 /// Returns true if `y` is live after position `at` of `block`.
