@@ -497,22 +497,32 @@ impl<'m> ThunkWriter<'m> {
             Op::ShuffleVector { a, b, mask } => {
                 let a = self.operand(*a)?;
                 let b = self.operand(*b)?;
-                let lanes: Vec<String> = mask
-                    .iter()
-                    .map(|&m| {
-                        if m < 0 {
-                            "i32 poison".into()
-                        } else {
-                            format!("i32 {m}")
-                        }
-                    })
-                    .collect();
-                format!(
-                    "shufflevector {a}, {b}, <{} x i32> <{}>",
-                    lanes.len(),
-                    lanes.join(", ")
-                )
+                format!("shufflevector {a}, {b}, {}", shuffle_mask(mask))
             }
+            Op::Load { .. } | Op::Store { .. } | Op::CmpXchg { .. } | Op::AtomicRmw { .. } => {
+                self.memory_access(inst)?
+            }
+            Op::Gep {
+                elem,
+                base,
+                indices,
+                ..
+            } => {
+                let mut text = format!("getelementptr {}", self.ty(*elem)?);
+                for operand in std::iter::once(base).chain(indices) {
+                    let _ = write!(text, ", {}", self.operand(*operand)?);
+                }
+                text
+            }
+            Op::Call(call) | Op::Invoke { call, .. } => return self.call(inst, call),
+            Op::Unsupported(text) => return Err(text.to_string()),
+            other => return Err(format!("{other:?}")),
+        })
+    }
+
+    /// Loads the operands of an access; returns the text after `%r = `.
+    fn memory_access(&mut self, inst: &Inst) -> Result<String, String> {
+        Ok(match &inst.op {
             Op::Load {
                 ptr,
                 align,
@@ -522,17 +532,9 @@ impl<'m> ThunkWriter<'m> {
             } => {
                 let ptr = self.operand(*ptr)?;
                 let atomic = atomic_suffix(*ordering, *scope);
-                let volatile = if *volatile { " volatile" } else { "" };
-                let kind = if *ordering == Ordering::NotAtomic {
-                    ""
-                } else {
-                    " atomic"
-                };
+                let kind = access_kind(*ordering, *volatile);
                 let ty = self.ty(inst.ty)?;
-                format!(
-                    "load{kind}{volatile} {ty}, {ptr}{atomic}, align {}",
-                    (*align).max(1)
-                )
+                format!("load{kind} {ty}, {ptr}{atomic}, align {}", (*align).max(1))
             }
             Op::Store {
                 value,
@@ -545,14 +547,9 @@ impl<'m> ThunkWriter<'m> {
                 let value = self.operand(*value)?;
                 let ptr = self.operand(*ptr)?;
                 let atomic = atomic_suffix(*ordering, *scope);
-                let volatile = if *volatile { " volatile" } else { "" };
-                let kind = if *ordering == Ordering::NotAtomic {
-                    ""
-                } else {
-                    " atomic"
-                };
+                let kind = access_kind(*ordering, *volatile);
                 format!(
-                    "store{kind}{volatile} {value}, {ptr}{atomic}, align {}",
+                    "store{kind} {value}, {ptr}{atomic}, align {}",
                     (*align).max(1)
                 )
             }
@@ -591,20 +588,6 @@ impl<'m> ThunkWriter<'m> {
                     atomic_suffix(*ordering, *scope)
                 )
             }
-            Op::Gep {
-                elem,
-                base,
-                indices,
-                ..
-            } => {
-                let mut text = format!("getelementptr {}", self.ty(*elem)?);
-                for operand in std::iter::once(base).chain(indices) {
-                    let _ = write!(text, ", {}", self.operand(*operand)?);
-                }
-                text
-            }
-            Op::Call(call) | Op::Invoke { call, .. } => return self.call(inst, call),
-            Op::Unsupported(text) => return Err(text.to_string()),
             other => return Err(format!("{other:?}")),
         })
     }
@@ -695,6 +678,26 @@ fn scope_name(scope: AtomicScope) -> &'static str {
         AtomicScope::System => "",
         AtomicScope::SingleThread => " syncscope(\"singlethread\")",
     }
+}
+
+/// Returns the words between the name of an access and its type.
+fn access_kind(ordering: Ordering, volatile: bool) -> &'static str {
+    match (ordering != Ordering::NotAtomic, volatile) {
+        (false, false) => "",
+        (false, true) => " volatile",
+        (true, false) => " atomic",
+        (true, true) => " atomic volatile",
+    }
+}
+
+/// Returns a mask as a vector constant; a negative number is a lane without a value.
+fn shuffle_mask(mask: &[i32]) -> String {
+    let lane = |&m: &i32| match m {
+        ..0 => "i32 poison".into(),
+        m => format!("i32 {m}"),
+    };
+    let lanes: Vec<String> = mask.iter().map(lane).collect();
+    format!("<{} x i32> <{}>", lanes.len(), lanes.join(", "))
 }
 
 fn atomic_suffix(ordering: Ordering, scope: AtomicScope) -> String {
