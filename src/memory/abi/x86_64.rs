@@ -234,6 +234,135 @@ impl Allocation {
             Location::Stack(self.stack(8, 8))
         }
     }
+    fn xmm(&mut self, bytes: u8) -> Location {
+        if self.xmm < 8 {
+            self.xmm += 1;
+            Location::Xmm(self.xmm - 1)
+        } else {
+            let align = if bytes > 8 { 16 } else { 8 };
+            Location::Stack(self.stack(u32::from(bytes), align))
+        }
+    }
+}
+
+/// The arguments' part of a plan.
+struct ArgumentPlan {
+    moves: Vec<Move>,
+    copies: Vec<ByVal>,
+    alloc: Allocation,
+    sret: Option<u32>,
+    /// Number of arguments if all are whole integers in registers.
+    simple_ints: Option<u8>,
+    /// Number of arguments if all are doubles in registers.
+    simple_doubles: Option<u8>,
+    /// Leaves of the current argument.
+    leaves: Vec<Leaf>,
+}
+
+impl Default for ArgumentPlan {
+    fn default() -> ArgumentPlan {
+        ArgumentPlan {
+            moves: Vec::new(),
+            copies: Vec::new(),
+            alloc: Allocation::default(),
+            sret: None,
+            simple_ints: Some(0),
+            simple_doubles: Some(0),
+            leaves: Vec::new(),
+        }
+    }
+}
+
+impl ArgumentPlan {
+    fn add(
+        &mut self,
+        module: &Module,
+        arg: u32,
+        ty: TypeId,
+        attrs: &ParamAttrs,
+    ) -> Result<(), String> {
+        if let Some(inner) = attrs.byval {
+            let bytes = module.layout(inner).size as u32;
+            let align = attrs.align.max(8);
+            self.copies.push(ByVal {
+                arg,
+                bytes,
+                stack: self.alloc.stack(bytes, align),
+            });
+            (self.simple_ints, self.simple_doubles) = (None, None);
+            return Ok(());
+        }
+        if attrs.nest {
+            self.moves
+                .push(int_move(Location::Nest, arg, 0, 64, false, true));
+            (self.simple_ints, self.simple_doubles) = (None, None);
+            return Ok(());
+        }
+        if attrs.sret.is_some() {
+            self.sret = Some(arg);
+            self.simple_ints = None;
+        }
+        let mut list = std::mem::take(&mut self.leaves);
+        list.clear();
+        leaves(module, ty, 0, true, &mut list)?;
+        for leaf in &list {
+            self.add_leaf(arg, leaf, attrs.signext);
+        }
+        self.leaves = list;
+        Ok(())
+    }
+
+    fn add_leaf(&mut self, arg: u32, leaf: &Leaf, signext: bool) {
+        let Leaf { offset, whole, .. } = *leaf;
+        let float_move = |place, bytes| Move {
+            place,
+            arg,
+            offset,
+            bytes,
+            bits: 0,
+            sign: false,
+            whole,
+        };
+        match leaf.class {
+            Class::Int(bits) => {
+                let place = self.alloc.gpr();
+                self.simple_doubles = None;
+                let exact = bits >= 32 || !signext;
+                self.simple_ints = self
+                    .simple_ints
+                    .filter(|_| whole && exact && matches!(place, Location::Gpr(_)))
+                    .map(|n| n + 1);
+                self.moves
+                    .push(int_move(place, arg, offset, bits, signext, whole));
+            }
+            Class::Wide(bits) => {
+                (self.simple_ints, self.simple_doubles) = (None, None);
+                let (lo, hi) = if self.alloc.gpr + 2 <= 6 {
+                    (self.alloc.gpr(), self.alloc.gpr())
+                } else {
+                    let at = self.alloc.stack(16, 16);
+                    (Location::Stack(at), Location::Stack(at + 8))
+                };
+                self.moves.push(int_move(lo, arg, offset, 64, false, whole));
+                self.moves
+                    .push(int_move(hi, arg, offset + 8, bits - 64, false, whole));
+            }
+            Class::Sse(bytes) => {
+                self.simple_ints = None;
+                let place = self.alloc.xmm(bytes);
+                self.simple_doubles = self
+                    .simple_doubles
+                    .filter(|_| whole && bytes == 8 && matches!(place, Location::Xmm(_)))
+                    .map(|n| n + 1);
+                self.moves.push(float_move(place, bytes));
+            }
+            Class::X87 => {
+                (self.simple_ints, self.simple_doubles) = (None, None);
+                let place = Location::Stack(self.alloc.stack(16, 16));
+                self.moves.push(float_move(place, 10));
+            }
+        }
+    }
 }
 
 impl CallPlan {
@@ -250,99 +379,13 @@ impl CallPlan {
         ret: (TypeId, &ParamAttrs),
         variadic: bool,
     ) -> Result<CallPlan, String> {
-        let mut moves = Vec::new();
-        let mut copies = Vec::new();
-        let mut alloc = Allocation::default();
-        let mut sret = None;
-        let mut ints = Some(0u8);
-        let mut doubles = Some(0u8);
-        let mut list = Vec::new();
+        let mut plan = ArgumentPlan::default();
         for (i, (ty, attrs)) in args.iter().enumerate() {
-            let arg = i as u32;
-            if let Some(inner) = attrs.byval {
-                let bytes = module.layout(inner).size as u32;
-                let align = attrs.align.max(8);
-                copies.push(ByVal {
-                    arg,
-                    bytes,
-                    stack: alloc.stack(bytes, align),
-                });
-                (ints, doubles) = (None, None);
-                continue;
-            }
-            if attrs.nest {
-                moves.push(int_move(Location::Nest, arg, 0, 64, false, true));
-                (ints, doubles) = (None, None);
-                continue;
-            }
-            if attrs.sret.is_some() {
-                sret = Some(arg);
-                ints = None;
-            }
-            list.clear();
-            leaves(module, *ty, 0, true, &mut list)?;
-            for leaf in &list {
-                let Leaf { offset, whole, .. } = *leaf;
-                match leaf.class {
-                    Class::Int(bits) => {
-                        let place = alloc.gpr();
-                        doubles = None;
-                        let exact = bits >= 32 || !attrs.signext;
-                        ints = ints
-                            .filter(|_| whole && exact && matches!(place, Location::Gpr(_)))
-                            .map(|n| n + 1);
-                        moves.push(int_move(place, arg, offset, bits, attrs.signext, whole));
-                    }
-                    Class::Wide(bits) => {
-                        (ints, doubles) = (None, None);
-                        let (lo, hi) = if alloc.gpr + 2 <= 6 {
-                            (alloc.gpr(), alloc.gpr())
-                        } else {
-                            let at = alloc.stack(16, 16);
-                            (Location::Stack(at), Location::Stack(at + 8))
-                        };
-                        moves.push(int_move(lo, arg, offset, 64, false, whole));
-                        moves.push(int_move(hi, arg, offset + 8, bits - 64, false, whole));
-                    }
-                    Class::Sse(bytes) => {
-                        ints = None;
-                        let place = if alloc.xmm < 8 {
-                            alloc.xmm += 1;
-                            Location::Xmm(alloc.xmm - 1)
-                        } else {
-                            let align = if bytes > 8 { 16 } else { 8 };
-                            Location::Stack(alloc.stack(u32::from(bytes), align))
-                        };
-                        doubles = doubles
-                            .filter(|_| whole && bytes == 8 && matches!(place, Location::Xmm(_)))
-                            .map(|n| n + 1);
-                        moves.push(Move {
-                            place,
-                            arg,
-                            offset,
-                            bytes,
-                            bits: 0,
-                            sign: false,
-                            whole,
-                        });
-                    }
-                    Class::X87 => {
-                        (ints, doubles) = (None, None);
-                        moves.push(Move {
-                            place: Location::Stack(alloc.stack(16, 16)),
-                            arg,
-                            offset,
-                            bytes: 10,
-                            bits: 0,
-                            sign: false,
-                            whole,
-                        });
-                    }
-                }
-            }
+            plan.add(module, i as u32, *ty, attrs)?;
         }
         let (ret_moves, x87) = plan_return(module, ret.0)?;
         let ret_bytes = module.layout(ret.0).size as u32;
+        let (mut ints, mut doubles) = (plan.simple_ints, plan.simple_doubles);
         match &module.types[ret.0] {
             Type::Void => doubles = None,
             Type::Int(1..=64) | Type::Ptr(_) => doubles = None,
@@ -353,16 +396,16 @@ impl CallPlan {
             (ints, doubles) = (None, None);
         }
         Ok(CallPlan {
-            moves: moves.into(),
-            copies: copies.into(),
+            moves: plan.moves.into(),
+            copies: plan.copies.into(),
             ret: ret_moves.into(),
-            stack_bytes: alloc.stack,
-            gprs: alloc.gpr,
-            xmms: alloc.xmm,
+            stack_bytes: plan.alloc.stack,
+            gprs: plan.alloc.gpr,
+            xmms: plan.alloc.xmm,
             x87,
             variadic,
             ret_slots: ret_bytes.div_ceil(8),
-            sret,
+            sret: plan.sret,
             simple_ints: ints,
             simple_doubles: doubles,
         })

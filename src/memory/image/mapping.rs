@@ -45,6 +45,14 @@ impl Mapping {
             len,
         })
     }
+
+    /// Lets later writes fault. If the host refuses, the memory stays writable.
+    pub fn make_read_only(&self) {
+        if self.len > 0 {
+            // SAFETY: this value owns the mapping; the memory stays mapped and readable.
+            unsafe { libc::mprotect(self.base as *mut c_void, self.len, libc::PROT_READ) };
+        }
+    }
 }
 
 impl Drop for Mapping {

@@ -18,6 +18,7 @@ pub(super) use mapping::Mapping;
 use crate::code_addresses::CodeAddresses;
 use crate::func::{FuncRef, StubKind, Stubs};
 use crate::huge;
+use crate::linker_symbols::ProgramLayout;
 use crate::thread;
 use crate::throws;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -30,7 +31,6 @@ use ompvm_support::error::Error;
 use ompvm_support::log;
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
-use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -118,6 +118,123 @@ pub struct PlaceOptions {
     pub separate_large: bool,
 }
 
+/// Addresses of a module's symbols.
+#[derive(Default)]
+struct Symbols {
+    /// The defined functions.
+    defined: Vec<FuncId>,
+    /// As [`Image::func_index`].
+    func_index: SecondaryMap<FuncId, u32>,
+    /// As [`Image::native`].
+    native: SecondaryMap<FuncId, usize>,
+    globals: SecondaryMap<GlobalId, usize>,
+    /// Names of symbols without an address.
+    unresolved: Vec<String>,
+}
+
+/// Returns the address of a symbol that the module does not define.
+type Resolve<'a> = dyn FnMut(&str, SymbolKind) -> Option<usize> + 'a;
+
+impl Symbols {
+    /// Numbers the defined functions and resolves the others. A definition that another module has,
+    /// too (`available_externally`), counts only if that one is not found.
+    fn add_functions(
+        &mut self,
+        module: &Module,
+        bounds: Option<&ProgramLayout>,
+        resolve: &mut Resolve<'_>,
+    ) {
+        for (id, f) in &module.functions {
+            if is_internal(&f.name) {
+                continue;
+            }
+            let here = f.body.is_some();
+            if here && f.linkage != Linkage::AvailableExternally {
+                self.define(id);
+                continue;
+            }
+            let bound = || bounds.and_then(|b| b.address(&f.name));
+            match resolve(&f.name, SymbolKind::Function).or_else(bound) {
+                Some(address) => self.native[id] = address,
+                None if here => self.define(id),
+                None if f.linkage == Linkage::ExternWeak => {}
+                None => self.unresolved.push(f.name.to_string()),
+            }
+        }
+    }
+
+    fn define(&mut self, id: FuncId) {
+        self.defined.push(id);
+        self.func_index[id] = self.defined.len() as u32;
+    }
+
+    /// Gives the module's own variables and constants their addresses.
+    fn place_variables(
+        &mut self,
+        module: &Module,
+        layout: &DataLayout,
+        data: usize,
+        constants: usize,
+    ) {
+        let mut large = Vec::new();
+        for &(id, offset) in &layout.data {
+            self.globals[id] = data + offset;
+            let global = &module.globals[id];
+            let size = module.layout(global.ty).size as usize;
+            if size >= huge::LARGE && global.init.is_some_and(|i| is_zero(module, i)) {
+                large.push((self.globals[id], size));
+            }
+        }
+        huge::advise(&large);
+        for &(id, offset) in &layout.constants {
+            self.globals[id] = constants + offset;
+        }
+    }
+
+    /// Resolves the variables that the module does not define.
+    fn resolve_variables(
+        &mut self,
+        module: &Module,
+        layout: &DataLayout,
+        bounds: Option<&ProgramLayout>,
+        resolve: &mut Resolve<'_>,
+    ) {
+        for (id, g) in &module.globals {
+            if is_internal(&g.name) || is_defined(module, id) {
+                continue;
+            }
+            let kind = if g.thread_local {
+                SymbolKind::ThreadLocal
+            } else {
+                SymbolKind::Variable
+            };
+            let found = resolve(&g.name, kind)
+                .or_else(|| layout.section_bound(&g.name, &self.globals))
+                .or_else(|| bounds.and_then(|b| b.address(&g.name)));
+            match found {
+                Some(address) => self.globals[id] = address,
+                None if g.linkage == Linkage::ExternWeak => {}
+                None => self.unresolved.push(g.name.to_string()),
+            }
+        }
+    }
+}
+
+/// Returns the reference of a defined function that has no code yet. Its image is set later.
+fn new_function(module: &Module, id: FuncId, stub: usize) -> FuncRef {
+    FuncRef {
+        stub,
+        entry: AtomicUsize::new(super::abi::entry_address()),
+        code: AtomicPtr::new(ptr::null_mut()),
+        id,
+        fingerprint: super::abi::fingerprint(module, &module.functions[id].params),
+        called: AtomicBool::new(false),
+        direct: AtomicUsize::new(0),
+        image: ptr::null(),
+        plan: OnceBox::new(),
+    }
+}
+
 impl Image {
     /// Places a module in memory. `resolve` returns addresses of symbols that it does not define.
     ///
@@ -130,92 +247,27 @@ impl Image {
     ) -> Result<Arc<Image>, Error> {
         let layout = DataLayout::new(&module, options.separate_large);
         let (constants, data, bounds) = layout.map(&module)?;
-        let mut unresolved = Vec::new();
-        let mut native = SecondaryMap::new();
-        let mut func_index = SecondaryMap::new();
-        let mut defined = Vec::new();
-        for (id, f) in &module.functions {
-            if is_internal(&f.name) {
-                continue;
-            }
-            let here = f.body.is_some();
-            if here && f.linkage != Linkage::AvailableExternally {
-                defined.push(id);
-                func_index[id] = defined.len() as u32;
-                continue;
-            }
-            let bound = || bounds.and_then(|b| b.address(&f.name));
-            match resolve(&f.name, SymbolKind::Function).or_else(bound) {
-                Some(address) => native[id] = address,
-                None if here => {
-                    defined.push(id);
-                    func_index[id] = defined.len() as u32;
-                }
-                None if f.linkage == Linkage::ExternWeak => {}
-                None => unresolved.push(f.name.to_string()),
-            }
-        }
+        let mut symbols = Symbols::default();
+        symbols.add_functions(&module, bounds.as_ref(), resolve);
         let first_constant = constants.base + bounds.map_or(0, |b| b.head);
-        let mut globals = SecondaryMap::new();
-        let mut large = Vec::new();
-        for &(id, offset) in &layout.data {
-            globals[id] = data.base + offset;
-            let global = &module.globals[id];
-            let size = module.layout(global.ty).size as usize;
-            if size >= huge::LARGE && global.init.is_some_and(|i| is_zero(&module, i)) {
-                large.push((globals[id], size));
-            }
+        symbols.place_variables(&module, &layout, data.base, first_constant);
+        symbols.resolve_variables(&module, &layout, bounds.as_ref(), resolve);
+        if !symbols.unresolved.is_empty() {
+            symbols.unresolved.sort();
+            return Err(Error::Unresolved(symbols.unresolved));
         }
-        huge::advise(&large);
-        for &(id, offset) in &layout.constants {
-            globals[id] = first_constant + offset;
-        }
-        for (id, g) in &module.globals {
-            if is_internal(&g.name) || is_defined(&module, id) {
-                continue;
-            }
-            let kind = if g.thread_local {
-                SymbolKind::ThreadLocal
-            } else {
-                SymbolKind::Variable
-            };
-            let found = resolve(&g.name, kind)
-                .or_else(|| layout.section_bound(&g.name, &globals))
-                .or_else(|| bounds.and_then(|b| b.address(&g.name)));
-            match found {
-                Some(address) => globals[id] = address,
-                None if g.linkage == Linkage::ExternWeak => {}
-                None => unresolved.push(g.name.to_string()),
-            }
-        }
-        if !unresolved.is_empty() {
-            unresolved.sort();
-            return Err(Error::Unresolved(unresolved));
-        }
+        let defined = symbols.defined;
         let code_addresses = CodeAddresses::new(&module, options.trace_calls)?;
         let stubs = Stubs::new(defined.len() + module.ifuncs.len()).map_err(Error::Host)?;
-        let funcs: Box<[FuncRef]> = defined
-            .iter()
-            .enumerate()
-            .map(|(i, &id)| FuncRef {
-                stub: stubs.address(i),
-                entry: AtomicUsize::new(super::abi::entry_address()),
-                code: AtomicPtr::new(ptr::null_mut()),
-                id,
-                fingerprint: super::abi::fingerprint(&module, &module.functions[id].params),
-                called: AtomicBool::new(false),
-                direct: AtomicUsize::new(0),
-                image: ptr::null(),
-                plan: OnceBox::new(),
-            })
-            .collect();
+        let reference = |(i, &id)| new_function(&module, id, stubs.address(i));
+        let funcs: Box<[FuncRef]> = defined.iter().enumerate().map(reference).collect();
         /// The next serial number: threads cache blocks of images of the whole process by it.
         static SERIAL: AtomicU64 = AtomicU64::new(1);
         let mut image = Arc::new(Image {
             funcs,
-            func_index,
-            native,
-            globals,
+            func_index: symbols.func_index,
+            native: symbols.native,
+            globals: symbols.globals,
             tls_offsets: layout.tls_offsets,
             tls_init: vec![0; layout.tls_len].into(),
             tls_align: layout.tls_align,
@@ -251,27 +303,22 @@ impl Image {
             // SAFETY: `DataLayout::map` made the mapping with this layout; it is not shared yet.
             unsafe { bounds.write(&constructors, &destructors) };
         }
+        this.log_placement();
+        this.constants.make_read_only();
+        Ok(image)
+    }
+
+    fn log_placement(&self) {
         tracing::debug!(
             target: log::MEMORY,
-            functions = this.funcs.len(),
-            data = ?this.data.base as *const (),
-            data_bytes = this.data.len,
-            constants = ?this.constants.base as *const (),
-            constant_bytes = this.constants.len,
-            thread_local_bytes = this.tls_init.len(),
+            functions = self.funcs.len(),
+            data = ?self.data.base as *const (),
+            data_bytes = self.data.len,
+            constants = ?self.constants.base as *const (),
+            constant_bytes = self.constants.len,
+            thread_local_bytes = self.tls_init.len(),
             "placed an image"
         );
-        if this.constants.len > 0 {
-            // SAFETY: the image's own mapping, fully written.
-            unsafe {
-                libc::mprotect(
-                    this.constants.base as *mut c_void,
-                    this.constants.len,
-                    libc::PROT_READ,
-                );
-            }
-        }
-        Ok(image)
     }
 
     fn write_stubs(&self) -> Result<(), Error> {
