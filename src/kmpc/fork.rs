@@ -22,7 +22,7 @@ use crate::runtime::RUNTIME;
 use crate::task::wait::{EpochWork, await_visitors, drain};
 use crate::team::parker::SpinPolicy;
 use crate::team::team_core::{BarrierAlgorithm, choose_barrier_algorithm};
-use crate::team::{INLINE_ARGS, Shape, Team, Work};
+use crate::team::{Shape, Team, Work};
 use crate::thread::{self, Thread, by_number, current};
 use ompvm_support::fp_env::FpControl;
 
@@ -236,6 +236,51 @@ pub unsafe fn run_league(
     unsafe { run_region(thread, ident, 1, microtask, argv, size, TeamPurpose::League) };
 }
 
+/// Takes a spare team of a thread, or creates one, and attaches workers. Returns the number of
+/// members, which is less than `size` if the system refuses threads.
+#[inline(always)]
+fn take_team(thread: &'static Thread, size: u32) -> (*mut Team, u32) {
+    // SAFETY: the thread's own list.
+    let team = unsafe { &mut *thread.spare_teams.get() }
+        .pop()
+        .unwrap_or_else(|| Box::into_raw(Team::new()));
+    // SAFETY: a spare team of this thread is alive and runs no region.
+    let workers = unsafe { &*team }.workers.get();
+    if workers + 1 >= size {
+        return (team, size);
+    }
+    // SAFETY: this thread is the team's master, and the team runs no region.
+    (team, unsafe { thread::attach_workers(team, size) })
+}
+
+/// Describes a team of `size` members whose master is `thread`, a member of `outer`.
+#[inline(always)]
+fn shape_of(
+    thread: &'static Thread,
+    outer: &'static Team,
+    size: u32,
+    region: bool,
+    ident: *const Ident,
+) -> Shape {
+    let outer_shape = outer.shape();
+    let processors = icv::processors();
+    let rivals = size
+        .saturating_mul(outer_shape.size)
+        .saturating_mul(outer_shape.league.0);
+    Shape {
+        size,
+        barrier_algorithm: choose_barrier_algorithm(rivals, processors),
+        spin_policy: spin_policy_for(rivals, processors),
+        level: outer_shape.level + u32::from(region),
+        active_level: outer_shape.active_level + u32::from(region),
+        parent: outer,
+        parent_tid: thread.tid(),
+        league: outer_shape.league,
+        group: group_of(outer),
+        ident,
+    }
+}
+
 unsafe fn run_region(
     thread: &'static Thread,
     ident: *const Ident,
@@ -248,7 +293,6 @@ unsafe fn run_region(
     super::hooks::before_region();
     let icvs = thread.icvs.get();
     let outer = thread.team();
-    let outer_shape = outer.shape();
     let region = purpose == TeamPurpose::Region;
     // Each initial thread of a league begins a contention group of its own.
     let limited = region && icvs.thread_limit < i32::MAX as u32;
@@ -263,26 +307,19 @@ unsafe fn run_region(
         unsafe { abi::call_microtask(microtask, &thread.gtid, &tid, argc, argv) };
         return;
     }
-    // SAFETY: the thread's own list.
-    let team = unsafe { &mut *thread.spare_teams.get() }
-        .pop()
-        .unwrap_or_else(|| Box::into_raw(Team::new()));
+    let (team, got) = take_team(thread, size);
+    if got < size {
+        warn_fewer(size, got);
+        if limited {
+            outer.group().fetch_sub(size - got, Ordering::Relaxed);
+        }
+        size = got;
+    }
     // SAFETY: a spare team of this thread is alive and runs no region.
     let t = unsafe { &*team };
-    if t.workers.get() + 1 < size {
-        // SAFETY: this thread is the team's master, and the team runs no region.
-        let got = unsafe { thread::attach_workers(team, size) };
-        if got < size {
-            warn_fewer(size, got);
-            if limited {
-                outer.group().fetch_sub(size - got, Ordering::Relaxed);
-            }
-            size = got;
-        }
-    }
     let mut clause = thread.pushed_bind.take();
     let nested = thread.pushed_nested.take().unwrap_or(icvs.nested);
-    let level = outer_shape.level + u32::from(region);
+    let level = outer.shape().level + u32::from(region);
     let (child, placement) = if region {
         (child_icvs(icvs, level, nested), icvs.placement)
     } else {
@@ -296,23 +333,8 @@ unsafe fn run_region(
             thread, t, size, level, placement, clause,
         ))
     };
-    let processors = icv::processors();
-    let rivals = size
-        .saturating_mul(outer_shape.size)
-        .saturating_mul(outer_shape.league.0);
-    let spin_policy = spin_policy_for(rivals, processors);
-    let shape = Shape {
-        size,
-        barrier_algorithm: choose_barrier_algorithm(rivals, processors),
-        spin_policy,
-        level,
-        active_level: outer_shape.active_level + u32::from(region),
-        parent: outer,
-        parent_tid: thread.tid(),
-        league: outer_shape.league,
-        group: group_of(outer),
-        ident,
-    };
+    let shape = shape_of(thread, outer, size, region, ident);
+    let spin_policy = shape.spin_policy;
     let fp = fp_control();
     let mut work = Work {
         microtask,
@@ -322,12 +344,8 @@ unsafe fn run_region(
         placed: place_assignment.is_some(),
         ..Work::none(child)
     };
-    if argc as usize <= INLINE_ARGS {
-        for (i, arg) in work.inline_args.iter_mut().take(argc as usize).enumerate() {
-            // SAFETY: `argv` has `argc` elements (caller's contract).
-            *arg = unsafe { *argv.add(i) };
-        }
-    }
+    // SAFETY: `argv` has `argc` elements (caller's contract).
+    unsafe { work.copy_arguments() };
     // SAFETY: this thread is the team's master, and the team runs no region.
     unsafe { t.prepare(shape, work) };
     let saved = thread.enter(team, 0);

@@ -223,6 +223,64 @@ fn allocator(s: &Settings) -> &'static str {
     }
 }
 
+/// Returns the row of a variable that tunes libomp and that ompvm does not read.
+fn tuning_row(
+    name: &'static str,
+    default: &str,
+    var: &dyn Fn(&str) -> Option<String>,
+) -> (&'static str, Value) {
+    let given = var(name).filter(|text| !text.is_empty());
+    let (kind, default) = match default.as_bytes().first() {
+        Some(b'\'' | b'?' | b'=') => default.split_at(1),
+        _ => ("", default),
+    };
+    let value = given.as_deref().unwrap_or(default).to_owned();
+    let value = match kind {
+        "'" => Quoted(value),
+        "=" => Bare(value),
+        "?" => Bool(boolean(&value).unwrap_or(default == "1")),
+        _ if value.is_empty() => Undefined,
+        _ => Plain(value),
+    };
+    (name, value)
+}
+
+/// Returns the rows of the other variables that OpenMP does not define.
+fn kmp_rows(s: &Settings, active: bool) -> Vec<(&'static str, Value)> {
+    let library = match (s.library, active) {
+        (Library::Serial, _) => "serial",
+        (_, true) => "turnaround",
+        _ => "throughput",
+    };
+    let mut rows = vec![
+        ("KMP_BLOCKTIME", Open(blocktime(icv::spin_micros_of(s)))),
+        ("KMP_DEVICE_THREAD_LIMIT", text(s.device_thread_limit)),
+        ("KMP_INHERIT_FP_CONTROL", Bool(s.inherit_fp_control)),
+        ("KMP_LIBRARY", text(library)),
+        ("KMP_STACKSIZE", text(size(s.stack_size, 1))),
+        (
+            "KMP_TEAMS_PROC_BIND",
+            text(match s.kmp_teams_proc_bind {
+                2 => "primary",
+                3 => "close",
+                _ => "spread",
+            }),
+        ),
+        (
+            "KMP_TEAMS_THREAD_LIMIT",
+            text(
+                s.kmp_teams_thread_limit
+                    .unwrap_or(topology::usable_cpus() as u32),
+            ),
+        ),
+        ("KMP_WARNINGS", Bool(s.warnings)),
+    ];
+    if let Some(subset) = &s.hw_subset {
+        rows.push(("KMP_HW_SUBSET", text(subset)));
+    }
+    rows
+}
+
 /// Returns all rows; those of OpenMP alone unless `verbose`.
 fn rows(
     s: &Settings,
@@ -232,53 +290,12 @@ fn rows(
     let mut rows = Vec::new();
     let active = s.wait_policy == Some(WaitPolicy::Active) || s.library == Library::Turnaround;
     if verbose {
-        for &(name, default) in TUNING {
-            let given = var(name).filter(|text| !text.is_empty());
-            let (kind, default) = match default.as_bytes().first() {
-                Some(b'\'' | b'?' | b'=') => default.split_at(1),
-                _ => ("", default),
-            };
-            let value = given.as_deref().unwrap_or(default).to_owned();
-            let value = match kind {
-                "'" => Quoted(value),
-                "=" => Bare(value),
-                "?" => Bool(boolean(&value).unwrap_or(default == "1")),
-                _ if value.is_empty() => Undefined,
-                _ => Plain(value),
-            };
-            rows.push((name, value));
-        }
-        let library = match (s.library, active) {
-            (Library::Serial, _) => "serial",
-            (_, true) => "turnaround",
-            _ => "throughput",
-        };
-        rows.extend([
-            ("KMP_BLOCKTIME", Open(blocktime(icv::spin_micros_of(s)))),
-            ("KMP_DEVICE_THREAD_LIMIT", text(s.device_thread_limit)),
-            ("KMP_INHERIT_FP_CONTROL", Bool(s.inherit_fp_control)),
-            ("KMP_LIBRARY", text(library)),
-            ("KMP_STACKSIZE", text(size(s.stack_size, 1))),
-            (
-                "KMP_TEAMS_PROC_BIND",
-                text(match s.kmp_teams_proc_bind {
-                    2 => "primary",
-                    3 => "close",
-                    _ => "spread",
-                }),
-            ),
-            (
-                "KMP_TEAMS_THREAD_LIMIT",
-                text(
-                    s.kmp_teams_thread_limit
-                        .unwrap_or(topology::usable_cpus() as u32),
-                ),
-            ),
-            ("KMP_WARNINGS", Bool(s.warnings)),
-        ]);
-        if let Some(subset) = &s.hw_subset {
-            rows.push(("KMP_HW_SUBSET", text(subset)));
-        }
+        rows.extend(
+            TUNING
+                .iter()
+                .map(|&(name, default)| tuning_row(name, default, var)),
+        );
+        rows.extend(kmp_rows(s, active));
     }
     let display = var("OMP_DISPLAY_ENV").unwrap_or_default();
     let display = match display.trim().to_ascii_lowercase().as_str() {

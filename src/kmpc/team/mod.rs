@@ -74,6 +74,21 @@ impl Work {
         }
     }
 
+    /// Copies the arguments to the launch's cache line if they fit there.
+    ///
+    /// # Safety
+    /// `argv` has `argc` elements.
+    #[inline(always)]
+    pub unsafe fn copy_arguments(&mut self) {
+        let argc = self.argc as usize;
+        if argc <= INLINE_ARGS {
+            for (i, arg) in self.inline_args.iter_mut().take(argc).enumerate() {
+                // SAFETY: `argv` has `argc` elements (the caller's contract).
+                *arg = unsafe { *self.argv.add(i) };
+            }
+        }
+    }
+
     /// Returns the arguments, from the launch's cache line if they fit there.
     #[inline(always)]
     pub fn args(&self) -> *const *mut c_void {
