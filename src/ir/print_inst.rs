@@ -33,28 +33,7 @@ impl Module {
         let o = |operand: &Operand| self.show_operand(*operand);
         let ty = self.show_type(inst.ty);
         match &inst.op {
-            Op::Binary {
-                op,
-                a,
-                b,
-                flags,
-                fast,
-            } => {
-                write!(f, "{op:?}")?;
-                for (set, name) in [
-                    (flags.nuw, " nuw"),
-                    (flags.nsw, " nsw"),
-                    (flags.exact, " exact"),
-                ] {
-                    if set {
-                        f.write_str(name)?;
-                    }
-                }
-                if fast.0 != 0 {
-                    write!(f, " fast({:#x})", fast.0)?;
-                }
-                write!(f, " {ty} {}, {}", o(a), o(b))
-            }
+            Op::Binary { .. } => self.write_binary(f, inst),
             Op::FNeg { a } => write!(f, "FNeg {ty} {}", o(a)),
             Op::Cast { op, a } => write!(f, "{op:?} {} to {ty}", o(a)),
             Op::ICmp { pred, a, b } => write!(f, "ICmp {pred:?} {}, {}", o(a), o(b)),
@@ -96,13 +75,7 @@ impl Module {
             }
             Op::LandingPad { cleanup, clauses } => {
                 write!(f, "LandingPad {ty}")?;
-                if *cleanup {
-                    f.write_str(" cleanup")?;
-                }
-                clauses.iter().try_for_each(|clause| match clause {
-                    Clause::Catch(id) => write!(f, " catch {}", self.show_const(*id)),
-                    Clause::Filter(id) => write!(f, " filter {}", self.show_const(*id)),
-                })
+                self.write_clauses(f, *cleanup, clauses)
             }
             Op::Resume { value } => write!(f, "Resume {}", o(value)),
             Op::VaArg { list } => write!(f, "VaArg {}, {ty}", o(list)),
@@ -138,6 +111,53 @@ impl Module {
             | Op::CmpXchg { .. }
             | Op::AtomicRmw { .. } => self.write_memory(f, inst),
         }
+    }
+
+    fn write_binary(&self, f: &mut Formatter<'_>, inst: &Inst) -> fmt::Result {
+        let Op::Binary {
+            op,
+            a,
+            b,
+            flags,
+            fast,
+        } = &inst.op
+        else {
+            return Ok(());
+        };
+        write!(f, "{op:?}")?;
+        for (set, name) in [
+            (flags.nuw, " nuw"),
+            (flags.nsw, " nsw"),
+            (flags.exact, " exact"),
+        ] {
+            if set {
+                f.write_str(name)?;
+            }
+        }
+        if fast.0 != 0 {
+            write!(f, " fast({:#x})", fast.0)?;
+        }
+        let (ty, a, b) = (
+            self.show_type(inst.ty),
+            self.show_operand(*a),
+            self.show_operand(*b),
+        );
+        write!(f, " {ty} {a}, {b}")
+    }
+
+    fn write_clauses(
+        &self,
+        f: &mut Formatter<'_>,
+        cleanup: bool,
+        clauses: &[Clause],
+    ) -> fmt::Result {
+        if cleanup {
+            f.write_str(" cleanup")?;
+        }
+        clauses.iter().try_for_each(|clause| match clause {
+            Clause::Catch(id) => write!(f, " catch {}", self.show_const(*id)),
+            Clause::Filter(id) => write!(f, " filter {}", self.show_const(*id)),
+        })
     }
 
     fn write_control(&self, f: &mut Formatter<'_>, inst: &Inst) -> fmt::Result {
