@@ -32,6 +32,7 @@ pub fn run(options: RunOptions, settings: &Settings) -> ExitCode {
 }
 
 fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> {
+    let config = configuration(&options);
     let mut program = options.program;
     let command = restart_command(std::env::args_os().collect(), program.len());
     let file = std::path::absolute(&program[0]).unwrap_or_else(|_| PathBuf::from(&program[0]));
@@ -70,38 +71,7 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
         engine.tool(tool)?;
     }
     let module = Module::from_files(&engine, &files)?;
-    let mut config = Config::new()
-        .args(program)
-        .native(true)
-        .stats(options.stats)
-        .tier(match options.tier {
-            args::Tier::Interp => Tier::Interp,
-            args::Tier::Baseline => Tier::Baseline,
-            args::Tier::Opt => Tier::Opt,
-            args::Tier::Auto => Tier::Auto,
-        });
-    if options.gdb {
-        config = config.tier(Tier::Opt);
-    }
-    config = match options.flush_denormals {
-        args::FlushDenormals::Auto => config,
-        args::FlushDenormals::On => config.flush_denormals(true),
-        args::FlushDenormals::Off => config.flush_denormals(false),
-    };
-    config = config.restart(command, file);
-    config = config.offload_report(options.offload_report);
-    if let Some(offload) = options.offload {
-        config = config.offload(match offload {
-            args::Offload::Off => Offload::Off,
-            args::Offload::Auto => Offload::Auto,
-            args::Offload::Force => Offload::Force,
-        });
-    }
-    config = match options.device {
-        Some(args::Device::Kind(devices)) => config.devices(devices),
-        Some(args::Device::Number(n)) => config.env("OMP_DEFAULT_DEVICE", n.to_string()),
-        None => config,
-    };
+    let mut config = config.args(program).restart(command, file);
     for name in libraries {
         config = config.library(name);
     }
@@ -121,13 +91,51 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
         api::timeline::start();
     }
     let mut process = program.start(config)?;
-    // Reports run at exit, because a guest may call `exit` itself. They are registered after the
-    // tiers' exit handlers, which may end the process, and before the guest's handlers.
+    let (stats, offload) = (options.stats, options.offload_report);
     let reports = ExitReports {
         explain: options.explain,
         timeline: options.timeline,
         remedy: remedy.map(|command| (std::process::id(), command)),
     };
+    register_reports(reports, stats, offload);
+    process.run_main()
+}
+
+/// Returns the configuration that the options ask for, without arguments and libraries.
+fn configuration(options: &RunOptions) -> Config {
+    let mut config = Config::new()
+        .native(true)
+        .stats(options.stats)
+        .offload_report(options.offload_report)
+        .tier(match options.tier {
+            _ if options.gdb => Tier::Opt,
+            args::Tier::Interp => Tier::Interp,
+            args::Tier::Baseline => Tier::Baseline,
+            args::Tier::Opt => Tier::Opt,
+            args::Tier::Auto => Tier::Auto,
+        });
+    config = match options.flush_denormals {
+        args::FlushDenormals::Auto => config,
+        args::FlushDenormals::On => config.flush_denormals(true),
+        args::FlushDenormals::Off => config.flush_denormals(false),
+    };
+    if let Some(offload) = options.offload {
+        config = config.offload(match offload {
+            args::Offload::Off => Offload::Off,
+            args::Offload::Auto => Offload::Auto,
+            args::Offload::Force => Offload::Force,
+        });
+    }
+    match options.device {
+        Some(args::Device::Kind(devices)) => config.devices(devices),
+        Some(args::Device::Number(n)) => config.env("OMP_DEFAULT_DEVICE", n.to_string()),
+        None => config,
+    }
+}
+
+/// Registers the reports to run at exit, because a guest may call `exit` itself. They come after the
+/// tiers' exit handlers, which may end the process, and before the guest's handlers.
+fn register_reports(reports: ExitReports, stats: bool, offload: bool) {
     let reports = EXIT_REPORTS.get_or_init(|| reports);
     if !reports.explain.is_empty() {
         // SAFETY: the handler takes no arguments and lives as long as the process.
@@ -137,7 +145,7 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
         // SAFETY: the handler takes no arguments and lives as long as the process.
         unsafe { libc::atexit(write_timeline) };
     }
-    if options.offload_report {
+    if offload {
         // SAFETY: the handler takes no arguments and lives as long as the process.
         unsafe { libc::atexit(print_offload) };
     }
@@ -145,11 +153,10 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
         // SAFETY: the handler takes no arguments and lives as long as the process.
         unsafe { libc::atexit(print_advice) };
     }
-    if options.stats {
+    if stats {
         // SAFETY: the handler takes no arguments and lives as long as the process.
         unsafe { libc::atexit(print_stats) };
     }
-    process.run_main()
 }
 
 /// Returns the command that compiles these files into the cache.
