@@ -358,21 +358,7 @@ impl Process {
             ended: false,
         };
         if process.native {
-            // Rust programs start with SIGPIPE ignored; C programs do not.
-            // SAFETY: restores the default action of a signal; no handler is involved.
-            unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-            // Exit handlers may call guest functions until the process ends.
-            std::mem::forget(process.image.clone());
-            if let Some(name) = process.argv.strings.first() {
-                restart::set_process_name(name);
-                if let Some(way) = options.restart {
-                    restart::set(way, name);
-                }
-            }
-            let shown = || process.image.module.flushes_denormals();
-            if options.flush_denormals.unwrap_or_else(shown) {
-                fp_env::flush_denormals();
-            }
+            process.take_over(options.restart, options.flush_denormals);
         }
         process.guarded(|p| {
             p.resolve_ifuncs();
@@ -384,6 +370,25 @@ impl Process {
             0
         })?;
         Ok(process)
+    }
+
+    /// Lets the process of the host be that of the program: signals, name, floating-point environment.
+    fn take_over(&self, restart: Option<Restart>, flush_denormals: Option<bool>) {
+        // Rust programs start with SIGPIPE ignored; C programs do not.
+        // SAFETY: restores the default action of a signal; no handler is involved.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+        // Exit handlers may call guest functions until the process ends.
+        std::mem::forget(self.image.clone());
+        if let Some(name) = self.argv.strings.first() {
+            restart::set_process_name(name);
+            if let Some(way) = restart {
+                restart::set(way, name);
+            }
+        }
+        let shown = || self.image.module.flushes_denormals();
+        if flush_denormals.unwrap_or_else(shown) {
+            fp_env::flush_denormals();
+        }
     }
 
     /// Returns the placed module.
