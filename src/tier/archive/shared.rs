@@ -10,15 +10,15 @@
 //! Layouts are those of the System V ABI ("Object Files", "Dynamic Linking") and, for
 //! `.eh_frame_hdr`, of the Linux Standard Base, section 10.6.2.
 
+mod relocator;
+
 use super::objects::{Definition, NativeMembers, Relocation, SectionClass, Symbol};
-use super::table::{
-    self, ArrayPhase, Fixup, FunctionArray, Global, IFuncChoice, SymbolLocation, Table,
-    UndefinedSymbol,
-};
+use super::table::{ArrayPhase, FunctionArray, Table};
 use crate::loader::{self, HEADER, PROGRAM_HEADER, Segment, Writer, write};
 use hashbrown::HashMap;
 use object::elf;
 use ompvm_support::error::Error;
+use relocator::Relocator;
 use std::ops::Range;
 
 const PAGE: usize = 4096;
@@ -26,6 +26,8 @@ const PAGE: usize = 4096;
 const JUMP: usize = 8;
 /// Size of a dynamic relocation in bytes.
 const RELOCATION: usize = 24;
+/// Size of the dynamic section in bytes: eleven entries.
+const DYNAMIC: usize = 11 * 16;
 
 /// A shared object and its load-time table.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ struct Layout {
     block: usize,
     /// Initial bytes of a thread's TLS block.
     template: usize,
+    /// Number of these bytes.
+    template_len: usize,
     len: usize,
     /// Size and alignment of a thread's TLS block.
     tls: (usize, usize),
@@ -175,107 +179,21 @@ fn make_object(
         file: natives_name(natives),
         ..Table::default()
     };
-    let of = |class: SectionClass, natives: &NativeMembers| -> Vec<usize> {
-        let all = 0..natives.sections.len();
-        all.filter(|&i| natives.sections[i].class == class)
-            .collect()
-    };
-    // The TLS block comes first, because its offsets are values of symbols.
-    for class in [SectionClass::Tls, SectionClass::TlsZero] {
-        for i in of(class, natives) {
-            let s = &mut natives.sections[i];
-            s.at = layout.tls.0.next_multiple_of(s.align);
-            layout.tls = (s.at + s.size, layout.tls.1.max(s.align));
-        }
-    }
-    let exported = exported(natives);
-    let mut names = vec![0u8];
+    lay_out_tls(natives, &mut layout);
     let mut out = Writer(vec![0; HEADER + 5 * PROGRAM_HEADER]);
-    // Symbols: thread-local variables, which the guest looks up through the loader.
-    let symbols_at = out.align(8);
-    out.put(&[0, 0, 0]);
-    for (name, value, size) in &exported {
-        // Name, type with binding, visibility, section (any), value, size.
-        let info = (elf::STT_TLS.0 as u32) | (elf::STB_GLOBAL.0 as u32) << 4;
-        out.put32(&[names.len() as u32, info | 1 << 16]);
-        out.put(&[*value as u64, *size as u64]);
-        names.extend(name.as_bytes());
-        names.push(0);
-    }
-    let count = exported.len() as u32 + 1;
-    let hash_at = out.align(8);
-    // One bucket. The chain holds all symbols and ends at the null symbol.
-    out.put32(&[1, count, if count > 1 { 1 } else { 0 }]);
-    for i in 0..count {
-        out.put32(&[if i == 0 || i + 1 == count { 0 } else { i + 1 }]);
-    }
-    let names_at = out.0.len();
-    let names_len = names.len();
-    out.0.extend(names);
+    let symbols = write_symbols(natives, &mut out);
     let dynamic_at = out.align(16);
-    let dynamic_len = 11 * 16;
-    out.0.resize(dynamic_at + dynamic_len, 0);
-    let unwind_sections = of(SectionClass::Unwind, natives);
-    let header_at = out.align(4);
-    let entries: usize = unwind_sections
-        .iter()
-        .map(|&i| records(bytes(natives, i)).filter(|r| r.1).count())
-        .sum();
-    out.0.resize(header_at + 12 + entries * 8, 0);
-
-    table.code.start = out.align(PAGE);
-    for i in of(SectionClass::Code, natives) {
-        natives.sections[i].at = out.align(natives.sections[i].align);
-        let b = bytes(natives, i);
-        out.0.extend_from_slice(b);
-    }
-    layout.jumps = out.align(16);
-    out.0
-        .resize(layout.jumps + needs.jumps as usize * JUMP, 0xcc);
-    table.code.end = out.align(PAGE);
-    table.constants.start = table.code.end;
-    for i in of(SectionClass::Constant, natives) {
-        natives.sections[i].at = out.align(natives.sections[i].align);
-        let b = bytes(natives, i);
-        out.0.extend_from_slice(b);
-    }
-    let unwind_at = out.align(8);
-    for &i in &unwind_sections {
-        natives.sections[i].at = out.align(natives.sections[i].align.min(8));
-        let b = bytes(natives, i);
-        // A terminator would hide the records after it.
-        let end = records(b).map(|r| r.0.end).max().unwrap_or(0);
-        let b = &b[..end];
-        out.0.extend_from_slice(b);
-    }
-    out.put32(&[0]);
-    table.constants.end = out.align(PAGE);
-    layout.cells = out.0.len();
-    out.0.resize(layout.cells + needs.cells as usize * 8, 0);
-    table.cells = layout.cells;
-    layout.thread = out.0.len();
-    layout.block = layout.thread + 8;
-    out.0.resize(layout.block + 16, 0);
-    for i in of(SectionClass::Data, natives) {
-        natives.sections[i].at = out.align(natives.sections[i].align);
-        let b = bytes(natives, i);
-        out.0.extend_from_slice(b);
-    }
-    let template_at = out.align(layout.tls.1.max(16));
-    for i in of(SectionClass::Tls, natives) {
-        out.0.resize(template_at + natives.sections[i].at, 0);
-        let b = bytes(natives, i);
-        out.0.extend_from_slice(b);
-    }
-    layout.template = template_at;
-    let template_len = out.0.len() - template_at;
-    table.template = template_at..out.0.len();
+    out.0.resize(dynamic_at + DYNAMIC, 0);
+    let mut unwind = reserve_unwind_header(natives, &mut out);
+    write_code(natives, &needs, &mut layout, &mut table, &mut out);
+    write_constants(natives, &mut unwind, &mut table, &mut out);
+    write_data(natives, &needs, &mut layout, &mut table, &mut out);
     // The number of relocations is known only after all sections, the zero-filled ones too, are
     // placed.
     let relocations_at = out.align(8);
     let room = relocation_bound(natives) * RELOCATION;
     layout.len = relocations_at + room;
-    for i in of(SectionClass::Zero, natives) {
+    for i in of_class(natives, SectionClass::Zero) {
         let s = &mut natives.sections[i];
         s.at = layout.len.next_multiple_of(s.align);
         layout.len = s.at + s.size;
@@ -299,7 +217,11 @@ fn make_object(
     relocator.cells(&needs, tls)?;
     relocator.relocate()?;
     let (table, relative, others) = (relocator.table, relocator.relative, relocator.others);
-    let count = relative.len();
+    let relocations = DynamicRelocations {
+        at: relocations_at,
+        relative: relative.len(),
+        static_tls,
+    };
     let relative = relative.iter().map(|&(at, addend)| {
         [
             at as u64,
@@ -310,60 +232,241 @@ fn make_object(
     for entry in relative.chain(others) {
         out.put(&entry);
     }
-    let relocations_len = out.0.len() - relocations_at;
-    debug_assert!(relocations_len <= room, "a relocation has no room");
-    let file_len = out.0.len();
+    debug_assert!(
+        out.0.len() - relocations_at <= room,
+        "a relocation has no room"
+    );
+    write_dynamic(&symbols, &relocations, dynamic_at, &mut out.0);
+    unwind_header(natives, &unwind, &mut out.0);
+    write_headers(&layout, &unwind, dynamic_at, &mut out.0);
+    Ok(Object { file: out.0, table })
+}
+
+/// Returns the sections of a class.
+fn of_class(natives: &NativeMembers, class: SectionClass) -> Vec<usize> {
+    let all = 0..natives.sections.len();
+    all.filter(|&i| natives.sections[i].class == class)
+        .collect()
+}
+
+/// Writes the sections of a class one after the other and records their places.
+fn write_sections(natives: &mut NativeMembers, class: SectionClass, out: &mut Writer) {
+    for i in of_class(natives, class) {
+        natives.sections[i].at = out.align(natives.sections[i].align);
+        out.0.extend_from_slice(bytes(natives, i));
+    }
+}
+
+/// Places the sections of a thread's block. This comes first, because its offsets are values of
+/// symbols.
+fn lay_out_tls(natives: &mut NativeMembers, layout: &mut Layout) {
+    for class in [SectionClass::Tls, SectionClass::TlsZero] {
+        for i in of_class(natives, class) {
+            let s = &mut natives.sections[i];
+            s.at = layout.tls.0.next_multiple_of(s.align);
+            layout.tls = (s.at + s.size, layout.tls.1.max(s.align));
+        }
+    }
+}
+
+/// Places of the symbols and their names.
+struct SymbolTables {
+    symbols: usize,
+    hash: usize,
+    names: usize,
+    names_len: usize,
+}
+
+/// Writes the symbols: thread-local variables, which the guest looks up through the loader.
+fn write_symbols(natives: &NativeMembers, out: &mut Writer) -> SymbolTables {
+    let exported = exported(natives);
+    let mut text = vec![0u8];
+    let symbols = out.align(8);
+    out.put(&[0, 0, 0]);
+    for (name, value, size) in &exported {
+        // Name, type with binding, visibility, section (any), value, size.
+        let info = (elf::STT_TLS.0 as u32) | (elf::STB_GLOBAL.0 as u32) << 4;
+        out.put32(&[text.len() as u32, info | 1 << 16]);
+        out.put(&[*value as u64, *size as u64]);
+        text.extend(name.as_bytes());
+        text.push(0);
+    }
+    let count = exported.len() as u32 + 1;
+    let hash = out.align(8);
+    // One bucket. The chain holds all symbols and ends at the null symbol.
+    out.put32(&[1, count, if count > 1 { 1 } else { 0 }]);
+    for i in 0..count {
+        out.put32(&[if i == 0 || i + 1 == count { 0 } else { i + 1 }]);
+    }
+    let (names, names_len) = (out.0.len(), text.len());
+    out.0.extend(text);
+    SymbolTables {
+        symbols,
+        hash,
+        names,
+        names_len,
+    }
+}
+
+/// The records for unwinding and the table that finds them.
+struct Unwind {
+    sections: Vec<usize>,
+    /// Number of functions in the table.
+    entries: usize,
+    /// Place of the table.
+    header: usize,
+    /// Place of the records.
+    records: usize,
+}
+
+impl Unwind {
+    /// Returns the size of the table in bytes.
+    fn header_len(&self) -> usize {
+        12 + self.entries * 8
+    }
+}
+
+/// Makes room for the table of the unwinder.
+fn reserve_unwind_header(natives: &NativeMembers, out: &mut Writer) -> Unwind {
+    let sections = of_class(natives, SectionClass::Unwind);
+    let entries = sections
+        .iter()
+        .map(|&i| records(bytes(natives, i)).filter(|r| r.1).count())
+        .sum();
+    let unwind = Unwind {
+        sections,
+        entries,
+        header: out.align(4),
+        records: 0,
+    };
+    out.0.resize(unwind.header + unwind.header_len(), 0);
+    unwind
+}
+
+/// Writes the code, on pages of its own, and room for the jumps.
+fn write_code(
+    natives: &mut NativeMembers,
+    needs: &Requirements,
+    layout: &mut Layout,
+    table: &mut Table,
+    out: &mut Writer,
+) {
+    table.code.start = out.align(PAGE);
+    write_sections(natives, SectionClass::Code, out);
+    layout.jumps = out.align(16);
+    out.0
+        .resize(layout.jumps + needs.jumps as usize * JUMP, 0xcc);
+    table.code.end = out.align(PAGE);
+}
+
+/// Writes the constants and the records for unwinding, on pages of their own.
+fn write_constants(
+    natives: &mut NativeMembers,
+    unwind: &mut Unwind,
+    table: &mut Table,
+    out: &mut Writer,
+) {
+    table.constants.start = table.code.end;
+    write_sections(natives, SectionClass::Constant, out);
+    unwind.records = out.align(8);
+    for &i in &unwind.sections {
+        natives.sections[i].at = out.align(natives.sections[i].align.min(8));
+        let b = bytes(natives, i);
+        // A terminator would hide the records after it.
+        let end = records(b).map(|r| r.0.end).max().unwrap_or(0);
+        out.0.extend_from_slice(&b[..end]);
+    }
+    out.put32(&[0]);
+    table.constants.end = out.align(PAGE);
+}
+
+/// Writes the cells, the data and the initial bytes of a thread's block.
+fn write_data(
+    natives: &mut NativeMembers,
+    needs: &Requirements,
+    layout: &mut Layout,
+    table: &mut Table,
+    out: &mut Writer,
+) {
+    layout.cells = out.0.len();
+    out.0.resize(layout.cells + needs.cells as usize * 8, 0);
+    table.cells = layout.cells;
+    layout.thread = out.0.len();
+    layout.block = layout.thread + 8;
+    out.0.resize(layout.block + 16, 0);
+    write_sections(natives, SectionClass::Data, out);
+    layout.template = out.align(layout.tls.1.max(16));
+    for i in of_class(natives, SectionClass::Tls) {
+        out.0.resize(layout.template + natives.sections[i].at, 0);
+        out.0.extend_from_slice(bytes(natives, i));
+    }
+    table.template = layout.template..out.0.len();
+    layout.template_len = table.template.len();
+}
+
+/// The relocations that the loader applies; they end the file.
+struct DynamicRelocations {
+    at: usize,
+    /// Number of relative ones, which come first.
+    relative: usize,
+    /// True if code uses offsets from the thread pointer.
+    static_tls: bool,
+}
+
+/// Writes the section that the loader reads.
+fn write_dynamic(
+    symbols: &SymbolTables,
+    relocations: &DynamicRelocations,
+    at: usize,
+    out: &mut [u8],
+) {
     let dynamic = [
-        (elf::DT_HASH.0, hash_at),
-        (elf::DT_STRTAB.0, names_at),
-        (elf::DT_SYMTAB.0, symbols_at),
-        (elf::DT_STRSZ.0, names_len),
+        (elf::DT_HASH.0, symbols.hash),
+        (elf::DT_STRTAB.0, symbols.names),
+        (elf::DT_SYMTAB.0, symbols.symbols),
+        (elf::DT_STRSZ.0, symbols.names_len),
         (elf::DT_SYMENT.0, 24),
-        (elf::DT_RELA.0, relocations_at),
-        (elf::DT_RELASZ.0, relocations_len),
+        (elf::DT_RELA.0, relocations.at),
+        (elf::DT_RELASZ.0, out.len() - relocations.at),
         (elf::DT_RELAENT.0, RELOCATION),
-        (elf::DT_RELACOUNT.0, count),
-        (elf::DT_FLAGS.0, if static_tls { 16 } else { 0 }),
+        (elf::DT_RELACOUNT.0, relocations.relative),
+        (elf::DT_FLAGS.0, if relocations.static_tls { 16 } else { 0 }),
     ];
     for (i, (tag, value)) in dynamic.iter().enumerate() {
-        write(
-            &mut out.0,
-            dynamic_at + i * 16,
-            &[*tag as u64, *value as u64],
-        );
+        write(out, at + i * 16, &[*tag as u64, *value as u64]);
     }
-    unwind_header(
-        natives,
-        &unwind_sections,
-        &mut out.0,
-        header_at,
-        unwind_at,
-        entries,
-    );
-    let header_len = 12 + entries * 8;
+}
+
+/// Writes the headers of the file and its segments.
+fn write_headers(layout: &Layout, unwind: &Unwind, dynamic_at: usize, out: &mut [u8]) {
+    let file_len = out.len();
+    let (tls_len, tls_align) = layout.tls;
+    let tls = match tls_len {
+        0 => elf::PT_NULL.0,
+        _ => elf::PT_TLS.0,
+    };
     let segment = Segment::new;
     loader::headers(
-        &mut out.0,
+        out,
         &[
             Segment {
                 memory: layout.len,
                 ..segment(elf::PT_LOAD.0, 0, file_len, PAGE)
             },
-            segment(elf::PT_DYNAMIC.0, dynamic_at, dynamic_len, 8),
+            segment(elf::PT_DYNAMIC.0, dynamic_at, DYNAMIC, 8),
             segment(elf::PT_GNU_STACK.0, 0, 0, 16),
-            segment(elf::PT_GNU_EH_FRAME.0, header_at, header_len, 4),
+            segment(
+                elf::PT_GNU_EH_FRAME.0,
+                unwind.header,
+                unwind.header_len(),
+                4,
+            ),
             Segment {
-                memory: layout.tls.0,
-                ..segment(
-                    if tls { elf::PT_TLS.0 } else { elf::PT_NULL.0 },
-                    template_at,
-                    template_len,
-                    layout.tls.1.max(1),
-                )
+                memory: tls_len,
+                ..segment(tls, layout.template, layout.template_len, tls_align.max(1))
             },
         ],
     );
-    Ok(Object { file: out.0, table })
 }
 
 /// Returns an upper bound of the number of dynamic relocations: one for each absolute address and
@@ -401,289 +504,6 @@ fn arrays(natives: &NativeMembers) -> Vec<FunctionArray> {
             })
         })
         .collect()
-}
-
-/// Target of a reference when the object is created.
-#[derive(Clone, Copy)]
-enum Target {
-    /// Offset in the object.
-    Own(usize),
-    /// Offset in a thread's TLS block.
-    Thread(usize),
-    /// Absolute value.
-    Absolute(usize),
-    /// Index into [`Table::undefined`].
-    UndefinedSymbol(u32),
-}
-
-/// Resolves the references that are known, and records the others.
-struct Relocator<'a> {
-    natives: &'a NativeMembers,
-    layout: &'a Layout,
-    out: &'a mut [u8],
-    table: Table,
-    /// Indices into [`Table::undefined`], by symbol.
-    undefined: HashMap<u32, u32>,
-    /// Words that hold an address in the object: their offset and the target's.
-    relative: Vec<(usize, usize)>,
-    /// The other dynamic relocations.
-    others: Vec<[u64; 3]>,
-}
-
-impl Relocator<'_> {
-    fn jump(&self, symbol: &Symbol) -> usize {
-        self.layout.jumps + (symbol.jump as usize - 1) * JUMP
-    }
-
-    fn cell(&self, number: u32) -> usize {
-        self.layout.cells + (number as usize - 1) * 8
-    }
-
-    fn target(&mut self, number: u32) -> Result<Target, String> {
-        let natives = self.natives;
-        let symbol = &natives.symbols[number as usize];
-        Ok(match symbol.value {
-            Definition::Section(s, at) => {
-                let section = &natives.sections[s as usize];
-                match section.class {
-                    SectionClass::Tls | SectionClass::TlsZero => Target::Thread(section.at + at),
-                    _ if symbol.ifunc => Target::Own(self.jump(symbol)),
-                    _ => Target::Own(section.at + at),
-                }
-            }
-            Definition::Absolute(a) => Target::Absolute(a),
-            Definition::Gone => Target::Absolute(0),
-            Definition::Undefined if symbol.name.is_empty() => Target::Absolute(0),
-            Definition::Undefined if &*symbol.name == "_GLOBAL_OFFSET_TABLE_" => {
-                Target::Own(self.layout.cells)
-            }
-            Definition::Undefined if symbol.tls => {
-                return Err(format!(
-                    "{} uses the thread-local variable `{}` of the program, which is not supported",
-                    natives.member_name(symbol.user),
-                    symbol.name
-                ));
-            }
-            Definition::Undefined => {
-                let list = &mut self.table.undefined;
-                let at = *self.undefined.entry(number).or_insert_with(|| {
-                    list.push(UndefinedSymbol {
-                        name: symbol.name.to_string(),
-                        weak: symbol.weak,
-                        user: natives.member_name(symbol.user),
-                    });
-                    list.len() as u32 - 1
-                });
-                Target::UndefinedSymbol(at)
-            }
-        })
-    }
-
-    /// Lists the global symbols by name.
-    fn globals(&mut self) {
-        let natives = self.natives;
-        let mut names: Vec<_> = natives.globals.iter().collect();
-        names.sort_unstable();
-        for (name, &number) in names {
-            let symbol = &natives.symbols[number as usize];
-            let location = match symbol.value {
-                Definition::Section(..) if symbol.tls => SymbolLocation::ThreadLocal,
-                Definition::Section(..) if symbol.ifunc => SymbolLocation::At(self.jump(symbol)),
-                Definition::Section(s, at) => {
-                    SymbolLocation::At(natives.sections[s as usize].at + at)
-                }
-                Definition::Absolute(a) => SymbolLocation::Absolute(a),
-                Definition::Undefined | Definition::Gone => continue,
-            };
-            let start = self.table.names.len() as u32;
-            self.table.names.push_str(name);
-            self.table.globals.push(Global {
-                name: start..self.table.names.len() as u32,
-                location,
-            });
-        }
-    }
-
-    fn fixup(&mut self, at: usize, value: table::FixupValue, addend: i64) {
-        self.table.fixups.push(Fixup { at, value, addend });
-    }
-
-    /// Adds a relocation by which the loader writes the number of the TLS block, or an offset in it
-    /// from the thread pointer.
-    fn by_loader(&mut self, at: usize, kind: elf::RelocationType, addend: usize) {
-        let entry = [at as u64, u64::from(kind.0), addend as u64];
-        self.others.push(entry);
-    }
-
-    /// Fills in the cells and jumps.
-    fn cells(&mut self, needs: &Requirements, tls: bool) -> Result<(), String> {
-        let natives = self.natives;
-        if self.table.thread.is_some() {
-            self.by_loader(self.layout.thread, elf::R_X86_64_TPOFF64, 0);
-        }
-        if needs.block && tls {
-            self.by_loader(self.layout.block, elf::R_X86_64_DTPMOD64, 0);
-        }
-        for (number, symbol) in natives.symbols.iter().enumerate() {
-            if symbol.got == 0 && symbol.pair == 0 && symbol.offset == 0 {
-                continue;
-            }
-            let target = self.target(number as u32)?;
-            if symbol.got != 0 {
-                let at = self.cell(symbol.got);
-                match target {
-                    _ if symbol.ifunc && symbol.value != Definition::Undefined => {
-                        if let Definition::Section(s, offset) = symbol.value {
-                            let resolver = natives.sections[s as usize].at + offset;
-                            self.table
-                                .ifunc_choices
-                                .push(IFuncChoice { cell: at, resolver });
-                        }
-                    }
-                    Target::Own(value) => self.relative.push((at, value)),
-                    Target::Thread(value) | Target::Absolute(value) => {
-                        write(self.out, at, &[value as u64]);
-                    }
-                    Target::UndefinedSymbol(n) => self.fixup(at, table::FixupValue::Address(n), 0),
-                }
-            }
-            let in_block = match target {
-                Target::Thread(value) => value,
-                _ => 0,
-            };
-            if symbol.pair != 0 {
-                let at = self.cell(symbol.pair);
-                self.by_loader(at, elf::R_X86_64_DTPMOD64, 0);
-                write(self.out, at + 8, &[in_block as u64]);
-            }
-            if symbol.offset != 0 {
-                let at = self.cell(symbol.offset);
-                self.by_loader(at, elf::R_X86_64_TPOFF64, in_block);
-            }
-            if symbol.jump != 0 {
-                let at = self.jump(symbol);
-                // jmp [rip + distance], counted from the end of the six bytes; two-byte nop
-                let distance = self.cell(symbol.got).wrapping_sub(at + 6) as u32;
-                let mut code = [0xff, 0x25, 0, 0, 0, 0, 0x66, 0x90];
-                code[2..6].copy_from_slice(&distance.to_le_bytes());
-                self.out[at..at + JUMP].copy_from_slice(&code);
-            }
-        }
-        Ok(())
-    }
-
-    /// Applies the members' relocations (AMD64 supplement of the System V ABI, table 4.9).
-    fn relocate(&mut self) -> Result<(), String> {
-        let natives = self.natives;
-        for r in &natives.relocations {
-            let section = &natives.sections[r.section as usize];
-            let symbol = &natives.symbols[r.symbol as usize];
-            if symbol.value == Definition::Gone {
-                // Unwind records of a dropped duplicate function; no reference leads to them.
-                continue;
-            }
-            let kind = elf::RelocationType(r.kind);
-            let wide = matches!(
-                kind,
-                elf::R_X86_64_64
-                    | elf::R_X86_64_PC64
-                    | elf::R_X86_64_DTPOFF64
-                    | elf::R_X86_64_TPOFF64
-                    | elf::R_X86_64_GOTOFF64
-            );
-            let filled = !matches!(section.class, SectionClass::Zero | SectionClass::TlsZero);
-            if !filled || r.offset + if wide { 8 } else { 4 } > section.bytes.1 {
-                return Err("damaged object: a relocation outside of its section".into());
-            }
-            let at = match section.class {
-                SectionClass::Tls => self.layout.template + section.at + r.offset,
-                _ => section.at + r.offset,
-            };
-            let addend = r.addend;
-            let add = |value: usize| value.wrapping_add(addend as usize);
-            let target = self.target(r.symbol)?;
-            let cell = |this: &Self, number: u32| add(this.cell(number)).wrapping_sub(at);
-            // Values that are known now, absolute or relative.
-            let number = match (kind, target) {
-                (elf::R_X86_64_NONE, _) => continue,
-                (elf::R_X86_64_64, Target::Own(value)) => {
-                    self.relative.push((at, add(value)));
-                    continue;
-                }
-                (elf::R_X86_64_64, Target::Thread(value) | Target::Absolute(value)) => add(value),
-                (elf::R_X86_64_64, Target::UndefinedSymbol(n)) => {
-                    self.fixup(at, table::FixupValue::Address(n), addend);
-                    continue;
-                }
-                (elf::R_X86_64_PC64, Target::UndefinedSymbol(n)) => {
-                    self.fixup(at, table::FixupValue::Distance(n), addend);
-                    continue;
-                }
-                (elf::R_X86_64_PLT32, Target::UndefinedSymbol(_)) if symbol.jump != 0 => {
-                    add(self.jump(symbol)).wrapping_sub(at)
-                }
-                (elf::R_X86_64_PLT32 | elf::R_X86_64_PC32, Target::UndefinedSymbol(n)) => {
-                    let jump = (symbol.jump != 0).then(|| self.jump(symbol));
-                    self.fixup(at, table::FixupValue::Near(n, jump), addend);
-                    continue;
-                }
-                (
-                    elf::R_X86_64_PC64 | elf::R_X86_64_PC32 | elf::R_X86_64_PLT32,
-                    Target::Own(value),
-                ) => add(value).wrapping_sub(at),
-                (
-                    elf::R_X86_64_GOTPCREL | elf::R_X86_64_GOTPCRELX | elf::R_X86_64_REX_GOTPCRELX,
-                    _,
-                ) => cell(&*self, symbol.got),
-                (elf::R_X86_64_TLSGD, _) => cell(&*self, symbol.pair),
-                (elf::R_X86_64_TLSLD, _) => add(self.layout.block).wrapping_sub(at),
-                (elf::R_X86_64_GOTTPOFF, _) => cell(&*self, symbol.offset),
-                (
-                    elf::R_X86_64_DTPOFF32 | elf::R_X86_64_DTPOFF64,
-                    Target::Thread(value) | Target::Absolute(value),
-                ) => add(value),
-                (elf::R_X86_64_TPOFF32, Target::Thread(value)) => {
-                    let value = add(value) as i64;
-                    self.fixup(at, table::FixupValue::Thread { wide: false }, value);
-                    continue;
-                }
-                (elf::R_X86_64_TPOFF64, Target::Thread(value)) => {
-                    let value = add(value) as i64;
-                    self.fixup(at, table::FixupValue::Thread { wide: true }, value);
-                    continue;
-                }
-                (elf::R_X86_64_GOTPC32, _) => add(self.layout.cells).wrapping_sub(at),
-                (elf::R_X86_64_GOTOFF64, Target::Own(value)) => {
-                    add(value).wrapping_sub(self.layout.cells)
-                }
-                (elf::R_X86_64_GOTOFF64, Target::UndefinedSymbol(n)) => {
-                    self.fixup(at, table::FixupValue::FromCells(n), addend);
-                    continue;
-                }
-                (other, _) => {
-                    return Err(format!(
-                        "{} has a relocation of type {} to `{}`, which is not supported",
-                        natives.member_name(section.member),
-                        other.0,
-                        symbol.name
-                    ));
-                }
-            };
-            if wide {
-                write(self.out, at, &[number as u64]);
-                continue;
-            }
-            let Ok(short) = i32::try_from(number as isize) else {
-                return Err(format!(
-                    "{} cannot reach `{}` directly; compile it with -fPIC",
-                    natives.member_name(section.member),
-                    symbol.name
-                ));
-            };
-            self.out[at..at + 4].copy_from_slice(&short.to_le_bytes());
-        }
-        Ok(())
-    }
 }
 
 fn natives_name(natives: &NativeMembers) -> String {
@@ -730,14 +550,8 @@ fn records(bytes: &[u8]) -> impl Iterator<Item = (Range<usize>, bool)> {
 }
 
 /// Writes `.eh_frame_hdr`: the functions' addresses in order, with their records.
-fn unwind_header(
-    natives: &NativeMembers,
-    sections: &[usize],
-    out: &mut [u8],
-    at: usize,
-    unwind: usize,
-    room: usize,
-) {
+fn unwind_header(natives: &NativeMembers, unwind: &Unwind, out: &mut [u8]) {
+    let at = unwind.header;
     let mut targets: HashMap<(u32, usize), (u32, i64)> = HashMap::new();
     for r in &natives.relocations {
         if natives.sections[r.section as usize].class == SectionClass::Unwind {
@@ -745,7 +559,7 @@ fn unwind_header(
         }
     }
     let mut table = Vec::new();
-    for &i in sections {
+    for &i in &unwind.sections {
         let section = &natives.sections[i];
         for (range, function) in records(bytes(natives, i)) {
             // The function's address follows the length and the distance to the common record.
@@ -759,11 +573,14 @@ fn unwind_header(
         }
     }
     table.sort_unstable();
-    table.truncate(room);
+    table.truncate(unwind.entries);
     let mut header = Writer::default();
     // Version; relative to itself, 4 bytes; a 4-byte count; entries relative to the header.
     header.0.extend([1, 0x1b, 0x03, 0x3b]);
-    header.put32(&[(unwind as i64 - (at as i64 + 4)) as u32, table.len() as u32]);
+    header.put32(&[
+        (unwind.records as i64 - (at as i64 + 4)) as u32,
+        table.len() as u32,
+    ]);
     for (start, record) in table {
         let relative = |a: i64| (a - at as i64) as u32;
         header.put32(&[relative(start), relative(record as i64)]);
