@@ -211,14 +211,15 @@ fn long_functions(lines: &[&str]) -> usize {
     };
     let mut long = 0;
     for (at, line) in lines.iter().enumerate().filter(|(_, line)| head(line)) {
-        let close = format!("{}}}", " ".repeat(indent(line)));
-        let body = &lines[at + 1..];
-        let end = body.iter().position(|l| l.trim_end() == close);
-        let semicolon = body.iter().position(|l| l.trim_end().ends_with(';'));
+        let ending = lines[at..]
+            .iter()
+            .find_map(|l| l.trim_end().chars().last().filter(|c| "{};".contains(*c)));
         // A declaration has no body.
-        if line.trim_end().ends_with(';') || end.is_none() && semicolon.is_some() {
+        if ending == Some(';') {
             continue;
         }
+        let close = format!("{}}}", " ".repeat(indent(line)));
+        let end = lines[at + 1..].iter().position(|l| l.trim_end() == close);
         long += usize::from(end.is_some_and(|lines| lines + 2 > FUNCTION));
     }
     long
@@ -301,5 +302,7 @@ mod tests {
         assert_eq!(of(&long, "ir").get(LONG), 1);
         assert_eq!(of(&short, "ir").get(LONG), 0);
         assert_eq!(of("fn f();\n", "ir").get(LONG), 0);
+        let declared = format!("    fn f(\n        a: u8,\n    );\n{body}    }}\n");
+        assert_eq!(of(&declared, "ir").get(LONG), 0);
     }
 }
