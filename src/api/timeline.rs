@@ -8,7 +8,6 @@
 //! Function names are not recorded. A guest that handles `SIGPROF` or sets this timer itself ends
 //! the sampling.
 
-use ompvm_interp as interp;
 use ompvm_jit as jit;
 use ompvm_memory::walk;
 use std::ffi::{c_int, c_void};
@@ -68,7 +67,7 @@ struct Timeline {
 static TIMELINE: OnceLock<Timeline> = OnceLock::new();
 
 fn code_kind(pc: usize) -> CodeKind {
-    if interp::baseline::bytecode_at(pc).is_some() {
+    if ompvm_baseline::bytecode_at(pc).is_some() {
         CodeKind::Baseline
     } else if jit::is_compiled(pc) {
         CodeKind::Compiled

@@ -9,7 +9,7 @@
 use super::exec::VaList;
 use super::frame::{self, HEADER_BYTES, HEADER_WORDS, Header, LoweredFunction};
 use super::process::INTERPRETER;
-use super::{baseline, fork, lower, stats, unwind};
+use super::{fork, lower, stats, unwind};
 use ompvm_ir::{FuncId, LocId};
 use ompvm_llvm::cache::CacheEntry;
 use ompvm_memory::abi::{CallPlan, NativeFrame, set_entry_hook};
@@ -20,7 +20,7 @@ use ompvm_memory::internal_thread::SignalsBlocked;
 use ompvm_memory::thread::{self, ThreadState};
 use ompvm_memory::{image::Image, signals, stack, throws, walk};
 use ompvm_support::error::{Error, Unsupported};
-use ompvm_support::{demangle, internal_work};
+use ompvm_support::{demangle, fork_lock, internal_work};
 use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
@@ -98,6 +98,31 @@ pub fn set_lowered_hook(hook: LoweredHook) {
     INTERPRETER.lowered_hook.set(hook);
 }
 
+/// Compiles a lowered function in place. Returns false if the function stays interpreted.
+pub(super) type CompileHook = fn(&'static LoweredFunction) -> bool;
+
+/// Registers the compiler that gets each newly lowered function of an image with
+/// `compiles_at_first_call`, before the function runs.
+pub fn set_compile_hook(hook: CompileHook) {
+    INTERPRETER.compile_hook.set(hook);
+}
+
+/// Returns the bytecode instruction that an address in machine code belongs to; `None` for any
+/// other address.
+pub(super) type BytecodeHook = fn(usize) -> Option<*const u64>;
+
+/// Registers the function that finds the instructions of machine code, before any such code is in
+/// place. Signal handlers call it, so it must neither allocate nor lock.
+pub fn set_bytecode_hook(hook: BytecodeHook) {
+    INTERPRETER.bytecode_hook.set(hook);
+}
+
+/// Returns the bytecode instruction that an address in machine code belongs to. Neither allocates
+/// nor locks.
+fn bytecode_at(pc: usize) -> Option<*const u64> {
+    INTERPRETER.bytecode_hook.get().and_then(|at| at(pc))
+}
+
 /// Makes code visible to [`locate`].
 pub(super) fn publish(code: &'static LoweredFunction) {
     let node = Box::leak(Box::new(CodeNode {
@@ -151,7 +176,7 @@ impl Claim {
         let (key, own) = (ptr::from_ref(func) as usize, unsafe {
             libc::pthread_self()
         });
-        let mut list = fork::lock(&INTERPRETER.in_progress);
+        let mut list = fork_lock::lock(&INTERPRETER.in_progress);
         loop {
             if !func.code.load(Ordering::Acquire).is_null() {
                 return None;
@@ -178,7 +203,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        let list = &mut fork::lock(&INTERPRETER.in_progress).0;
+        let list = &mut fork_lock::lock(&INTERPRETER.in_progress).0;
         if let Some(i) = list.iter().position(|&(f, _)| f == self.0) {
             list.swap_remove(i);
         }
@@ -235,8 +260,10 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
     ) {
         Ok(_) => {
             publish(code);
-            if func.image().compiles_at_first_call.load(Ordering::Relaxed) {
-                baseline::compile(code);
+            if func.image().compiles_at_first_call.load(Ordering::Relaxed)
+                && let Some(compile) = INTERPRETER.compile_hook.get()
+            {
+                compile(code);
             }
             if let Some(hook) = INTERPRETER.lowered_hook.get() {
                 hook(func, code);
@@ -258,7 +285,7 @@ pub fn locate(ip: *const u64) -> Option<(&'static Image, FuncId, Option<LocId>)>
 
 /// Returns the image and the function of a position in bytecode or in its machine code.
 pub fn function_at(position: usize) -> Option<(*const Image, FuncId)> {
-    let ip = match baseline::bytecode_at(position) {
+    let ip = match bytecode_at(position) {
         Some(ip) => ip,
         None if position.is_multiple_of(8) => position as *const u64,
         None => return None,
@@ -288,7 +315,7 @@ pub fn address_after_call(returns: usize) -> Option<usize> {
 }
 
 fn fault_position(state: &ThreadState, pc: usize, registers: &[usize; 16]) -> *const u64 {
-    if let Some(ip) = baseline::bytecode_at(pc) {
+    if let Some(ip) = bytecode_at(pc) {
         return ip;
     }
     // SAFETY: the frame of a live activation has a header.

@@ -2,7 +2,8 @@
 //!
 //! [`lower`] turns a function's IR into direct-threaded bytecode at its first call, and [`exec`]
 //! runs the bytecode. The guest therefore starts at once, and everything that no faster tier covers
-//! runs here. [`baseline`] compiles bytecode to machine code in place.
+//! runs here. The crate `ompvm-baseline` above this one compiles bytecode to machine code in place;
+//! it registers itself by [`set_compile_hook`] and [`set_bytecode_hook`].
 //!
 //! The interpreter repeats none of LLVM's optimizations. Rare instructions are compiled by LLVM one
 //! at a time ([`thunk`]).
@@ -13,11 +14,6 @@
 //! packed at the next power of two of the lane's bytes (an `i1` lane is a byte). Structs and arrays
 //! are laid out as in memory, padding included.
 
-#[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
-pub mod baseline;
-#[cfg(not(all(ompvm_tail_calls, target_arch = "x86_64")))]
-#[path = "baseline/unavailable.rs"]
-pub mod baseline;
 mod check;
 mod cleanup;
 mod compiled_calls;
@@ -46,6 +42,6 @@ pub use cleanup::cleanup_address;
 pub use compiled_calls::{library_replacements, redirect_callers};
 pub use entry::{
     address_after_call, attach_cache, detach_cache, function_at, install, locate, lower_function,
-    lowered_functions, set_lowered_hook,
+    lowered_functions, set_bytecode_hook, set_compile_hook, set_lowered_hook,
 };
 pub use lower::{Options, count_instructions, disassemble};

@@ -19,10 +19,11 @@
 use super::exec::{self, Handler, HandlerResult, dispatch, suspend};
 use super::frame::{self, LoweredFunction, OsrPoint};
 use super::process::INTERPRETER;
-use super::{entry, fork, lower};
+use super::{entry, lower};
 use ompvm_ir::BlockId;
 use ompvm_llvm::native::ValueLocation;
 use ompvm_memory::thread::{self, ThreadState};
+use ompvm_support::fork_lock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -59,7 +60,7 @@ pub fn count_back_edges(code: &LoweredFunction, on: bool) {
 
 /// Starts or stops counting. Counts start at 0 and stay when counting ends.
 fn count_executions(code: &LoweredFunction, points: &[OsrPoint], on: bool) {
-    let _patching = fork::lock(&INTERPRETER.patching);
+    let _patching = fork_lock::lock(&INTERPRETER.patching);
     for point in points {
         if point.code.load(Ordering::Relaxed) != 0 {
             continue;
@@ -85,7 +86,7 @@ pub fn install_entry(
     delay: u32,
     yields: bool,
 ) {
-    let _patching = fork::lock(&INTERPRETER.patching);
+    let _patching = fork_lock::lock(&INTERPRETER.patching);
     let point = &code.osr_points[index];
     if point.code.load(Ordering::Relaxed) != 0 {
         if !yields {
@@ -129,7 +130,7 @@ pub fn always_exit(code: &LoweredFunction, index: usize) {
 
 /// Gives a point's instruction another handler of its own.
 pub fn replace_handler(code: &LoweredFunction, point: &OsrPoint, handler: usize) {
-    let _patching = fork::lock(&INTERPRETER.patching);
+    let _patching = fork_lock::lock(&INTERPRETER.patching);
     let old = point.own_handler.swap(handler, Ordering::AcqRel);
     let _ = word(code, point).compare_exchange(old, handler, Ordering::AcqRel, Ordering::Relaxed);
 }

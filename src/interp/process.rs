@@ -1,10 +1,9 @@
 //! The interpreter's state: [`INTERPRETER`] for the process, [`LOCALS`] for a thread.
 //!
-//! The modules that use a field define its type. The baseline tier has a record of its own
-//! ([`super::baseline`]).
+//! The modules that use a field define its type.
 
 use super::cleanup::CleanupBuffer;
-use super::entry::{CodeNode, InProgress, LoweredHook};
+use super::entry::{BytecodeHook, CodeNode, CompileHook, InProgress, LoweredHook};
 use super::exec;
 use super::fork::HeldForFork;
 use super::isa::{Enc, Nil};
@@ -29,6 +28,10 @@ pub(super) struct Interpreter {
     pub(super) lowered: AtomicPtr<CodeNode>,
     /// Called with each newly lowered function before it runs.
     pub(super) lowered_hook: Hook<LoweredHook>,
+    /// Compiles functions of images that ask for it.
+    pub(super) compile_hook: Hook<CompileHook>,
+    /// Finds the bytecode instruction of an address in machine code.
+    pub(super) bytecode_hook: Hook<BytecodeHook>,
     /// The functions that are being lowered, each with the thread that lowers it.
     pub(super) in_progress: Mutex<InProgress>,
     /// Notified when a function is lowered.
@@ -56,6 +59,8 @@ pub(super) static INTERPRETER: Interpreter = Interpreter {
     counting: AtomicBool::new(false),
     lowered: AtomicPtr::new(ptr::null_mut()),
     lowered_hook: hook!(LoweredHook),
+    compile_hook: hook!(CompileHook),
+    bytecode_hook: hook!(BytecodeHook),
     in_progress: Mutex::new(InProgress::new()),
     lowering_done: Condvar::new(),
     thunks: LazyLock::new(Thunks::default),

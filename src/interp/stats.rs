@@ -9,13 +9,13 @@
 //!
 //! Threads that are still inside a region when another thread calls `exit` are not counted.
 
+use super::lower;
 use super::process::INTERPRETER;
-use super::{fork, lower};
 use ompvm_kmpc as kmpc;
 use ompvm_memory::activation::Activation;
 use ompvm_memory::func::FuncRef;
 use ompvm_memory::thread::{self, ThreadState};
-use ompvm_support::demangle;
+use ompvm_support::{demangle, fork_lock};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -87,13 +87,13 @@ pub(super) unsafe fn end_entry(act: &Activation, cx: *mut ThreadState) {
         // SAFETY: `cx` is the calling thread's state (the caller's contract).
         let counter = unsafe { &mut (*cx).interp[COUNTER] };
         let count = std::mem::replace(counter, act.interp[OUTER]);
-        fork::lock(&INTERPRETER.counters).add(act.interp[FUNCTION], count as u64);
+        fork_lock::lock(&INTERPRETER.counters).add(act.interp[FUNCTION], count as u64);
     }
 }
 
 /// Records that a function was lowered.
 pub(super) fn record_lowering(instructions: usize, time: Duration) {
-    let mut state = fork::lock(&INTERPRETER.counters);
+    let mut state = fork_lock::lock(&INTERPRETER.counters);
     state.lowered_functions += 1;
     state.lowered_instructions += instructions as u64;
     state.lowering += time;
@@ -143,7 +143,7 @@ pub fn counts() -> Counts {
             }
         }
     }
-    let state = fork::lock(&INTERPRETER.counters);
+    let state = fork_lock::lock(&INTERPRETER.counters);
     let mut all = Counters {
         rows: state.rows.clone(),
         ..Counters::new()

@@ -13,7 +13,6 @@
 //! The slot form is documented in [`super`]. A thunk's text is the key of its code, in this process
 //! and in the program's cache entry: a later run links the cached object and does not start LLVM.
 
-use super::fork;
 use hashbrown::HashMap;
 use ompvm_ir::inline_asm::{displaced, inputs, is_immediate};
 use ompvm_ir::{
@@ -26,7 +25,7 @@ use ompvm_llvm::native::{host_features_with, host_lacks};
 use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread;
 use ompvm_memory::link::{LinkedCode, NEAR};
-use ompvm_support::builtins;
+use ompvm_support::{builtins, fork_lock};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
@@ -67,14 +66,14 @@ impl Thunks {
 
     /// Keeps the objects of an image's thunks for later runs, until [`Thunks::detach_cache`].
     pub(super) fn attach_cache(&self, image: u64, cache_entry: Arc<CacheEntry>) {
-        fork::lock(&self.state)
+        fork_lock::lock(&self.state)
             .cache_entries
             .insert(image, cache_entry);
     }
 
     /// Ends [`Thunks::attach_cache`].
     pub(super) fn detach_cache(&self, image: u64) {
-        fork::lock(&self.state).cache_entries.remove(&image);
+        fork_lock::lock(&self.state).cache_entries.remove(&image);
     }
 
     /// Returns the thunk for one instruction of `function`, which is placed in `image`.
@@ -92,7 +91,7 @@ impl Thunks {
         text.instruction(inst)?;
         let operands = std::mem::take(&mut text.operands).into_boxed_slice();
         let body = text.finish();
-        let mut state = fork::lock(&self.state);
+        let mut state = fork_lock::lock(&self.state);
         if let Some(&code) = state.compiled.get(&body) {
             return Ok(Thunk { code, operands });
         }

@@ -7,6 +7,7 @@ mod cpu_features;
 pub mod demangle;
 pub mod error;
 pub mod fault_alloc;
+pub mod fork_lock;
 pub mod fp_env;
 pub mod hints;
 pub mod hook;

@@ -17,7 +17,7 @@ use super::sample::{self, Sampler};
 use super::units;
 use cranelift_entity::EntityRef;
 use hashbrown::HashSet;
-use ompvm_interp as interp;
+use ompvm_baseline as baseline;
 use ompvm_ir::FuncId;
 use ompvm_jit::{CANNOT_COMPILE, Unit};
 use ompvm_kmpc::hooks;
@@ -72,7 +72,7 @@ impl Tiers {
         }
         if mode == TierPolicy::Baseline && chaos.is_none() {
             // Code that cannot be compiled stays in the interpreter.
-            if let Err(why) = interp::baseline::set_compile_at_first_call(image) {
+            if let Err(why) = baseline::set_compile_at_first_call(image) {
                 eprintln!("ompvm: the baseline tier is not used: {why}");
             }
             tracing::info!(target: log::TIER, tier = ?mode, "starts the program");
@@ -81,7 +81,7 @@ impl Tiers {
         // Without a baseline tier, the interpreter runs the code that is not compiled yet.
         let below = matches!(mode, TierPolicy::Auto | TierPolicy::Baseline);
         if below || chaos.is_some_and(|c| c.baseline()) {
-            let _ = interp::baseline::set_compile_at_first_call(image);
+            let _ = baseline::set_compile_at_first_call(image);
         }
         // Fault handlers need the thread's signal stack, which otherwise only the interpreter
         // creates.
@@ -114,7 +114,7 @@ impl Tiers {
         } else if mode == TierPolicy::Opt {
             compile_all(image, &compiler, &cached.all);
             if compiler.skipped_any() {
-                let _ = interp::baseline::set_compile_at_first_call(image);
+                let _ = baseline::set_compile_at_first_call(image);
             }
         } else {
             let sampler = Sampler::start(image.clone(), compiler.clone(), &cached, settings.eager);

@@ -140,10 +140,7 @@ fn an_interpreted_program_stays_so_beside_a_compiled_one() {
     let attempted = |guest: &Guest| guest.code().0.baseline_attempted.load(Ordering::Relaxed);
     assert!(!attempted(&interpreted));
     // Needs a build and a processor with a baseline tier.
-    assert_eq!(
-        attempted(&compiled),
-        ompvm_interp::baseline::available().is_ok()
-    );
+    assert_eq!(attempted(&compiled), ompvm_baseline::available().is_ok());
 }
 
 #[test]

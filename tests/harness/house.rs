@@ -8,9 +8,9 @@ use crate::{files, ompvm, root};
 use libtest_mimic::Trial;
 use std::process::Command;
 
-/// The crates and the crates of the workspace that each may use. Cargo holds the walls; this list
+/// The crates' folders below `src`, and the crates of the workspace that each may use. Cargo holds the walls; this list
 /// holds the plan, so that a new arrow is a decision. ARCHITECTURE.md draws it.
-const USES: [(&str, &[&str]); 10] = [
+const USES: [(&str, &[&str]); 11] = [
     ("abi", &[]),
     ("support", &[]),
     ("ir", &["support"]),
@@ -19,11 +19,12 @@ const USES: [(&str, &[&str]); 10] = [
     ("kmpc", &["abi", "memory", "support"]),
     ("offload", &["abi", "kmpc", "llvm", "memory", "support"]),
     ("interp", &["ir", "kmpc", "llvm", "memory", "support"]),
+    ("interp/baseline", &["interp", "memory", "support"]),
     ("jit", &["ir", "kmpc", "llvm", "memory", "support"]),
     (
         "tier",
         &[
-            "interp", "ir", "jit", "kmpc", "llvm", "memory", "offload", "support",
+            "baseline", "interp", "ir", "jit", "kmpc", "llvm", "memory", "offload", "support",
         ],
     ),
 ];

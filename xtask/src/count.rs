@@ -11,10 +11,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Layers from the bottom. A source may use those before its own.
-const LAYERS: [&str; 12] = [
-    "abi", "support", "ir", "llvm", "memory", "kmpc", "offload", "interp", "jit", "tier", "api",
-    "cli",
+const LAYERS: [&str; 13] = [
+    "abi", "support", "ir", "llvm", "memory", "kmpc", "offload", "interp", "baseline", "jit",
+    "tier", "api", "cli",
 ];
+
+/// Folders of layers inside of another layer's folder.
+const NESTED: [&str; 1] = ["interp/baseline"];
 
 /// First words of a comment that say neither what a function does nor what a type is.
 const WEAK_BEGINNINGS: [&str; 14] = [
@@ -95,12 +98,10 @@ fn count(tree: &Path) -> Result<Counts, String> {
         let text =
             std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         let inside = path.strip_prefix(&source).unwrap_or(Path::new("runtime-c"));
-        let layer = inside.iter().next().unwrap_or_default().to_string_lossy();
-        let layer = layer.trim_end_matches(".rs");
         count_file(
             &mut counts,
             &text,
-            layer,
+            &layer_of(inside),
             path.extension().is_some_and(|e| e == "rs"),
         );
         if !inside.starts_with("llvm/handles") {
@@ -108,6 +109,17 @@ fn count(tree: &Path) -> Result<Counts, String> {
         }
     }
     Ok(counts)
+}
+
+/// Returns the layer of a file below `src`: its first folder, or the last one of [`NESTED`].
+fn layer_of(file: &Path) -> String {
+    let nested = NESTED.iter().find(|folder| file.starts_with(folder));
+    let layer = match nested {
+        Some(folder) => Path::new(folder).file_name(),
+        None => file.iter().next(),
+    };
+    let layer = layer.unwrap_or_default().to_string_lossy();
+    layer.trim_end_matches(".rs").to_owned()
 }
 
 const WEAK: &str = "comments with a weak beginning";
@@ -292,6 +304,14 @@ mod tests {
             assert_eq!(counts.get(title), n, "{title}");
         }
         assert_eq!(counts.get("lines in kmpc"), 7);
+    }
+
+    #[test]
+    fn nested_layers_are_apart() {
+        let layer = |file: &str| layer_of(Path::new(file));
+        assert_eq!(layer("interp/baseline/emit/int.rs"), "baseline");
+        assert_eq!(layer("interp/lower/int.rs"), "interp");
+        assert_eq!(layer("main.rs"), "main");
     }
 
     #[test]

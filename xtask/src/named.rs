@@ -78,10 +78,9 @@ fn harness(tools: &Tools, args: &[&str]) -> std::process::Command {
 fn packages_with(filter: &str) -> Result<Vec<String>, String> {
     let source = root().join("src");
     let mut packages = Vec::new();
-    for folder in folders(&source)? {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        if folder.join("Cargo.toml").exists() && has_test(&folder, &folder, filter)? {
-            packages.push(format!("ompvm-{name}"));
+    for folder in crates_below(&source)? {
+        if has_test(&folder, &folder, filter)? {
+            packages.push(package_in(&folder)?);
         }
     }
     let own = ["api", "cli"].map(|part| source.join(part));
@@ -94,12 +93,35 @@ fn packages_with(filter: &str) -> Result<Vec<String>, String> {
     Ok(packages)
 }
 
+/// Returns the folders of crates below `folder`, those inside of another crate's folder included.
+fn crates_below(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut crates = Vec::new();
+    for folder in folders(folder)? {
+        let inner = crates_below(&folder)?;
+        if folder.join("Cargo.toml").exists() {
+            crates.push(folder);
+        }
+        crates.extend(inner);
+    }
+    Ok(crates)
+}
+
+/// Returns the name of the package in a folder.
+fn package_in(folder: &Path) -> Result<String, String> {
+    let path = folder.join("Cargo.toml");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let name = text.lines().find_map(|line| line.strip_prefix("name = "));
+    let name = name.ok_or_else(|| format!("{} has no name", path.display()))?;
+    Ok(name.trim_matches('"').to_owned())
+}
+
 /// Says whether a source below `folder` has a test whose path, counted from `crate_root`, contains
 /// `filter`.
 fn has_test(crate_root: &Path, folder: &Path, filter: &str) -> Result<bool, String> {
     for path in entries(folder)? {
         if path.is_dir() {
-            if has_test(crate_root, &path, filter)? {
+            // A nested crate has tests of its own.
+            if !path.join("Cargo.toml").exists() && has_test(crate_root, &path, filter)? {
                 return Ok(true);
             }
         } else if path.extension().is_some_and(|e| e == "rs") {
@@ -157,6 +179,7 @@ mod tests {
         assert_eq!(with("rwlock_that_no_test_has"), Vec::<String>::new());
         assert!(with("an_older_library_gives_the_same_tables").contains(&"ompvm-memory".into()));
         assert!(with("auto_offload::decision").contains(&"ompvm-offload".into()));
+        assert_eq!(with("child_of_fork_makes_code"), ["ompvm-baseline"]);
     }
 
     #[test]

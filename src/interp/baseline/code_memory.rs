@@ -11,14 +11,14 @@
 //! After a fork the child shares the file with its parent. Before it appends anything, it maps a
 //! file of its own at the same addresses, with the same contents up to the fork. Each mapping is
 //! replaced by one system call, so other threads may run code there meanwhile. The fork itself
-//! waits until no thread is appending (`interp::fork`).
+//! waits until no thread is appending ([`fork`]).
 //!
 //! Nothing is freed, and neither is the bytecode that leads to the code.
 
 use super::BASELINE;
 use crate::fork;
 use ompvm_memory::walk;
-use ompvm_support::limits;
+use ompvm_support::{fork_lock, limits};
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::Write;
@@ -164,6 +164,7 @@ fn create_area() -> Result<Area, String> {
         )
     };
     fork::install();
+    ompvm_interp::set_bytecode_hook(bytecode_at);
     // SAFETY: only code of the templates runs in the range, and templates do not move the stack
     // pointer.
     unsafe { describe_frames(run, reserved()) };
@@ -246,7 +247,7 @@ pub fn available() -> Result<(), String> {
 /// fork cannot get an area of its own.
 pub fn append(code: &[u8]) -> Option<usize> {
     let area = area().ok()?;
-    let mut used = fork::lock(&area.used);
+    let mut used = fork_lock::lock(&area.used);
     if used.foreign {
         separate_from_parent(area, &mut used).ok()?;
     }

@@ -9,8 +9,8 @@
 //! the set of blocks that reach its back edge without passing its head.
 
 use super::table::{ExtraOperands, Flow, Row, Template, i32_at, rows};
-use crate::frame::LoweredFunction;
-use crate::isa::{self, Enc};
+use ompvm_interp::frame::LoweredFunction;
+use ompvm_interp::isa::{self, Enc};
 
 /// The absence of a number.
 pub const NONE: u32 = u32::MAX;

@@ -8,8 +8,8 @@
 
 use super::BASELINE;
 use super::asm::{Alu, cc, pp};
-use crate::frame::{CallSite, ThunkSite};
-use crate::isa::{self, Enc, INSTRUCTIONS, op};
+use ompvm_interp::frame::{CallSite, ThunkSite};
+use ompvm_interp::isa::{self, Enc, INSTRUCTIONS, op};
 use std::mem::offset_of;
 
 /// The preferred location of an operand.

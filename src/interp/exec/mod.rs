@@ -38,6 +38,10 @@ use ompvm_memory::activation::Activation;
 use ompvm_memory::thread::ThreadState;
 use ompvm_support::error::TrapKind;
 
+/// True if handlers jump to each other, and so can machine code between them. False if they return
+/// to a loop, which would not return to machine code.
+pub const TAIL_CALLS: bool = cfg!(ompvm_tail_calls);
+
 /// The result of a handler.
 #[cfg(ompvm_tail_calls)]
 pub type HandlerResult = ();

@@ -4,19 +4,19 @@
 //! by handlers only.
 
 use super::ops;
-use crate::baseline::asm::{Alu, G, RAX, RCX, RDI, RDX, RSI, Rm, at, cc, pp};
-use crate::baseline::flow::{Inst, by_handler};
-use crate::baseline::generate::Generator;
-use crate::baseline::register_cache::home;
-use crate::baseline::table::{Comparison, FloatComparison, Flow, Template as T};
-use crate::frame::{HEADER_WORDS, LoweredFunction};
-use crate::isa::{self, Enc, tail_bytes};
+use crate::asm::{Alu, G, RAX, RCX, RDI, RDX, RSI, Rm, at, cc, pp};
+use crate::flow::{Inst, by_handler};
+use crate::generate::Generator;
+use crate::register_cache::home;
+use crate::table::{Comparison, FloatComparison, Flow, Template as T};
+use ompvm_interp::frame::{HEADER_WORDS, LoweredFunction};
+use ompvm_interp::isa::{self, Enc, tail_bytes};
 use ompvm_memory::func::FuncRef;
 use ompvm_memory::thread::ThreadState;
 use std::mem::offset_of;
 
-/// Returns the location of a word of a frame's header, counted as in [`crate::frame`].
-fn header(regs: G, word: i32) -> crate::baseline::asm::Mem {
+/// Returns the location of a word of a frame's header, counted as in [`ompvm_interp::frame`].
+fn header(regs: G, word: i32) -> crate::asm::Mem {
     at(regs, -8 * word)
 }
 
@@ -217,7 +217,7 @@ impl Generator<'_> {
         // The slot is in the low half of the word.
         self.c.asm.movzx(16, RCX, Rm::Mem(header(RSI, 4)));
         self.c.asm.mov(RDI, Rm::Mem(header(RSI, 2)));
-        let to = crate::baseline::asm::Mem {
+        let to = crate::asm::Mem {
             base: RDI,
             index: RCX,
             scale: 3,

@@ -3,10 +3,10 @@
 //! Products are rounded before they are added. A register that an instruction writes only partly is
 //! cleared first or taken from a source, so that slots keep zeros above a float.
 
-use crate::baseline::asm::{RAX, RCX, Rm, X, cc, pp};
-use crate::baseline::flow::Inst;
-use crate::baseline::generate::Generator;
-use crate::baseline::table::{FloatComparison, FloatUnary};
+use crate::asm::{RAX, RCX, Rm, X, cc, pp};
+use crate::flow::Inst;
+use crate::generate::Generator;
+use crate::table::{FloatComparison, FloatUnary};
 
 pub(super) const ADD: u8 = 0x58;
 pub(super) const MUL: u8 = 0x59;

@@ -5,11 +5,11 @@
 //! `moves`.
 
 use super::ops;
-use crate::baseline::asm::{Alu, Asm, G, Mem, RAX, RCX, RDI, RDX, Rm, cc};
-use crate::baseline::flow::Inst;
-use crate::baseline::generate::Generator;
-use crate::baseline::table::Comparison;
-use crate::isa;
+use crate::asm::{Alu, Asm, G, Mem, RAX, RCX, RDI, RDX, Rm, cc};
+use crate::flow::Inst;
+use crate::generate::Generator;
+use crate::table::Comparison;
+use ompvm_interp::isa;
 
 /// Returns the memory operand `base + index`.
 const fn indexed(base: G, index: G) -> Mem {

@@ -6,11 +6,11 @@
 
 use super::float::{ADD, MUL, SUB};
 use super::ops;
-use crate::baseline::asm::{G, Mem, RAX, RCX, RDI, RDX, RSI, Rm, X, at, pp};
-use crate::baseline::flow::Inst;
-use crate::baseline::generate::Generator;
-use crate::baseline::table::{AddressForm, FusedOp};
-use crate::isa;
+use crate::asm::{G, Mem, RAX, RCX, RDI, RDX, RSI, Rm, X, at, pp};
+use crate::flow::Inst;
+use crate::generate::Generator;
+use crate::table::{AddressForm, FusedOp};
+use ompvm_interp::isa;
 use ompvm_memory::thread::ThreadState;
 use std::mem::offset_of;
 

@@ -15,7 +15,7 @@ mod vector;
 use super::flow::Inst;
 use super::generate::Generator;
 use super::table::Template as T;
-use crate::isa::{self, Enc};
+use ompvm_interp::isa::{self, Enc};
 
 /// Returns the operands of an instruction.
 ///

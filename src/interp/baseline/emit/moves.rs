@@ -5,11 +5,11 @@
 //! guest's memory in `memory`.
 
 use super::ops;
-use crate::baseline::asm::{Alu, RAX, RCX, RSI, Rm, at, cc};
-use crate::baseline::flow::Inst;
-use crate::baseline::generate::Generator;
-use crate::baseline::table::{Comparison, FloatComparison};
-use crate::isa;
+use crate::asm::{Alu, RAX, RCX, RSI, Rm, at, cc};
+use crate::flow::Inst;
+use crate::generate::Generator;
+use crate::table::{Comparison, FloatComparison};
+use ompvm_interp::isa;
 
 impl Generator<'_> {
     /// Copies one word between slots, in the register class where it is or will be needed.

@@ -5,10 +5,10 @@
 
 use super::float::{ADD, MUL};
 use super::ops;
-use crate::baseline::asm::{Alu, RAX, RCX, RDI, RDX, Rm, at, cc, pp};
-use crate::baseline::flow::Inst;
-use crate::baseline::generate::Generator;
-use crate::isa::{self, Enc};
+use crate::asm::{Alu, RAX, RCX, RDI, RDX, Rm, at, cc, pp};
+use crate::flow::Inst;
+use crate::generate::Generator;
+use ompvm_interp::isa::{self, Enc};
 use ompvm_memory::thread::ThreadState;
 use std::mem::offset_of;
 

@@ -17,8 +17,8 @@ use super::flow::{Bytecode, FlowGraph, Inst, by_handler};
 use super::pins::{self, Pin};
 use super::register_cache::{RegisterCache, RegisterState};
 use super::table::{Flow, Template, i32_at};
-use crate::frame::LoweredFunction;
-use crate::osr;
+use ompvm_interp::frame::LoweredFunction;
+use ompvm_interp::osr;
 use out_of_line::OutOfLine;
 use uses::Uses;
 

@@ -11,7 +11,7 @@ use super::super::asm::{Label, RAX, RDI, Rm, at};
 use super::super::flow::Inst;
 use super::super::register_cache::DirtySlot;
 use super::Generator;
-use crate::isa::INSTRUCTIONS;
+use ompvm_interp::isa::INSTRUCTIONS;
 
 /// A piece of out-of-line code.
 pub(super) enum OutOfLine {

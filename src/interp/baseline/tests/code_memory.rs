@@ -1,6 +1,6 @@
 //! Code memory in a process and in the child that it forks.
 
-use crate::baseline::code_memory::append;
+use crate::code_memory::append;
 
 /// Generates `mov eax, N; ret`.
 fn constant(n: u32) -> extern "C" fn() -> u32 {

@@ -4,7 +4,7 @@
 //! The templates' choice of forms is not tested here.
 
 use super::decoded;
-use crate::baseline::asm::{Alu, Asm, G, Mem, NO_INDEX, Rm, at, cc, pp};
+use crate::asm::{Alu, Asm, G, Mem, NO_INDEX, Rm, at, cc, pp};
 use iced_x86::{Instruction, Mnemonic as M, OpKind, Register};
 
 const GPR: [[Register; 16]; 4] = {

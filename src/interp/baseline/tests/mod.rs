@@ -7,8 +7,8 @@ mod encoder;
 mod registers;
 
 use super::table::rows;
-use crate::isa::INSTRUCTIONS;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
+use ompvm_interp::isa::INSTRUCTIONS;
 
 /// Decodes machine code with an independent decoder.
 fn decoded(code: &[u8]) -> Vec<Instruction> {

@@ -7,8 +7,8 @@
 //! new name, which the test puts where the cache wants it.
 
 use super::decoded;
-use crate::baseline::asm::{Asm, G, RSI, Rm, X};
-use crate::baseline::register_cache::{RegisterCache, RegisterState, home};
+use crate::asm::{Asm, G, RSI, Rm, X};
+use crate::register_cache::{RegisterCache, RegisterState, home};
 use iced_x86::{Instruction, Mnemonic as M, OpKind, Register};
 
 const SLOTS: u16 = 24;

@@ -20,7 +20,7 @@
 //! - Before machine code jumps to a handler, it stores every live slot. Dead slots may be stale in
 //!   memory; only the function itself reads them.
 //! - A loop's head may be counted or become an OSR entry while machine code runs the loop
-//!   ([`super::osr`]). Each iteration tests the head's flag; if it is set, the code stores the
+//!   ([`ompvm_interp::osr`]). Each iteration tests the head's flag; if it is set, the code stores the
 //!   pinned slots and goes through word 0.
 //! - The code is complete and in place before a word that leads to it is stored (with release
 //!   ordering; readers depend on the address they load), and nothing is ever unpatched, moved or
@@ -31,11 +31,24 @@
 //!
 //! The compiler calls no native functions (handlers do), pushes no native frames, and needs no
 //! deoptimization, since nothing is speculated.
+//!
+//! # The wall to the interpreter
+//!
+//! The instructions are those of [`ompvm_interp::isa`]: each row of the table here names an opcode
+//! of that table, whose type proves the operands' shape. The compiler reads
+//! [`LoweredFunction`]s, jumps to the handlers' addresses, and changes OSR points by
+//! [`osr::replace_handler`]. The interpreter reaches the compiler through two hooks only
+//! ([`ompvm_interp::set_compile_hook`], [`ompvm_interp::set_bytecode_hook`]), at a function's first
+//! call and for an address in a fault; guest code crosses by jumps through word 0.
+//!
+//! Where handlers return to a loop ([`ompvm_interp::exec::TAIL_CALLS`]), as in the development
+//! build, machine code is generated but never put in place.
 
 mod asm;
-pub(super) mod code_memory;
+mod code_memory;
 mod emit;
 mod flow;
+mod fork;
 mod generate;
 mod pins;
 mod register_cache;
@@ -44,8 +57,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::frame::LoweredFunction;
-use super::osr;
+use ompvm_interp::frame::LoweredFunction;
+use ompvm_interp::{exec, osr};
 use ompvm_memory::image::Image;
 use ompvm_support::log;
 use once_cell::race::OnceBox;
@@ -68,11 +81,15 @@ static BASELINE: Baseline = Baseline {
     rows: OnceBox::new(),
 };
 
-/// Checks that machine code can be generated on this machine.
+/// Checks that machine code can run in this build and on this machine.
 ///
 /// # Errors
-/// The reason: the processor, or a system that refuses executable memory.
+/// The reason: the build, the processor, or a system that refuses executable memory.
 pub fn available() -> Result<(), String> {
+    if !exec::TAIL_CALLS || cfg!(not(target_arch = "x86_64")) {
+        return Err("this build has no baseline compiler (x86-64, opt-level 3)".to_owned());
+    }
+    #[cfg(target_arch = "x86_64")]
     if !std::arch::is_x86_feature_detected!("avx") {
         return Err("the processor has no AVX".to_owned());
     }
@@ -85,6 +102,7 @@ pub fn available() -> Result<(), String> {
 /// As for [`available`]; the setting is unchanged then.
 pub fn set_compile_at_first_call(image: &Image) -> Result<(), String> {
     available()?;
+    ompvm_interp::set_compile_hook(compile);
     image.compiles_at_first_call.store(true, Ordering::Relaxed);
     Ok(())
 }
