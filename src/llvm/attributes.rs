@@ -4,42 +4,34 @@
 //! only help an optimizer are not read, and neither are string attributes, except those of
 //! `-ffast-math` and of rare processor features.
 
-use super::raw::{copy_text, llvm};
-use super::reader::{Reader, list};
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{
-    LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex, LLVMFastMathAllowReassoc,
-    LLVMFastMathAllowReciprocal,
-};
+use super::handles::{Attribute, AttributeKind, Call, Function, Position};
+use super::reader::Reader;
+use inkwell::llvm_sys::{LLVMFastMathAllowReassoc, LLVMFastMathAllowReciprocal};
 use ompvm_ir::{FunctionAttrs, ParamAttrs, Protect, UnsafeMath};
-use std::ptr::null_mut;
 
-/// Numbers of the attributes that are read; 0 if LLVM lacks one.
+/// Numbers of the attributes that are read.
 pub(super) struct Kinds {
-    byval: u32,
-    sret: u32,
-    align: u32,
-    signext: u32,
-    zeroext: u32,
-    nest: u32,
-    noalias: u32,
-    noreturn: u32,
-    nounwind: u32,
-    returns_twice: u32,
-    naked: u32,
-    noinline: u32,
-    alwaysinline: u32,
-    ssp: u32,
-    sspstrong: u32,
-    sspreq: u32,
+    byval: AttributeKind,
+    sret: AttributeKind,
+    align: AttributeKind,
+    signext: AttributeKind,
+    zeroext: AttributeKind,
+    nest: AttributeKind,
+    noalias: AttributeKind,
+    noreturn: AttributeKind,
+    nounwind: AttributeKind,
+    returns_twice: AttributeKind,
+    naked: AttributeKind,
+    noinline: AttributeKind,
+    alwaysinline: AttributeKind,
+    ssp: AttributeKind,
+    sspstrong: AttributeKind,
+    sspreq: AttributeKind,
 }
 
 impl Kinds {
     pub(super) fn new() -> Self {
-        let kind = |name: &str| {
-            let (start, len) = (name.as_ptr().cast(), name.len());
-            llvm!(core::LLVMGetEnumAttributeKindForName(start, len))
-        };
+        let kind = AttributeKind::new;
         Kinds {
             byval: kind("byval"),
             sret: kind("sret"),
@@ -61,38 +53,20 @@ impl Kinds {
     }
 }
 
-impl Reader<'_> {
-    /// Returns the attributes at `index` (0 the return value, then the parameters) of a function.
-    fn attrs_of_function(&mut self, function: LLVMValueRef, index: u32) -> ParamAttrs {
-        let count = llvm!(core::LLVMGetAttributeCountAtIndex(function, index));
-        if count == 0 {
-            return ParamAttrs::default();
-        }
+impl<'p> Reader<'p> {
+    /// Returns the attributes that a function has at a position.
+    fn attrs_of_function(&mut self, function: Function<'p>, at: Position) -> ParamAttrs {
         let mut list = std::mem::take(&mut self.attributes);
-        list.resize(count as usize, null_mut());
-        llvm!(core::LLVMGetAttributesAtIndex(
-            function,
-            index,
-            list.as_mut_ptr()
-        ));
+        function.attributes(at, &mut list);
         let attrs = self.param_attrs(&list);
         self.attributes = list;
         attrs
     }
 
-    /// Returns the attributes at `index` of a call.
-    fn attrs_of_call(&mut self, call: LLVMValueRef, index: u32) -> ParamAttrs {
-        let count = llvm!(core::LLVMGetCallSiteAttributeCount(call, index));
-        if count == 0 {
-            return ParamAttrs::default();
-        }
+    /// Returns the attributes that a call has at a position.
+    fn attrs_of_call(&mut self, call: Call<'p>, at: Position) -> ParamAttrs {
         let mut list = std::mem::take(&mut self.attributes);
-        list.resize(count as usize, null_mut());
-        llvm!(core::LLVMGetCallSiteAttributes(
-            call,
-            index,
-            list.as_mut_ptr()
-        ));
+        call.attributes(at, &mut list);
         let attrs = self.param_attrs(&list);
         self.attributes = list;
         attrs
@@ -101,59 +75,52 @@ impl Reader<'_> {
     /// Returns a function's attributes: parameters, return value.
     pub(super) fn signature_attrs(
         &mut self,
-        function: LLVMValueRef,
+        function: Function<'p>,
     ) -> (Box<[ParamAttrs]>, ParamAttrs) {
-        let count = llvm!(core::LLVMCountParams(function));
-        let params = (1..=count)
-            .map(|index| self.attrs_of_function(function, index))
+        let params = (0..function.parameter_count())
+            .map(|number| self.attrs_of_function(function, Position::Parameter(number)))
             .collect();
-        (
-            params,
-            self.attrs_of_function(function, LLVMAttributeReturnIndex),
-        )
+        (params, self.attrs_of_function(function, Position::Result))
     }
 
     /// Returns a call's attributes: arguments (empty if none has any), return value.
     pub(super) fn call_attrs(
         &mut self,
-        call: LLVMValueRef,
+        call: Call<'p>,
         count: u32,
     ) -> (Box<[ParamAttrs]>, ParamAttrs) {
         let mut args: Vec<ParamAttrs> = Vec::new();
-        for index in 1..=count {
-            let attrs = self.attrs_of_call(call, index);
+        for number in 0..count {
+            let attrs = self.attrs_of_call(call, Position::Parameter(number));
             if attrs != ParamAttrs::default() {
-                args.resize(index as usize - 1, ParamAttrs::default());
+                args.resize(number as usize, ParamAttrs::default());
                 args.push(attrs);
             }
         }
         if !args.is_empty() {
             args.resize(count as usize, ParamAttrs::default());
         }
-        let ret = self.attrs_of_call(call, LLVMAttributeReturnIndex);
+        let ret = self.attrs_of_call(call, Position::Result);
         (args.into(), ret)
     }
 
-    fn param_attrs(&mut self, list: &[LLVMAttributeRef]) -> ParamAttrs {
+    fn param_attrs(&mut self, list: &[Attribute<'p>]) -> ParamAttrs {
         let mut out = ParamAttrs::default();
         for &attribute in list {
-            if llvm!(core::LLVMIsStringAttribute(attribute)) != 0 {
+            let Some(kind) = attribute.kind() else {
                 continue;
-            }
-            let kind = llvm!(core::LLVMGetEnumAttributeKind(attribute));
+            };
             let kinds = &self.kinds;
             if kind == kinds.byval || kind == kinds.sret {
                 let by_value = kind == kinds.byval;
-                let ty = llvm!(core::LLVMGetTypeAttributeValue(attribute));
-                let ty = Some(self.type_id(ty));
+                let ty = attribute.held_type().map(|ty| self.type_id(ty));
                 if by_value {
                     out.byval = ty;
                 } else {
                     out.sret = ty;
                 }
             } else if kind == kinds.align {
-                let align = llvm!(core::LLVMGetEnumAttributeValue(attribute));
-                out.align = u32::try_from(align).unwrap_or(0);
+                out.align = u32::try_from(attribute.number()).unwrap_or(0);
             } else if kind == kinds.signext {
                 out.signext = true;
             } else if kind == kinds.zeroext {
@@ -168,11 +135,8 @@ impl Reader<'_> {
     }
 
     /// Returns the attributes of the function itself.
-    pub(super) fn function_attrs(&self, function: LLVMValueRef) -> FunctionAttrs {
-        let has = |kind: u32| {
-            let index = LLVMAttributeFunctionIndex;
-            !llvm!(core::LLVMGetEnumAttributeAtIndex(function, index, kind)).is_null()
-        };
+    pub(super) fn function_attrs(&self, function: Function<'p>) -> FunctionAttrs {
+        let has = |kind| function.has(Position::Function, kind);
         FunctionAttrs {
             noreturn: has(self.kinds.noreturn),
             nounwind: has(self.kinds.nounwind),
@@ -199,39 +163,20 @@ impl Reader<'_> {
 /// Up to clang 21 there is an attribute (`"unsafe-fp-math"`). Later versions only leave the flags
 /// of operations. The flags that `-ffinite-math-only` and `-fno-signed-zeros` also set do not
 /// suffice, since programs linked with those do not flush denormals.
-fn unsafe_math(function: LLVMValueRef) -> UnsafeMath {
-    let says = |key: &str, value: &[u8]| {
-        let (start, len) = (key.as_ptr().cast(), key.len() as u32);
-        let index = LLVMAttributeFunctionIndex;
-        let attribute = llvm!(core::LLVMGetStringAttributeAtIndex(
-            function, index, start, len
-        ));
-        if attribute.is_null() {
-            return false;
-        }
-        let mut len = 0;
-        let text = llvm!(core::LLVMGetStringAttributeValue(attribute, &mut len));
-        // SAFETY: LLVM returned pointer and length together, and the text lives with the context.
-        let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), len as usize) };
-        text.starts_with(value)
+fn unsafe_math(function: Function) -> UnsafeMath {
+    let says = |key: &str, value: &str| {
+        let text = function.text_attribute(key);
+        text.is_some_and(|text| text.starts_with(value))
     };
-    if llvm!(core::LLVMIsDeclaration(function)) != 0 || !says("no-signed-zeros-fp-math", b"true") {
+    if function.is_declaration() || !says("no-signed-zeros-fp-math", "true") {
         return UnsafeMath::No;
     }
-    if says("unsafe-fp-math", b"true") || says("denormal-fp-math", b"preserve-sign") {
+    if says("unsafe-fp-math", "true") || says("denormal-fp-math", "preserve-sign") {
         return UnsafeMath::Certain;
     }
     const FREE: u32 = LLVMFastMathAllowReassoc | LLVMFastMathAllowReciprocal;
-    let first = llvm!(core::LLVMGetFirstBasicBlock(function));
-    let blocks = list(first, |b| llvm!(core::LLVMGetNextBasicBlock(b)));
-    let mut operations = blocks
-        .flat_map(|b| {
-            list(llvm!(core::LLVMGetFirstInstruction(b)), |i| {
-                llvm!(core::LLVMGetNextInstruction(i))
-            })
-        })
-        .filter(|&i| llvm!(core::LLVMCanValueUseFastMathFlags(i)) != 0);
-    if operations.any(|i| llvm!(core::LLVMGetFastMathFlags(i)) & FREE == FREE) {
+    let mut operations = function.instructions();
+    if operations.any(|i| i.fast_math() & FREE == FREE) {
         UnsafeMath::Certain
     } else {
         UnsafeMath::Possible
@@ -249,20 +194,9 @@ const USUAL: [&str; 34] = [
 
 /// Returns the processor features beyond [`USUAL`] that a function's compiler could use: `+NAME`,
 /// sorted, separated by commas.
-pub(super) fn rare_features(function: LLVMValueRef) -> Box<str> {
-    let key = "target-features";
-    let attribute = llvm!(core::LLVMGetStringAttributeAtIndex(
-        function,
-        LLVMAttributeFunctionIndex,
-        key.as_ptr().cast(),
-        key.len() as u32
-    ));
-    if attribute.is_null() {
-        return Box::default();
-    }
-    let mut length = 0;
-    let start = llvm!(core::LLVMGetStringAttributeValue(attribute, &mut length));
-    rare(&copy_text(start, length as usize))
+pub(super) fn rare_features(function: Function) -> Box<str> {
+    let features = function.text_attribute("target-features");
+    features.map_or_else(Box::default, |features| rare(&features))
 }
 
 fn rare(features: &str) -> Box<str> {

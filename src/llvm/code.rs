@@ -5,13 +5,12 @@
 //! other systems' exceptions) become [`Op::Unsupported`] with LLVM's text.
 
 use super::constants::text;
-use super::raw::{copy_text, llvm};
-use super::reader::Reader;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{
-    LLVMAtomicOrdering, LLVMAtomicRMWBinOp as Rmw, LLVMInlineAsmDialect, LLVMIntPredicate,
-    LLVMOpcode as Opcode, LLVMRealPredicate, LLVMTailCallKind, LLVMTypeKind, LLVMValueKind as Kind,
+use super::handles::{
+    self, AtomicOperation as Rmw, CallBr, InlineAsm, Instruction, InstructionKind, IntPredicate,
+    Invoke, LandingPad, Opcode, Ordering as LlvmOrdering, RealPredicate, Switch, TailCall,
+    ValueKind,
 };
+use super::reader::Reader;
 use ompvm_ir::{
     AsmCall, AtomicScope, BinOp, Block, BlockId, Body, Call, Callee, CastOp, Clause, Const,
     FastMath, FloatPred, GlobalRef, Inst, IntFlags, IntPred, Op, Operand, Ordering, RmwOp,
@@ -21,41 +20,32 @@ use ompvm_ir::{
 /// LLVM's number for the scope of one thread and its signal handlers; 1 is the whole system.
 const SINGLE_THREAD: u32 = 0;
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
     /// Copies the body of a defined function.
-    pub(super) fn body(&mut self, function: LLVMValueRef) -> Body {
+    pub(super) fn body(&mut self, function: handles::Function<'p>) -> Body {
         self.values.clear();
         self.blocks.clear();
-        let mut number = 0;
-        let mut param = llvm!(core::LLVMGetFirstParam(function));
-        while !param.is_null() {
-            self.values.insert(param, Value::from_u32(number));
-            number += 1;
-            param = llvm!(core::LLVMGetNextParam(param));
-        }
+        let mut numbers = (0..).map(Value::from_u32);
+        let parameters = function.parameters().zip(&mut numbers);
+        self.values.extend(parameters);
         let mut instructions = Vec::new();
         let mut blocks = Vec::new();
-        let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
-        while !block.is_null() {
+        for block in function.blocks() {
             self.blocks
                 .insert(block, BlockId::from_u32(blocks.len() as u32));
             let start = instructions.len() as u32;
-            let mut inst = llvm!(core::LLVMGetFirstInstruction(block));
-            while !inst.is_null() {
-                self.values.insert(inst, Value::from_u32(number));
-                number += 1;
+            for (inst, number) in block.instructions().zip(&mut numbers) {
+                self.values.insert(*inst, number);
                 instructions.push(inst);
-                inst = llvm!(core::LLVMGetNextInstruction(inst));
             }
             let end = instructions.len() as u32;
             blocks.push(Block { start, end });
-            block = llvm!(core::LLVMGetNextBasicBlock(block));
         }
         let insts = instructions
             .iter()
             .map(|&inst| Inst {
                 op: self.op(inst),
-                ty: self.type_of(inst),
+                ty: self.type_of(*inst),
                 loc: self.location(inst),
             })
             .collect();
@@ -64,16 +54,16 @@ impl Reader<'_> {
 
     /// Returns a value of the current function, a constant, or a null for anything else (metadata,
     /// labels, inline assembly).
-    fn value(&mut self, value: LLVMValueRef) -> Operand {
+    fn value(&mut self, value: handles::Value<'p>) -> Operand {
         if let Some(&number) = self.values.get(&value) {
             return Operand::value(number);
         }
         if let Some(&id) = self.consts.get(&value) {
             return Operand::constant(id);
         }
-        let id = match llvm!(core::LLVMGetValueKind(value)) {
-            Kind::LLVMBasicBlockValueKind => self.null_of(Type::Label),
-            Kind::LLVMInlineAsmValueKind => {
+        let id = match value.kind() {
+            ValueKind::LLVMBasicBlockValueKind => self.null_of(Type::Label),
+            ValueKind::LLVMInlineAsmValueKind => {
                 let ty = self.tables.lock().types.intern(Type::Ptr(0));
                 self.add_constant(Const::Unsupported(text(value)), ty)
             }
@@ -82,400 +72,351 @@ impl Reader<'_> {
         Operand::constant(id)
     }
 
-    fn operand_at(&mut self, inst: LLVMValueRef, index: u32) -> Operand {
-        self.value(llvm!(core::LLVMGetOperand(inst, index)))
+    /// Returns an instruction's first operands.
+    fn operands<const N: usize>(&mut self, inst: Instruction<'p>) -> [Operand; N] {
+        inst.first_operands().map(|value| self.value(value))
     }
 
-    fn block(&self, block: LLVMBasicBlockRef) -> BlockId {
+    fn block(&self, block: handles::Block<'p>) -> BlockId {
         match self.blocks.get(&block) {
             Some(&id) => id,
             None => ompvm_support::bug!("a branch to a block of another function"),
         }
     }
 
-    fn successor(&self, inst: LLVMValueRef, index: u32) -> BlockId {
-        self.block(llvm!(core::LLVMGetSuccessor(inst, index)))
+    fn op(&mut self, inst: Instruction<'p>) -> Op {
+        match inst.by_kind() {
+            InstructionKind::Alloca(alloca) => Op::Alloca {
+                elem: self.type_id(alloca.allocated()),
+                count: self.value(alloca.count()),
+                align: alloca.alignment(),
+            },
+            InstructionKind::Load(load) => {
+                let (ordering, scope) = ordering_of(inst, load.ordering());
+                Op::Load {
+                    ptr: self.value(load.pointer()),
+                    align: load.alignment(),
+                    volatile: load.is_volatile(),
+                    ordering,
+                    scope,
+                }
+            }
+            InstructionKind::Store(store) => {
+                let (ordering, scope) = ordering_of(inst, store.ordering());
+                Op::Store {
+                    value: self.value(store.value()),
+                    ptr: self.value(store.pointer()),
+                    align: store.alignment(),
+                    volatile: store.is_volatile(),
+                    ordering,
+                    scope,
+                }
+            }
+            InstructionKind::Gep(gep) => Op::Gep {
+                elem: self.type_id(gep.source_type()),
+                base: self.value(gep.pointer()),
+                indices: gep.indices().map(|index| self.value(index)).collect(),
+            },
+            InstructionKind::CompareExchange(access) => {
+                let [ptr, expected, new] = self.operands(inst);
+                Op::CmpXchg {
+                    ptr,
+                    expected,
+                    new,
+                    success: ordering(access.success_ordering()),
+                    failure: ordering(access.failure_ordering()),
+                    weak: access.is_weak(),
+                    scope: scope_of(inst),
+                }
+            }
+            InstructionKind::IntComparison(comparison) => {
+                let [a, b] = self.operands(inst);
+                let pred = int_pred(comparison.predicate());
+                Op::ICmp { pred, a, b }
+            }
+            InstructionKind::FloatComparison(comparison) => {
+                let [a, b] = self.operands(inst);
+                let pred = float_pred(comparison.predicate());
+                Op::FCmp { pred, a, b }
+            }
+            InstructionKind::Phi(phi) => {
+                let incoming = phi.incoming();
+                let incoming =
+                    incoming.map(|(value, block)| (self.block(block), self.value(value)));
+                Op::Phi {
+                    incoming: incoming.collect(),
+                }
+            }
+            InstructionKind::Shuffle(shuffle) => {
+                let [a, b] = self.operands(inst);
+                let mask = shuffle.mask().collect();
+                Op::ShuffleVector { a, b, mask }
+            }
+            InstructionKind::Call(call) => Op::Call(self.call(call)),
+            InstructionKind::Invoke(invoke) => self.invoke(invoke),
+            InstructionKind::CallBr(call) => self.call_br(call),
+            InstructionKind::LandingPad(pad) => self.landing_pad(pad),
+            InstructionKind::Branch(branch) => match branch.conditional() {
+                Some((cond, [then, otherwise])) => Op::CondBr {
+                    cond: self.value(cond),
+                    then: self.block(then),
+                    otherwise: self.block(otherwise),
+                },
+                None => Op::Br {
+                    target: self.block(branch.target()),
+                },
+            },
+            InstructionKind::Switch(switch) => self.switch(switch),
+            InstructionKind::IndirectBranch(branch) => Op::IndirectBr {
+                address: self.value(branch.address()),
+                targets: branch.successors().map(|block| self.block(block)).collect(),
+            },
+            InstructionKind::Other(opcode) => self.other_op(opcode, inst),
+        }
     }
 
-    fn op(&mut self, inst: LLVMValueRef) -> Op {
-        let opcode = llvm!(core::LLVMGetInstructionOpcode(inst));
+    /// Copies an instruction that has little more than operands.
+    fn other_op(&mut self, opcode: Opcode, inst: Instruction<'p>) -> Op {
         if let Some(op) = bin_op(opcode) {
+            let [a, b] = self.operands(inst);
             return Op::Binary {
                 op,
-                a: self.operand_at(inst, 0),
-                b: self.operand_at(inst, 1),
+                a,
+                b,
                 flags: int_flags(op, inst),
-                fast: fast_math(inst),
+                fast: FastMath(inst.fast_math() as u8),
             };
         }
         if let Some(op) = cast_op(opcode) {
-            let a = self.operand_at(inst, 0);
+            let [a] = self.operands(inst);
             return Op::Cast { op, a };
         }
         match opcode {
-            Opcode::LLVMFNeg => Op::FNeg {
-                a: self.operand_at(inst, 0),
-            },
-            Opcode::LLVMICmp => Op::ICmp {
-                pred: int_pred(llvm!(core::LLVMGetICmpPredicate(inst))),
-                a: self.operand_at(inst, 0),
-                b: self.operand_at(inst, 1),
-            },
-            Opcode::LLVMFCmp => Op::FCmp {
-                pred: float_pred(llvm!(core::LLVMGetFCmpPredicate(inst))),
-                a: self.operand_at(inst, 0),
-                b: self.operand_at(inst, 1),
-            },
-            Opcode::LLVMSelect => Op::Select {
-                cond: self.operand_at(inst, 0),
-                a: self.operand_at(inst, 1),
-                b: self.operand_at(inst, 2),
-            },
-            Opcode::LLVMFreeze => Op::Freeze {
-                a: self.operand_at(inst, 0),
-            },
-            Opcode::LLVMPHI => {
-                let count = llvm!(core::LLVMCountIncoming(inst));
-                let incoming = (0..count)
-                    .map(|i| {
-                        let block = llvm!(core::LLVMGetIncomingBlock(inst, i));
-                        let value = llvm!(core::LLVMGetIncomingValue(inst, i));
-                        (self.block(block), self.value(value))
-                    })
-                    .collect();
-                Op::Phi { incoming }
+            Opcode::LLVMFNeg => {
+                let [a] = self.operands(inst);
+                Op::FNeg { a }
             }
-            Opcode::LLVMExtractElement => Op::ExtractElement {
-                vector: self.operand_at(inst, 0),
-                index: self.operand_at(inst, 1),
-            },
-            Opcode::LLVMInsertElement => Op::InsertElement {
-                vector: self.operand_at(inst, 0),
-                elem: self.operand_at(inst, 1),
-                index: self.operand_at(inst, 2),
-            },
-            Opcode::LLVMShuffleVector => {
-                let count = llvm!(core::LLVMGetNumMaskElements(inst));
-                Op::ShuffleVector {
-                    a: self.operand_at(inst, 0),
-                    b: self.operand_at(inst, 1),
-                    mask: (0..count)
-                        .map(|i| llvm!(core::LLVMGetMaskValue(inst, i)))
-                        .collect(),
+            Opcode::LLVMSelect => {
+                let [cond, a, b] = self.operands(inst);
+                Op::Select { cond, a, b }
+            }
+            Opcode::LLVMFreeze => {
+                let [a] = self.operands(inst);
+                Op::Freeze { a }
+            }
+            Opcode::LLVMExtractElement => {
+                let [vector, index] = self.operands(inst);
+                Op::ExtractElement { vector, index }
+            }
+            Opcode::LLVMInsertElement => {
+                let [vector, elem, index] = self.operands(inst);
+                Op::InsertElement {
+                    vector,
+                    elem,
+                    index,
                 }
             }
-            Opcode::LLVMExtractValue => Op::ExtractValue {
-                agg: self.operand_at(inst, 0),
-                indices: indices(inst),
-            },
-            Opcode::LLVMInsertValue => Op::InsertValue {
-                agg: self.operand_at(inst, 0),
-                elem: self.operand_at(inst, 1),
-                indices: indices(inst),
-            },
-            Opcode::LLVMCall
-            | Opcode::LLVMInvoke
-            | Opcode::LLVMCallBr
-            | Opcode::LLVMLandingPad
-            | Opcode::LLVMResume => self.call_op(opcode, inst),
-            Opcode::LLVMRet
-            | Opcode::LLVMBr
-            | Opcode::LLVMSwitch
-            | Opcode::LLVMIndirectBr
-            | Opcode::LLVMUnreachable => self.control_op(opcode, inst),
-            _ => self.memory_op(opcode, inst),
-        }
-    }
-
-    fn memory_op(&mut self, opcode: Opcode, inst: LLVMValueRef) -> Op {
-        match opcode {
-            Opcode::LLVMAlloca => Op::Alloca {
-                elem: self.type_id(llvm!(core::LLVMGetAllocatedType(inst))),
-                count: self.operand_at(inst, 0),
-                align: llvm!(core::LLVMGetAlignment(inst)),
-            },
-            Opcode::LLVMLoad => {
-                let (ordering, scope) = ordering_of(inst);
-                Op::Load {
-                    ptr: self.operand_at(inst, 0),
-                    align: llvm!(core::LLVMGetAlignment(inst)),
-                    volatile: llvm!(core::LLVMGetVolatile(inst)) != 0,
-                    ordering,
-                    scope,
-                }
+            Opcode::LLVMExtractValue => {
+                let [agg] = self.operands(inst);
+                let indices = inst.aggregate_indices();
+                Op::ExtractValue { agg, indices }
             }
-            Opcode::LLVMStore => {
-                let (ordering, scope) = ordering_of(inst);
-                Op::Store {
-                    value: self.operand_at(inst, 0),
-                    ptr: self.operand_at(inst, 1),
-                    align: llvm!(core::LLVMGetAlignment(inst)),
-                    volatile: llvm!(core::LLVMGetVolatile(inst)) != 0,
-                    ordering,
-                    scope,
-                }
+            Opcode::LLVMInsertValue => {
+                let [agg, elem] = self.operands(inst);
+                let indices = inst.aggregate_indices();
+                Op::InsertValue { agg, elem, indices }
             }
-            Opcode::LLVMGetElementPtr => {
-                let count = llvm!(core::LLVMGetNumOperands(inst)) as u32;
-                Op::Gep {
-                    elem: self.type_id(llvm!(core::LLVMGetGEPSourceElementType(inst))),
-                    base: self.operand_at(inst, 0),
-                    indices: (1..count).map(|i| self.operand_at(inst, i)).collect(),
-                }
+            Opcode::LLVMResume => {
+                let [value] = self.operands(inst);
+                Op::Resume { value }
             }
+            Opcode::LLVMRet => Op::Ret {
+                value: inst.operands().next().map(|value| self.value(value)),
+            },
+            Opcode::LLVMUnreachable => Op::Unreachable,
             Opcode::LLVMFence => {
-                let (ordering, scope) = ordering_of(inst);
+                let (ordering, scope) = atomic_ordering(inst);
                 Op::Fence { ordering, scope }
             }
-            Opcode::LLVMAtomicCmpXchg => Op::CmpXchg {
-                ptr: self.operand_at(inst, 0),
-                expected: self.operand_at(inst, 1),
-                new: self.operand_at(inst, 2),
-                success: ordering(llvm!(core::LLVMGetCmpXchgSuccessOrdering(inst))),
-                failure: ordering(llvm!(core::LLVMGetCmpXchgFailureOrdering(inst))),
-                weak: llvm!(core::LLVMGetWeak(inst)) != 0,
-                scope: scope_of(inst),
-            },
-            Opcode::LLVMAtomicRMW => {
-                let (ordering, scope) = ordering_of(inst);
-                Op::AtomicRmw {
-                    op: rmw_op(llvm!(core::LLVMGetAtomicRMWBinOp(inst))),
-                    ptr: self.operand_at(inst, 0),
-                    value: self.operand_at(inst, 1),
-                    ordering,
-                    scope,
-                }
+            Opcode::LLVMAtomicRMW => self.update(inst),
+            Opcode::LLVMVAArg => {
+                let [list] = self.operands(inst);
+                Op::VaArg { list }
             }
-            Opcode::LLVMVAArg => Op::VaArg {
-                list: self.operand_at(inst, 0),
-            },
-            _ => Op::Unsupported(text(inst)),
+            _ => Op::Unsupported(text(*inst)),
         }
     }
 
-    fn control_op(&mut self, opcode: Opcode, inst: LLVMValueRef) -> Op {
-        match opcode {
-            Opcode::LLVMRet => {
-                let some = llvm!(core::LLVMGetNumOperands(inst)) > 0;
-                let value = some.then(|| self.operand_at(inst, 0));
-                Op::Ret { value }
-            }
-            Opcode::LLVMBr => {
-                if llvm!(core::LLVMGetNumSuccessors(inst)) == 1 {
-                    let target = self.successor(inst, 0);
-                    return Op::Br { target };
-                }
-                Op::CondBr {
-                    cond: self.value(llvm!(core::LLVMGetCondition(inst))),
-                    then: self.successor(inst, 0),
-                    otherwise: self.successor(inst, 1),
-                }
-            }
-            Opcode::LLVMSwitch => {
-                let count = llvm!(core::LLVMGetNumSuccessors(inst));
-                let cases = (1..count)
-                    .map(|i| {
-                        let case = llvm!(core::LLVMGetSwitchCaseValue(inst, i));
-                        let id = self.constant(case);
-                        let value = match &self.tables.lock().consts[id] {
-                            Const::Int(value) => *value,
-                            _ => return None,
-                        };
-                        Some((value, self.successor(inst, i)))
-                    })
-                    .collect::<Option<_>>();
-                let Some(cases) = cases else {
-                    return Op::Unsupported("a switch on an integer over 128 bits".into());
+    fn update(&mut self, inst: Instruction<'p>) -> Op {
+        let Some(operation) = inst.update() else {
+            return Op::Unsupported(text(*inst));
+        };
+        let (ordering, scope) = atomic_ordering(inst);
+        let [ptr, value] = self.operands(inst);
+        Op::AtomicRmw {
+            op: rmw_op(operation),
+            ptr,
+            value,
+            ordering,
+            scope,
+        }
+    }
+
+    fn switch(&mut self, switch: Switch<'p>) -> Op {
+        let cases = switch
+            .cases()
+            .map(|(case, block)| {
+                let id = self.constant(case);
+                let value = match &self.tables.lock().consts[id] {
+                    Const::Int(value) => *value,
+                    _ => return None,
                 };
-                Op::Switch {
-                    cond: self.operand_at(inst, 0),
-                    default: self.block(llvm!(core::LLVMGetSwitchDefaultDest(inst))),
-                    cases,
-                }
-            }
-            Opcode::LLVMIndirectBr => {
-                let count = llvm!(core::LLVMGetNumSuccessors(inst));
-                Op::IndirectBr {
-                    address: self.operand_at(inst, 0),
-                    targets: (0..count).map(|i| self.successor(inst, i)).collect(),
-                }
-            }
-            _ => Op::Unreachable,
+                Some((value, self.block(block)))
+            })
+            .collect::<Option<_>>();
+        let Some(cases) = cases else {
+            return Op::Unsupported("a switch on an integer over 128 bits".into());
+        };
+        let [cond] = self.operands(*switch);
+        Op::Switch {
+            cond,
+            default: self.block(switch.default()),
+            cases,
         }
     }
 
-    fn call_op(&mut self, opcode: Opcode, inst: LLVMValueRef) -> Op {
-        match opcode {
-            Opcode::LLVMInvoke => Op::Invoke {
-                call: self.call(inst, false),
-                normal: self.block(llvm!(core::LLVMGetNormalDest(inst))),
-                unwind: self.block(llvm!(core::LLVMGetUnwindDest(inst))),
-            },
-            Opcode::LLVMCallBr => {
-                let count = llvm!(core::LLVMGetCallBrNumIndirectDests(inst));
-                Op::CallBr {
-                    call: self.call(inst, false),
-                    fallthrough: self.block(llvm!(core::LLVMGetCallBrDefaultDest(inst))),
-                    indirect: (0..count)
-                        .map(|i| self.block(llvm!(core::LLVMGetCallBrIndirectDest(inst, i))))
-                        .collect(),
-                }
-            }
-            Opcode::LLVMLandingPad => {
-                let count = llvm!(core::LLVMGetNumClauses(inst));
-                Op::LandingPad {
-                    cleanup: llvm!(core::LLVMIsCleanup(inst)) != 0,
-                    clauses: (0..count)
-                        .map(|i| self.clause(llvm!(core::LLVMGetClause(inst, i))))
-                        .collect(),
-                }
-            }
-            Opcode::LLVMResume => Op::Resume {
-                value: self.operand_at(inst, 0),
-            },
-            _ => Op::Call(self.call(inst, true)),
+    fn invoke(&mut self, invoke: Invoke<'p>) -> Op {
+        Op::Invoke {
+            call: self.call(*invoke),
+            normal: self.block(invoke.normal()),
+            unwind: self.block(invoke.unwind()),
+        }
+    }
+
+    fn call_br(&mut self, call: CallBr<'p>) -> Op {
+        Op::CallBr {
+            call: self.call(*call),
+            fallthrough: self.block(call.fallthrough()),
+            indirect: call.targets().map(|block| self.block(block)).collect(),
+        }
+    }
+
+    fn landing_pad(&mut self, pad: LandingPad<'p>) -> Op {
+        Op::LandingPad {
+            cleanup: pad.is_cleanup(),
+            clauses: pad.clauses().map(|clause| self.clause(clause)).collect(),
         }
     }
 
     /// Copies a clause. Filters differ from catches by their type, an array.
-    fn clause(&mut self, clause: LLVMValueRef) -> Clause {
-        let ty = llvm!(core::LLVMTypeOf(clause));
-        let filter = llvm!(core::LLVMGetTypeKind(ty)) == LLVMTypeKind::LLVMArrayTypeKind;
+    fn clause(&mut self, clause: handles::Value<'p>) -> Clause {
         let id = self.constant(clause);
-        if filter {
+        if clause.of().is_array() {
             Clause::Filter(id)
         } else {
             Clause::Catch(id)
         }
     }
 
-    fn call(&mut self, inst: LLVMValueRef, may_be_tail: bool) -> Box<Call> {
-        let called = llvm!(core::LLVMGetCalledValue(inst));
-        let count = llvm!(core::LLVMGetNumArgOperands(inst));
-        let (arg_attrs, ret_attrs) = self.call_attrs(inst, count);
-        let tail = match may_be_tail.then(|| llvm!(core::LLVMGetTailCallKind(inst))) {
-            None | Some(LLVMTailCallKind::LLVMTailCallKindNone) => TailKind::None,
-            Some(LLVMTailCallKind::LLVMTailCallKindTail) => TailKind::Tail,
-            Some(LLVMTailCallKind::LLVMTailCallKindMustTail) => TailKind::MustTail,
-            Some(LLVMTailCallKind::LLVMTailCallKindNoTail) => TailKind::NoTail,
+    fn call(&mut self, call: handles::Call<'p>) -> Box<Call> {
+        let count = call.argument_count();
+        let (arg_attrs, ret_attrs) = self.call_attrs(call, count);
+        let tail = match call.tail() {
+            TailCall::LLVMTailCallKindNone => TailKind::None,
+            TailCall::LLVMTailCallKindTail => TailKind::Tail,
+            TailCall::LLVMTailCallKindMustTail => TailKind::MustTail,
+            TailCall::LLVMTailCallKindNoTail => TailKind::NoTail,
         };
         Box::new(Call {
-            callee: self.callee(called),
-            fn_ty: self.type_id(llvm!(core::LLVMGetCalledFunctionType(inst))),
-            args: (0..count).map(|i| self.operand_at(inst, i)).collect(),
+            callee: self.callee(call.called()),
+            fn_ty: self.type_id(call.signature()),
+            args: call.arguments().map(|value| self.value(value)).collect(),
             arg_attrs,
             ret_attrs,
             tail,
-            calling_convention: llvm!(core::LLVMGetInstructionCallConv(inst)),
-            bundles: bundles(inst),
+            calling_convention: call.convention(),
+            bundles: call.bundle_tags().collect(),
         })
     }
 
-    fn callee(&mut self, called: LLVMValueRef) -> Callee {
+    fn callee(&mut self, called: handles::Value<'p>) -> Callee {
         if let Some(&symbol) = self.symbols.get(&called)
             && !matches!(symbol, GlobalRef::Var(_))
         {
             return Callee::Symbol(symbol);
         }
-        if llvm!(core::LLVMGetValueKind(called)) == Kind::LLVMInlineAsmValueKind {
-            return Callee::Asm(asm(called));
+        match called.as_inline_asm() {
+            Some(assembly) => Callee::Asm(asm(assembly)),
+            None => Callee::Pointer(self.value(called)),
         }
-        Callee::Pointer(self.value(called))
     }
 }
 
-fn asm(value: LLVMValueRef) -> Box<AsmCall> {
-    let mut len = 0;
-    let template = llvm!(core::LLVMGetInlineAsmAsmString(value, &mut len));
-    let template = copy_text(template, len);
-    let constraints = llvm!(core::LLVMGetInlineAsmConstraintString(value, &mut len));
-    let constraints = copy_text(constraints, len);
-    let dialect = llvm!(core::LLVMGetInlineAsmDialect(value));
+fn asm(assembly: InlineAsm) -> Box<AsmCall> {
     Box::new(AsmCall {
-        template,
-        constraints,
-        side_effects: llvm!(core::LLVMGetInlineAsmHasSideEffects(value)) != 0,
-        intel: dialect == LLVMInlineAsmDialect::LLVMInlineAsmDialectIntel,
+        template: assembly.template(),
+        constraints: assembly.constraints(),
+        side_effects: assembly.has_side_effects(),
+        intel: !assembly.is_att(),
     })
 }
 
-fn bundles(inst: LLVMValueRef) -> Box<[Box<str>]> {
-    let count = llvm!(core::LLVMGetNumOperandBundles(inst));
-    (0..count)
-        .map(|index| {
-            let bundle = llvm!(core::LLVMGetOperandBundleAtIndex(inst, index));
-            let mut len = 0;
-            let tag = llvm!(core::LLVMGetOperandBundleTag(bundle, &mut len));
-            let tag = copy_text(tag, len);
-            llvm!(core::LLVMDisposeOperandBundle(bundle));
-            tag
-        })
-        .collect()
+/// Returns ordering and scope of a fence or read-modify-write.
+fn atomic_ordering(inst: Instruction) -> (Ordering, AtomicScope) {
+    let ordering = inst.ordering();
+    ordering_of(
+        inst,
+        ordering.unwrap_or(LlvmOrdering::LLVMAtomicOrderingNotAtomic),
+    )
 }
 
-fn indices(inst: LLVMValueRef) -> Box<[u32]> {
-    let count = llvm!(core::LLVMGetNumIndices(inst)) as usize;
-    let start = llvm!(core::LLVMGetIndices(inst));
-    if count == 0 || start.is_null() {
-        return Box::default();
-    }
-    // SAFETY: LLVM keeps `count` indices at that address for the instruction's life.
-    unsafe { std::slice::from_raw_parts(start, count) }.into()
-}
-
-/// Returns ordering and scope of a load, store, fence or read-modify-write.
-fn ordering_of(inst: LLVMValueRef) -> (Ordering, AtomicScope) {
-    let ordering = ordering(llvm!(core::LLVMGetOrdering(inst)));
-    // Only atomic operations have a scope that may be queried.
-    let scope = if ordering == Ordering::NotAtomic {
-        AtomicScope::System
-    } else {
-        scope_of(inst)
+/// Returns ordering and scope of an access with that ordering.
+fn ordering_of(inst: Instruction, of: LlvmOrdering) -> (Ordering, AtomicScope) {
+    let ordering = ordering(of);
+    // Only atomic operations have a scope.
+    let scope = match ordering {
+        Ordering::NotAtomic => AtomicScope::System,
+        _ => scope_of(inst),
     };
     (ordering, scope)
 }
 
-fn scope_of(inst: LLVMValueRef) -> AtomicScope {
-    if llvm!(core::LLVMGetAtomicSyncScopeID(inst)) == SINGLE_THREAD {
-        AtomicScope::SingleThread
-    } else {
-        AtomicScope::System
+fn scope_of(inst: Instruction) -> AtomicScope {
+    match inst.sync_scope() {
+        Some(SINGLE_THREAD) => AtomicScope::SingleThread,
+        _ => AtomicScope::System,
     }
 }
 
-fn ordering(ordering: LLVMAtomicOrdering) -> Ordering {
+fn ordering(ordering: LlvmOrdering) -> Ordering {
     match ordering {
-        LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic => Ordering::NotAtomic,
-        LLVMAtomicOrdering::LLVMAtomicOrderingUnordered => Ordering::Unordered,
-        LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic => Ordering::Monotonic,
-        LLVMAtomicOrdering::LLVMAtomicOrderingAcquire => Ordering::Acquire,
-        LLVMAtomicOrdering::LLVMAtomicOrderingRelease => Ordering::Release,
-        LLVMAtomicOrdering::LLVMAtomicOrderingAcquireRelease => Ordering::AcqRel,
-        LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent => Ordering::SeqCst,
+        LlvmOrdering::LLVMAtomicOrderingNotAtomic => Ordering::NotAtomic,
+        LlvmOrdering::LLVMAtomicOrderingUnordered => Ordering::Unordered,
+        LlvmOrdering::LLVMAtomicOrderingMonotonic => Ordering::Monotonic,
+        LlvmOrdering::LLVMAtomicOrderingAcquire => Ordering::Acquire,
+        LlvmOrdering::LLVMAtomicOrderingRelease => Ordering::Release,
+        LlvmOrdering::LLVMAtomicOrderingAcquireRelease => Ordering::AcqRel,
+        LlvmOrdering::LLVMAtomicOrderingSequentiallyConsistent => Ordering::SeqCst,
     }
 }
 
-fn int_flags(op: BinOp, inst: LLVMValueRef) -> IntFlags {
+fn int_flags(op: BinOp, inst: Instruction) -> IntFlags {
     match op {
-        BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl => IntFlags {
-            nuw: llvm!(core::LLVMGetNUW(inst)) != 0,
-            nsw: llvm!(core::LLVMGetNSW(inst)) != 0,
-            exact: false,
-        },
+        BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl => {
+            let (nuw, nsw) = inst.no_wrap();
+            IntFlags {
+                nuw,
+                nsw,
+                exact: false,
+            }
+        }
         BinOp::UDiv | BinOp::SDiv | BinOp::LShr | BinOp::AShr => IntFlags {
             nuw: false,
             nsw: false,
-            exact: llvm!(core::LLVMGetExact(inst)) != 0,
+            exact: inst.is_exact(),
         },
         _ => IntFlags::default(),
     }
-}
-
-fn fast_math(inst: LLVMValueRef) -> FastMath {
-    if llvm!(core::LLVMCanValueUseFastMathFlags(inst)) == 0 {
-        return FastMath::default();
-    }
-    FastMath(llvm!(core::LLVMGetFastMathFlags(inst)) as u8)
 }
 
 /// Maps an opcode to a binary operation.
@@ -524,39 +465,39 @@ pub(super) fn cast_op(opcode: Opcode) -> Option<CastOp> {
     })
 }
 
-fn int_pred(pred: LLVMIntPredicate) -> IntPred {
+fn int_pred(pred: IntPredicate) -> IntPred {
     match pred {
-        LLVMIntPredicate::LLVMIntEQ => IntPred::Eq,
-        LLVMIntPredicate::LLVMIntNE => IntPred::Ne,
-        LLVMIntPredicate::LLVMIntUGT => IntPred::Ugt,
-        LLVMIntPredicate::LLVMIntUGE => IntPred::Uge,
-        LLVMIntPredicate::LLVMIntULT => IntPred::Ult,
-        LLVMIntPredicate::LLVMIntULE => IntPred::Ule,
-        LLVMIntPredicate::LLVMIntSGT => IntPred::Sgt,
-        LLVMIntPredicate::LLVMIntSGE => IntPred::Sge,
-        LLVMIntPredicate::LLVMIntSLT => IntPred::Slt,
-        LLVMIntPredicate::LLVMIntSLE => IntPred::Sle,
+        IntPredicate::LLVMIntEQ => IntPred::Eq,
+        IntPredicate::LLVMIntNE => IntPred::Ne,
+        IntPredicate::LLVMIntUGT => IntPred::Ugt,
+        IntPredicate::LLVMIntUGE => IntPred::Uge,
+        IntPredicate::LLVMIntULT => IntPred::Ult,
+        IntPredicate::LLVMIntULE => IntPred::Ule,
+        IntPredicate::LLVMIntSGT => IntPred::Sgt,
+        IntPredicate::LLVMIntSGE => IntPred::Sge,
+        IntPredicate::LLVMIntSLT => IntPred::Slt,
+        IntPredicate::LLVMIntSLE => IntPred::Sle,
     }
 }
 
-fn float_pred(pred: LLVMRealPredicate) -> FloatPred {
+fn float_pred(pred: RealPredicate) -> FloatPred {
     match pred {
-        LLVMRealPredicate::LLVMRealPredicateFalse => FloatPred::False,
-        LLVMRealPredicate::LLVMRealOEQ => FloatPred::Oeq,
-        LLVMRealPredicate::LLVMRealOGT => FloatPred::Ogt,
-        LLVMRealPredicate::LLVMRealOGE => FloatPred::Oge,
-        LLVMRealPredicate::LLVMRealOLT => FloatPred::Olt,
-        LLVMRealPredicate::LLVMRealOLE => FloatPred::Ole,
-        LLVMRealPredicate::LLVMRealONE => FloatPred::One,
-        LLVMRealPredicate::LLVMRealORD => FloatPred::Ord,
-        LLVMRealPredicate::LLVMRealUNO => FloatPred::Uno,
-        LLVMRealPredicate::LLVMRealUEQ => FloatPred::Ueq,
-        LLVMRealPredicate::LLVMRealUGT => FloatPred::Ugt,
-        LLVMRealPredicate::LLVMRealUGE => FloatPred::Uge,
-        LLVMRealPredicate::LLVMRealULT => FloatPred::Ult,
-        LLVMRealPredicate::LLVMRealULE => FloatPred::Ule,
-        LLVMRealPredicate::LLVMRealUNE => FloatPred::Une,
-        LLVMRealPredicate::LLVMRealPredicateTrue => FloatPred::True,
+        RealPredicate::LLVMRealPredicateFalse => FloatPred::False,
+        RealPredicate::LLVMRealOEQ => FloatPred::Oeq,
+        RealPredicate::LLVMRealOGT => FloatPred::Ogt,
+        RealPredicate::LLVMRealOGE => FloatPred::Oge,
+        RealPredicate::LLVMRealOLT => FloatPred::Olt,
+        RealPredicate::LLVMRealOLE => FloatPred::Ole,
+        RealPredicate::LLVMRealONE => FloatPred::One,
+        RealPredicate::LLVMRealORD => FloatPred::Ord,
+        RealPredicate::LLVMRealUNO => FloatPred::Uno,
+        RealPredicate::LLVMRealUEQ => FloatPred::Ueq,
+        RealPredicate::LLVMRealUGT => FloatPred::Ugt,
+        RealPredicate::LLVMRealUGE => FloatPred::Uge,
+        RealPredicate::LLVMRealULT => FloatPred::Ult,
+        RealPredicate::LLVMRealULE => FloatPred::Ule,
+        RealPredicate::LLVMRealUNE => FloatPred::Une,
+        RealPredicate::LLVMRealPredicateTrue => FloatPred::True,
     }
 }
 

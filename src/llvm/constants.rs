@@ -5,15 +5,13 @@
 //! express become [`Const::Unsupported`] with LLVM's text.
 
 use super::code::{bin_op, cast_op};
-use super::raw::{copy_text, llvm, take_message};
+use super::handles::{self, TypeKind, Value, ValueKind as Kind};
 use super::reader::Reader;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind, LLVMValueKind as Kind};
 use ompvm_ir::{BlockId, Const, ConstExpr, ConstId, GlobalRef, Type, TypeId};
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
     /// Returns the id of an LLVM constant (or of metadata used as an operand).
-    pub(super) fn constant(&mut self, value: LLVMValueRef) -> ConstId {
+    pub(super) fn constant(&mut self, value: Value<'p>) -> ConstId {
         if let Some(&id) = self.consts.get(&value) {
             return id;
         }
@@ -32,12 +30,12 @@ impl Reader<'_> {
         id
     }
 
-    fn operand(&mut self, value: LLVMValueRef, index: u32) -> ConstId {
-        self.constant(llvm!(core::LLVMGetOperand(value, index)))
+    fn constants_of(&mut self, value: Value<'p>) -> impl Iterator<Item = ConstId> {
+        value.operands().map(|operand| self.constant(operand))
     }
 
-    fn translate_constant(&mut self, value: LLVMValueRef) -> Const {
-        match llvm!(core::LLVMGetValueKind(value)) {
+    fn translate_constant(&mut self, value: Value<'p>) -> Const {
+        match value.kind() {
             Kind::LLVMConstantIntValueKind => self.integer(value),
             Kind::LLVMConstantFPValueKind => self.float(value),
             Kind::LLVMConstantPointerNullValueKind => Const::Null,
@@ -47,13 +45,12 @@ impl Reader<'_> {
             | Kind::LLVMConstantTargetNoneValueKind => Const::Undef,
             Kind::LLVMPoisonValueKind => Const::Poison,
             Kind::LLVMConstantDataArrayValueKind | Kind::LLVMConstantDataVectorValueKind => {
-                Const::Data(raw_data(value))
+                Const::Data(value.raw_elements().unwrap_or_default())
             }
             Kind::LLVMConstantArrayValueKind
             | Kind::LLVMConstantStructValueKind
             | Kind::LLVMConstantVectorValueKind => {
-                let count = llvm!(core::LLVMGetNumOperands(value)) as u32;
-                Const::Aggregate((0..count).map(|i| self.operand(value, i)).collect())
+                Const::Aggregate(self.constants_of(value).collect())
             }
             Kind::LLVMFunctionValueKind
             | Kind::LLVMGlobalVariableValueKind
@@ -68,8 +65,8 @@ impl Reader<'_> {
             // The C interface has no kind for `dso_local_equivalent` and `no_cfi`, and reports them
             // as instructions; both mean the address of the function they hold.
             Kind::LLVMInstructionValueKind => {
-                let target = llvm!(core::LLVMGetOperand(value, 0));
-                match self.symbols.get(&target) {
+                let target = value.operands().next();
+                match target.and_then(|target| self.symbols.get(&target)) {
                     Some(&symbol) => Const::Global(symbol),
                     None => unsupported(value),
                 }
@@ -79,31 +76,20 @@ impl Reader<'_> {
     }
 
     /// Returns the bits of a constant integer, least significant word first.
-    fn words(&self, integer: LLVMValueRef, bits: u32) -> Vec<u64> {
-        let low = |v| llvm!(core::LLVMConstIntGetZExtValue(v));
-        if bits <= 64 {
-            return vec![low(integer)];
+    fn words(&self, integer: Value<'p>, bits: u32) -> Vec<u64> {
+        match integer.unsigned() {
+            Some(word) => vec![word],
+            None => (0..bits.div_ceil(64))
+                .map(|word| self.builder.word(integer, word))
+                .collect(),
         }
-        let ty = llvm!(core::LLVMTypeOf(integer));
-        (0..bits.div_ceil(64))
-            .map(|word| {
-                let by = llvm!(core::LLVMConstInt(ty, u64::from(word) * 64, 0));
-                let name = c"".as_ptr();
-                // Folds to a constant; nothing is inserted.
-                let shifted = llvm!(core::LLVMBuildLShr(self.builder, integer, by, name));
-                let word = self.word_type;
-                let name = c"".as_ptr();
-                low(llvm_trunc(self.builder, shifted, word, name))
-            })
-            .collect()
     }
 
-    fn integer(&mut self, value: LLVMValueRef) -> Const {
-        let ty = llvm!(core::LLVMTypeOf(value));
-        if llvm!(core::LLVMGetTypeKind(ty)) != LLVMTypeKind::LLVMIntegerTypeKind {
+    fn integer(&mut self, value: Value<'p>) -> Const {
+        let ty = value.of();
+        let Some(bits) = ty.int_width() else {
             return self.splat(value, ty);
-        }
-        let bits = llvm!(core::LLVMGetIntTypeWidth(ty));
+        };
         let words = self.words(value, bits);
         if bits > 128 {
             return Const::BigInt(words.into());
@@ -111,54 +97,48 @@ impl Reader<'_> {
         Const::Int(join(&words))
     }
 
-    fn float(&mut self, value: LLVMValueRef) -> Const {
-        let ty = llvm!(core::LLVMTypeOf(value));
-        let bits = match llvm!(core::LLVMGetTypeKind(ty)) {
-            LLVMTypeKind::LLVMHalfTypeKind | LLVMTypeKind::LLVMBFloatTypeKind => 16,
-            LLVMTypeKind::LLVMFloatTypeKind => 32,
-            LLVMTypeKind::LLVMDoubleTypeKind => 64,
-            LLVMTypeKind::LLVMX86_FP80TypeKind => 80,
-            LLVMTypeKind::LLVMFP128TypeKind => 128,
-            LLVMTypeKind::LLVMVectorTypeKind => return self.splat(value, ty),
+    fn float(&mut self, value: Value<'p>) -> Const {
+        let ty = value.of();
+        let bits = match ty.kind() {
+            TypeKind::LLVMHalfTypeKind | TypeKind::LLVMBFloatTypeKind => 16,
+            TypeKind::LLVMFloatTypeKind => 32,
+            TypeKind::LLVMDoubleTypeKind => 64,
+            TypeKind::LLVMX86_FP80TypeKind => 80,
+            TypeKind::LLVMFP128TypeKind => 128,
+            TypeKind::LLVMVectorTypeKind => return self.splat(value, ty),
             _ => return unsupported(value),
         };
-        let int = llvm!(core::LLVMIntTypeInContext(self.parsed.context, bits));
-        let integer = llvm!(core::LLVMConstBitCast(value, int));
-        if llvm!(core::LLVMGetValueKind(integer)) != Kind::LLVMConstantIntValueKind {
+        let integer = value.with_type(self.builder.context().int(bits));
+        if integer.kind() != Kind::LLVMConstantIntValueKind {
             return unsupported(value);
         }
         Const::Float(join(&self.words(integer, bits)))
     }
 
     /// Translates a scalar constant of vector type, in which every lane is equal.
-    fn splat(&mut self, value: LLVMValueRef, ty: LLVMTypeRef) -> Const {
-        if llvm!(core::LLVMGetTypeKind(ty)) != LLVMTypeKind::LLVMVectorTypeKind {
+    fn splat(&mut self, value: Value<'p>, ty: handles::Type<'p>) -> Const {
+        if ty.kind() != TypeKind::LLVMVectorTypeKind {
             return unsupported(value);
         }
-        let lanes = llvm!(core::LLVMGetVectorSize(ty));
-        let lane = llvm!(core::LLVMGetAggregateElement(value, 0));
-        if lane.is_null() || lane == value {
+        let lane = value.element(0).filter(|&lane| lane != value);
+        let (Some(lanes), Some(lane)) = (ty.lanes(), lane) else {
             return unsupported(value);
-        }
+        };
         let lane = self.constant(lane);
         Const::Aggregate(vec![lane; lanes as usize].into())
     }
 
-    fn block_address(&mut self, value: LLVMValueRef) -> Const {
-        let function = llvm!(core::LLVMGetBlockAddressFunction(value));
-        let block = llvm!(core::LLVMGetBlockAddressBasicBlock(value));
-        let Some(&GlobalRef::Func(id)) = self.symbols.get(&function) else {
+    fn block_address(&mut self, value: Value<'p>) -> Const {
+        let Some((function, block)) = value.addressed_block() else {
+            return unsupported(value);
+        };
+        let Some(&GlobalRef::Func(id)) = self.symbols.get(&*function) else {
             return unsupported(value);
         };
         if self.addressed.insert(function) {
-            let mut number = 0;
-            let mut next = llvm!(core::LLVMGetFirstBasicBlock(function));
-            while !next.is_null() {
-                self.addressed_blocks
-                    .insert(next, BlockId::from_u32(number));
-                number += 1;
-                next = llvm!(core::LLVMGetNextBasicBlock(next));
-            }
+            let blocks = (0..).zip(function.blocks());
+            let blocks = blocks.map(|(number, block)| (block, BlockId::from_u32(number)));
+            self.addressed_blocks.extend(blocks);
         }
         match self.addressed_blocks.get(&block) {
             Some(&block) => Const::BlockAddress(id, block),
@@ -166,23 +146,28 @@ impl Reader<'_> {
         }
     }
 
-    fn expression(&mut self, value: LLVMValueRef) -> Const {
-        let opcode = llvm!(core::LLVMGetConstOpcode(value));
-        if opcode == LLVMOpcode::LLVMGetElementPtr {
-            let elem = self.type_id(llvm!(core::LLVMGetGEPSourceElementType(value)));
-            let count = llvm!(core::LLVMGetNumOperands(value)) as u32;
-            return Const::Expr(ConstExpr::Gep {
-                elem,
-                base: self.operand(value, 0),
-                indices: (1..count).map(|i| self.operand(value, i)).collect(),
-            });
+    fn expression(&mut self, value: Value<'p>) -> Const {
+        if let Some(elem) = value.constant_gep_type() {
+            let elem = self.type_id(elem);
+            let mut operands = self.constants_of(value);
+            return match operands.next() {
+                Some(base) => Const::Expr(ConstExpr::Gep {
+                    elem,
+                    base,
+                    indices: operands.collect(),
+                }),
+                None => unsupported(value),
+            };
         }
+        let Some(opcode) = value.constant_opcode() else {
+            return unsupported(value);
+        };
         if let Some(op) = cast_op(opcode) {
-            return Const::Expr(ConstExpr::Cast(op, self.operand(value, 0)));
+            return Const::Expr(ConstExpr::Cast(op, self.constant(value.operand(0))));
         }
         if let Some(op) = bin_op(opcode) {
-            let a = self.operand(value, 0);
-            let b = self.operand(value, 1);
+            let a = self.constant(value.operand(0));
+            let b = self.constant(value.operand(1));
             return Const::Expr(ConstExpr::Binary(op, a, b));
         }
         unsupported(value)
@@ -190,23 +175,15 @@ impl Reader<'_> {
 
     /// Translates metadata that is an argument of an intrinsic: a string (rounding modes, register
     /// names), or a node that begins with one, to its bytes; anything else to null.
-    fn metadata(&mut self, value: LLVMValueRef) -> Const {
-        let mut string = value;
-        if !llvm!(core::LLVMIsAMDNode(value)).is_null() {
-            let count = llvm!(core::LLVMGetMDNodeNumOperands(value)) as usize;
-            let mut operands = vec![std::ptr::null_mut(); count];
-            llvm!(core::LLVMGetMDNodeOperands(value, operands.as_mut_ptr()));
-            match operands.first() {
-                Some(&first) if !first.is_null() => string = first,
-                _ => return Const::Null,
-            }
+    fn metadata(&mut self, value: Value<'p>) -> Const {
+        let string = match value.is_metadata_node() {
+            true => value.metadata_operand(0),
+            false => Some(value),
+        };
+        match string.and_then(Value::metadata_string) {
+            Some(text) => Const::Data(text.into_boxed_bytes()),
+            None => Const::Null,
         }
-        if llvm!(core::LLVMIsAMDString(string)).is_null() {
-            return Const::Null;
-        }
-        let mut len = 0;
-        let text = llvm!(core::LLVMGetMDString(string, &mut len));
-        Const::Data(copy_text(text, len as usize).into_boxed_bytes())
     }
 
     /// Creates a null constant of that type, for operands that carry nothing.
@@ -216,37 +193,14 @@ impl Reader<'_> {
     }
 }
 
-fn llvm_trunc(
-    builder: LLVMBuilderRef,
-    value: LLVMValueRef,
-    ty: LLVMTypeRef,
-    name: *const std::ffi::c_char,
-) -> LLVMValueRef {
-    llvm!(core::LLVMBuildTrunc(builder, value, ty, name))
-}
-
 fn join(words: &[u64]) -> u128 {
     let high = words.get(1).copied().unwrap_or(0);
     u128::from(words[0]) | u128::from(high) << 64
 }
 
-/// Returns the elements of a `ConstantDataSequential` as bytes in memory order.
-fn raw_data(value: LLVMValueRef) -> Box<[u8]> {
-    let mut len = 0usize;
-    // llvm-sys declares the out parameter, a `size_t *`, as an integer of the same size.
-    let address = &raw mut len as usize;
-    let start = llvm!(core::LLVMGetRawDataValues(value, address));
-    if start.is_null() || len == 0 {
-        return Box::default();
-    }
-    // SAFETY: LLVM returned the start and, through `address`, the number of bytes that follow it;
-    // the constant lives as long as its context.
-    unsafe { std::slice::from_raw_parts(start.cast::<u8>(), len) }.into()
-}
-
 /// Returns LLVM's text of a value that `ir` cannot express.
-pub(super) fn text(value: LLVMValueRef) -> Box<str> {
-    let text = take_message(llvm!(core::LLVMPrintValueToString(value)));
+pub(super) fn text(value: Value) -> Box<str> {
+    let text = format!("{value:?}");
     let text = text.trim();
     match text.char_indices().nth(400) {
         Some((end, _)) => format!("{}...", &text[..end]).into(),
@@ -254,6 +208,6 @@ pub(super) fn text(value: LLVMValueRef) -> Box<str> {
     }
 }
 
-fn unsupported(value: LLVMValueRef) -> Const {
+fn unsupported(value: Value) -> Const {
     Const::Unsupported(text(value))
 }

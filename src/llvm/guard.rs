@@ -11,8 +11,9 @@
 //! so during a read (each would take the other for its predecessor).
 
 use super::contain;
+use super::handles::library;
 use super::process::{LLVM, LOCALS};
-use super::raw::{copy_cstr, llvm};
+use super::raw::copy_cstr;
 use ompvm_support::{internal_work, limits};
 use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_int, c_void};
@@ -259,7 +260,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
 /// Installs the handler for LLVM's fatal errors.
 pub(super) fn install_fatal_handler() {
     LLVM.fatal_handler.call_once(|| {
-        llvm!(error_handling::LLVMInstallFatalErrorHandler(Some(on_fatal)));
+        library::set_fatal_handler(on_fatal);
     });
 }
 

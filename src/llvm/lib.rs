@@ -44,11 +44,11 @@ mod tables;
 mod tests;
 mod types;
 
+use handles::library;
 use ompvm_ir::{LineTables, Module};
 use ompvm_support::error::Error;
 use ompvm_support::log;
 use parking_lot::Mutex;
-use raw::llvm;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -184,20 +184,14 @@ fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Er
 
 /// Returns the version of the linked LLVM: major, minor, patch.
 pub fn version() -> (u32, u32, u32) {
-    let (mut major, mut minor, mut patch) = (0, 0, 0);
-    llvm!(core::LLVMGetVersion(&mut major, &mut minor, &mut patch));
-    (major, minor, patch)
+    library::version()
 }
 
 /// Registers LLVM's code generator for this architecture once.
 fn initialize_target() {
     deferred_init::start();
     process::LLVM.host_target.call_once(|| {
-        llvm!(target::LLVMInitializeX86TargetInfo());
-        llvm!(target::LLVMInitializeX86Target());
-        llvm!(target::LLVMInitializeX86TargetMC());
-        llvm!(target::LLVMInitializeX86AsmPrinter());
-        llvm!(target::LLVMInitializeX86AsmParser());
+        library::register_x86();
         options();
     });
 }
@@ -205,12 +199,9 @@ fn initialize_target() {
 /// Registers LLVM's code generator for NVIDIA GPUs once.
 fn initialize_nvptx() {
     deferred_init::start();
-    process::LLVM.nvptx_target.call_once(|| {
-        llvm!(target::LLVMInitializeNVPTXTargetInfo());
-        llvm!(target::LLVMInitializeNVPTXTarget());
-        llvm!(target::LLVMInitializeNVPTXTargetMC());
-        llvm!(target::LLVMInitializeNVPTXAsmPrinter());
-    });
+    process::LLVM
+        .nvptx_target
+        .call_once(library::register_nvptx);
 }
 
 /// Sets options of the code generator that only its command line offers.
@@ -218,15 +209,8 @@ fn initialize_nvptx() {
 /// Unreachable code traps, as it does in the interpreter. The older, shorter analysis tracks the
 /// locations of variables, since only lines are kept.
 fn options() {
-    let words = [
-        c"ompvm",
+    library::set_options(&[
         c"-trap-unreachable",
         c"-experimental-debug-variable-locations=false",
-    ];
-    let words = words.map(std::ffi::CStr::as_ptr);
-    llvm!(support::LLVMParseCommandLineOptions(
-        words.len() as i32,
-        words.as_ptr(),
-        std::ptr::null()
-    ));
+    ]);
 }

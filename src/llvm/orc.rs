@@ -6,8 +6,7 @@
 //! There are no tiers and no cache, and constructors of compiled modules do not run.
 
 use super::error::take_error;
-use super::raw::{llvm, take_message};
-use inkwell::llvm_sys::LLVMDiagnosticSeverity;
+use super::handles::error_text;
 use inkwell::llvm_sys::core::{
     LLVMContextCreate, LLVMContextSetDiagnosticHandler, LLVMCreateMemoryBufferWithMemoryRangeCopy,
     LLVMDisposeMessage,
@@ -30,9 +29,7 @@ pub struct Jit {
 
 /// Records an error that LLVM reports. Without a handler LLVM prints it and ends the process.
 extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
-    let severity = llvm!(core::LLVMGetDiagInfoSeverity(info));
-    if severity == LLVMDiagnosticSeverity::LLVMDSError {
-        let text = take_message(llvm!(core::LLVMGetDiagInfoDescription(info)));
+    if let Some(text) = error_text(info) {
         // SAFETY: the address is that of the box in `Jit`, which outlives the contexts of its
         // modules.
         let errors = unsafe { &*errors.cast::<Mutex<Vec<String>>>() };

@@ -8,44 +8,26 @@
 //! with an error as the result. Crashes inside LLVM are left to `guard`.
 
 use super::Input;
-use super::handles::{Context, Linkage, Module, OwnedModule, Value};
-use super::raw::{llvm, take_message};
+use super::handles::{Linkage, Module, OwnedContext, OwnedModule, Value, library};
 use hashbrown::HashMap;
-use inkwell::llvm_sys::LLVMDiagnosticSeverity;
-use inkwell::llvm_sys::analysis::LLVMVerifierFailureAction;
-use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use ompvm_support::error::Error;
-use std::cell::RefCell;
-use std::ffi::c_void;
 use std::ptr::null_mut;
 
 /// A module together with the context that owns it.
 pub(super) struct Parsed {
+    /// The linked module; null before one has been read.
+    module: LLVMModuleRef,
     /// The context; nothing else uses it.
-    pub context: LLVMContextRef,
-    /// The linked module.
-    pub module: LLVMModuleRef,
-    /// Errors that LLVM reported; boxed because LLVM holds their address.
-    errors: Box<RefCell<Vec<String>>>,
+    context: OwnedContext,
 }
 
 impl Drop for Parsed {
     fn drop(&mut self) {
         if !self.module.is_null() {
-            llvm!(core::LLVMDisposeModule(self.module));
+            // SAFETY: the module is live and this value's, and its context is dropped after it.
+            drop(unsafe { OwnedModule::from_raw(self.module) });
         }
-        llvm!(core::LLVMContextDispose(self.context));
-    }
-}
-
-extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
-    let severity = llvm!(core::LLVMGetDiagInfoSeverity(info));
-    if severity == LLVMDiagnosticSeverity::LLVMDSError {
-        let text = take_message(llvm!(core::LLVMGetDiagInfoDescription(info)));
-        // SAFETY: the address is that of the box in `Parsed`, which outlives the context; the
-        // handler is called only inside a call on that context, while no borrow is held.
-        let errors = unsafe { &*errors.cast::<RefCell<Vec<String>>>() };
-        errors.borrow_mut().push(text);
     }
 }
 
@@ -54,16 +36,9 @@ fn configure() {
     super::deferred_init::start();
     super::heap_growth::extend();
     super::process::LLVM.reader_options.call_once(|| {
-        let mut args = vec![
-            c"ompvm".as_ptr(),
-            c"-disable-auto-upgrade-debug-info".as_ptr(),
-        ];
-        args.extend(super::native::pipeline::OPTIONS.map(std::ffi::CStr::as_ptr));
-        llvm!(support::LLVMParseCommandLineOptions(
-            args.len() as i32,
-            args.as_ptr(),
-            c"".as_ptr()
-        ));
+        let mut options = vec![c"-disable-auto-upgrade-debug-info"];
+        options.extend(super::native::pipeline::OPTIONS);
+        library::set_options(&options);
     });
 }
 
@@ -129,7 +104,7 @@ pub(super) fn parse_for(inputs: &[Input], arch: &str) -> Result<Parsed, Error> {
 pub(super) fn open(bytes: &[u8], types: bool) -> Result<Parsed, String> {
     configure();
     let mut parsed = Parsed::new();
-    parsed.module = super::shim::open_lazily(parsed.context, bytes, types)?;
+    parsed.module = super::shim::open_lazily(parsed.context.context(), bytes, types)?;
     Ok(parsed)
 }
 
@@ -190,18 +165,9 @@ pub fn has_modules(bytes: &[u8]) -> bool {
 
 impl Parsed {
     fn new() -> Parsed {
-        let errors = Box::new(RefCell::new(Vec::new()));
-        let context = llvm!(core::LLVMContextCreate());
-        let address: *const RefCell<Vec<String>> = &*errors;
-        llvm!(core::LLVMContextSetDiagnosticHandler(
-            context,
-            Some(on_diagnostic),
-            address.cast_mut().cast()
-        ));
         Parsed {
-            context,
             module: null_mut(),
-            errors,
+            context: OwnedContext::new(),
         }
     }
 
@@ -235,14 +201,11 @@ impl Parsed {
 
     /// Adds an error to those that LLVM reported.
     pub(super) fn report(&self, error: &str) {
-        self.errors.borrow_mut().push(error.to_owned());
+        self.context.report(error);
     }
 
     pub(super) fn take_errors(&self) -> String {
-        let mut errors = self.errors.borrow_mut();
-        let text = one_line(&errors.join("; "));
-        errors.clear();
-        text
+        one_line(&self.context.take_errors().join("; "))
     }
 
     /// Parses one file: classifies it, parses, checks its target and verifies.
@@ -250,12 +213,11 @@ impl Parsed {
         let fail = |cause: String| input_error(&input.name, cause);
         let bitcode = kind(&input.bytes).map_err(fail)?;
         let module = if bitcode && has_modules(&input.bytes) {
-            let module = super::shim::read_modules(self.context, &input.bytes);
+            let module = super::shim::read_modules(self.context.context(), &input.bytes);
             // SAFETY: the module is new, and its context lives as long as `self`.
             module.map(|module| unsafe { OwnedModule::from_raw(module) })
         } else {
-            // SAFETY: the context lives as long as `self`.
-            let context = unsafe { Context::from_raw(self.context) };
+            let context = self.context.context();
             let module = OwnedModule::parse_ir(context, &input.bytes, BUFFER, !bitcode);
             module.map_err(|message| match message.is_empty() {
                 true => self.take_errors(),
@@ -280,7 +242,7 @@ fn check(module: Module, arch: &str) -> Result<(), String> {
             return Err(format!("compiled for `{triple}`, not for {arch}"));
         }
     }
-    if module.debug_version() != llvm!(debuginfo::LLVMDebugMetadataVersion()) {
+    if module.debug_version() != library::debug_version() {
         module.strip_debug_info();
     }
     let Err(cause) = module.verify() else {
@@ -363,7 +325,8 @@ fn newer(producer: &str) -> Option<u32> {
     (major > super::version().0).then_some(major)
 }
 
-fn one_line(text: &str) -> String {
+/// Returns the first lines of a message, joined.
+pub(super) fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)
@@ -381,31 +344,11 @@ fn one_line(text: &str) -> String {
 pub(super) fn is_for_host(module: Module) -> Result<(), String> {
     check_target(module)?;
     let version = module.debug_version();
-    let units = c"llvm.dbg.cu".as_ptr();
-    let units = llvm!(core::LLVMGetNamedMetadataNumOperands(module.raw(), units));
-    if units > 0 && version != llvm!(debuginfo::LLVMDebugMetadataVersion()) {
+    let units = module.metadata_count(c"llvm.dbg.cu");
+    if units > 0 && version != library::debug_version() {
         return Err(format!("debug information of version {version}"));
     }
     Ok(())
-}
-
-/// Verifies the module and the functions read so far.
-///
-/// # Errors
-/// Returns LLVM's message.
-pub(super) fn verify(module: Module) -> Result<(), String> {
-    let mut message = null_mut();
-    let broken = llvm!(analysis::LLVMVerifyModule(
-        module.raw(),
-        LLVMVerifierFailureAction::LLVMReturnStatusAction,
-        &mut message
-    )) != 0;
-    let message = take_message(message);
-    if broken {
-        Err(one_line(&message))
-    } else {
-        Ok(())
-    }
 }
 
 /// Refuses modules for anything but x86-64 Linux with 64-bit pointers. Modules without a target

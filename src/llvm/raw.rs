@@ -1,21 +1,19 @@
 //! The call macro for LLVM's C interface, and text conversion.
 //!
-//! The reader makes some hundred different calls, all sound for one reason, which is stated once at
-//! [`llvm`]. There are no wrapper types: the handles never leave `src/llvm`, and the reader's
-//! output owns everything it holds.
+//! Only [`handles`](super::handles) calls the C interface; its types state which value is of which
+//! kind, so that a call is sound for the one reason that [`llvm`] states.
 
 use inkwell::llvm_sys::prelude::LLVMMemoryBufferRef;
 use std::ffi::{CStr, c_char};
 
 /// Calls a function of LLVM's C interface.
 ///
-/// Every handle passed must come from the module being read (or from a call on one of its handles),
-/// must be of the kind that the function expects, and is used only while the context lives. Callers
-/// test the kind first, and `parse::Parsed` outlives the reader.
+/// Every pointer passed must come from a handle of the kind that the function expects, which lives
+/// as long as its context.
 macro_rules! llvm {
     ($($path:ident)::+ ($($arg:expr),* $(,)?)) => {{
-        // SAFETY: the macro's contract above: the handles are live and of the expected kind, and
-        // only one thread uses the context.
+        // SAFETY: the macro's contract above: what the pointers lead to is live and of the expected
+        // kind, and only one thread uses the context.
         unsafe { inkwell::llvm_sys::$($path)::+($($arg),*) }
     }};
 }

@@ -6,12 +6,12 @@
 
 use super::attributes::Kinds;
 use super::attributes::rare_features;
-use super::handles::{self, Linkage as Linked, ValueKind, Variable};
+use super::handles::{
+    self, Attribute, Builder, DebugLocation, Linkage as Linked, SourceFile, ValueKind, Variable,
+};
 use super::parse::Parsed;
-use super::raw::llvm;
 use super::tables::Tables;
 use hashbrown::{HashMap, HashSet};
-use inkwell::llvm_sys::prelude::*;
 use ompvm_ir::{
     Alias, AliasId, BlockId, ConstId, FileId, FuncId, Function, Global, GlobalId, GlobalRef, IFunc,
     IFuncId, Linkage, LocId, Module, ScopeId, TypeId, Value, Xtor,
@@ -24,42 +24,25 @@ pub(super) struct Reader<'p> {
     out: Module,
     /// Tables shared by the readers of one program.
     pub(super) tables: &'p Mutex<Tables>,
-    /// Folds constants; never positioned.
-    pub(super) builder: LLVMBuilderRef,
-    /// The type `i64`.
-    pub(super) word_type: LLVMTypeRef,
+    /// Folds constants; stands nowhere.
+    pub(super) builder: Builder<'p>,
     pub(super) kinds: Kinds,
-    pub(super) types: HashMap<LLVMTypeRef, TypeId>,
-    pub(super) consts: HashMap<LLVMValueRef, ConstId>,
-    pub(super) symbols: HashMap<LLVMValueRef, GlobalRef>,
+    pub(super) types: HashMap<handles::Type<'p>, TypeId>,
+    pub(super) consts: HashMap<handles::Value<'p>, ConstId>,
+    pub(super) symbols: HashMap<handles::Value<'p>, GlobalRef>,
     /// Functions with blocks whose address is taken, and all blocks of these functions.
-    pub(super) addressed: HashSet<LLVMValueRef>,
-    pub(super) addressed_blocks: HashMap<LLVMBasicBlockRef, BlockId>,
+    pub(super) addressed: HashSet<handles::Function<'p>>,
+    pub(super) addressed_blocks: HashMap<handles::Block<'p>, BlockId>,
     /// Parameters, instructions and blocks of the function being read.
-    pub(super) values: HashMap<LLVMValueRef, Value>,
-    pub(super) blocks: HashMap<LLVMBasicBlockRef, BlockId>,
+    pub(super) values: HashMap<handles::Value<'p>, Value>,
+    pub(super) blocks: HashMap<handles::Block<'p>, BlockId>,
     /// Scratch buffer for attribute lists.
-    pub(super) attributes: Vec<LLVMAttributeRef>,
-    pub(super) locs: HashMap<LLVMMetadataRef, LocId>,
-    pub(super) last_loc: Option<(LLVMMetadataRef, LocId)>,
-    pub(super) scopes: HashMap<LLVMMetadataRef, (FileId, ScopeId)>,
-    pub(super) subprograms: HashMap<LLVMMetadataRef, ScopeId>,
-    pub(super) files: HashMap<LLVMMetadataRef, FileId>,
-}
-
-impl Drop for Reader<'_> {
-    fn drop(&mut self) {
-        llvm!(core::LLVMDisposeBuilder(self.builder));
-    }
-}
-
-/// Iterates over one of LLVM's linked lists.
-pub(super) fn list<T>(
-    first: *mut T,
-    next: impl Fn(*mut T) -> *mut T,
-) -> impl Iterator<Item = *mut T> {
-    let some = |v: *mut T| (!v.is_null()).then_some(v);
-    std::iter::successors(some(first), move |&v| some(next(v)))
+    pub(super) attributes: Vec<Attribute<'p>>,
+    pub(super) locs: HashMap<DebugLocation<'p>, LocId>,
+    pub(super) last_loc: Option<(DebugLocation<'p>, LocId)>,
+    pub(super) scopes: HashMap<handles::Scope<'p>, (FileId, ScopeId)>,
+    pub(super) subprograms: HashMap<handles::Scope<'p>, ScopeId>,
+    pub(super) files: HashMap<Option<SourceFile<'p>>, FileId>,
 }
 
 fn linkage(value: handles::Value) -> Linkage {
@@ -98,8 +81,7 @@ impl<'p> Reader<'p> {
             parsed,
             out: Module::default(),
             tables,
-            builder: llvm!(core::LLVMCreateBuilderInContext(parsed.context)),
-            word_type: llvm!(core::LLVMInt64TypeInContext(parsed.context)),
+            builder: parsed.module().context().builder(),
             kinds: Kinds::new(),
             types: HashMap::new(),
             consts: HashMap::new(),
@@ -163,7 +145,7 @@ impl<'p> Reader<'p> {
             self.out.globals.push(global);
         }
         for v in module.aliases() {
-            let target = self.constant(v.aliasee().raw());
+            let target = self.constant(v.aliasee());
             self.out.aliases.push(Alias {
                 name: v.name(),
                 target,
@@ -171,8 +153,8 @@ impl<'p> Reader<'p> {
             });
         }
         for v in module.ifuncs() {
-            let resolver = self.constant(v.resolver().raw());
-            let ty = self.type_id(v.signature().raw());
+            let resolver = self.constant(v.resolver());
+            let ty = self.type_id(v.signature());
             self.out.ifuncs.push(IFunc {
                 name: v.name(),
                 resolver,
@@ -188,7 +170,7 @@ impl<'p> Reader<'p> {
     }
 
     fn number(&mut self, value: handles::Value<'p>, symbol: GlobalRef) {
-        self.symbols.insert(value.raw(), symbol);
+        self.symbols.insert(value, symbol);
         let name = value.name();
         if !name.is_empty() {
             self.out.symbols.insert(name, symbol);
@@ -198,40 +180,38 @@ impl<'p> Reader<'p> {
     fn global(&mut self, variable: Variable<'p>) -> Global {
         Global {
             name: variable.name(),
-            ty: self.type_id(variable.contents().raw()),
-            init: variable.initializer().map(|v| self.constant(v.raw())),
+            ty: self.type_id(variable.contents()),
+            init: variable.initializer().map(|v| self.constant(v)),
             align: variable.alignment(),
             linkage: linkage(*variable),
             constant: variable.is_read_only(),
             thread_local: variable.is_thread_local(),
             section: variable.section(),
-            loc: self.global_location(variable.raw()),
+            loc: self.global_location(variable),
         }
     }
 
     /// Copies a function, and its body if it has one.
     pub(super) fn function(&mut self, function: handles::Function<'p>) -> Function {
-        let raw = function.raw();
-        let (params, ret_attrs) = self.signature_attrs(raw);
-        let subprogram = llvm!(debuginfo::LLVMGetSubprogram(raw));
+        let (params, ret_attrs) = self.signature_attrs(function);
         let name = function.name();
-        let scope = (!subprogram.is_null()).then(|| {
+        let scope = function.subprogram().map(|subprogram| {
             let scope = self.subprogram(subprogram);
             self.tables.lock().name(scope, &name);
             scope
         });
         Function {
             name,
-            ty: self.type_id(function.signature().raw()),
+            ty: self.type_id(function.signature()),
             params,
             ret_attrs,
-            attrs: self.function_attrs(raw),
-            features: rare_features(raw),
+            attrs: self.function_attrs(function),
+            features: rare_features(function),
             calling_convention: function.convention(),
             linkage: linkage(*function),
-            personality: function.personality().map(|p| self.constant(p.raw())),
+            personality: function.personality().map(|p| self.constant(p)),
             scope,
-            body: (!function.is_declaration()).then(|| self.body(raw).into()),
+            body: (!function.is_declaration()).then(|| self.body(function).into()),
         }
     }
 
@@ -259,7 +239,7 @@ impl<'p> Reader<'p> {
             }
             entries.push(Xtor {
                 priority: priority.unsigned().unwrap_or(0) as u32,
-                func: self.constant(function.raw()),
+                func: self.constant(function),
             });
         }
         entries.sort_by_key(|e| e.priority);

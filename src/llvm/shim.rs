@@ -4,7 +4,7 @@
 //! Every function here expects live handles of one context, under the contract of
 //! [`llvm`](super::raw::llvm), and makes no policy: each does what its name says.
 
-use super::handles::{Block, Call, Function, Instruction, Module, TargetMachine, Value};
+use super::handles::{Block, Call, Context, Function, Instruction, Module, TargetMachine, Value};
 use super::raw::{take_buffer, take_message};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
@@ -140,14 +140,15 @@ unsafe extern "C" {
 
 /// Opens bitcode without reading its functions. The bytes must outlive the module.
 pub(super) fn open_lazily(
-    context: LLVMContextRef,
+    context: Context<'_>,
     bytes: &[u8],
     types: bool,
 ) -> Result<LLVMModuleRef, String> {
     let mut error = null_mut();
     let (start, size) = (bytes.as_ptr().cast(), bytes.len());
     // SAFETY: the context is live; pointer and size describe `bytes`.
-    let module = unsafe { ompvm_open_lazily(context, start, size, types.into(), &raw mut error) };
+    let module =
+        unsafe { ompvm_open_lazily(context.raw(), start, size, types.into(), &raw mut error) };
     if module.is_null() {
         return Err(take_message(error));
     }
@@ -155,11 +156,11 @@ pub(super) fn open_lazily(
 }
 
 /// Reads all modules of a bitcode file, linked into one.
-pub(super) fn read_modules(context: LLVMContextRef, bytes: &[u8]) -> Result<LLVMModuleRef, String> {
+pub(super) fn read_modules(context: Context<'_>, bytes: &[u8]) -> Result<LLVMModuleRef, String> {
     let mut error = null_mut();
     let (start, size) = (bytes.as_ptr().cast(), bytes.len());
     // SAFETY: the context is live; pointer and size describe `bytes`.
-    let module = unsafe { ompvm_read_modules(context, start, size, &raw mut error) };
+    let module = unsafe { ompvm_read_modules(context.raw(), start, size, &raw mut error) };
     if module.is_null() {
         return Err(take_message(error));
     }

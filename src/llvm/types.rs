@@ -1,15 +1,12 @@
 //! Translation of LLVM's types to `ir`'s, each once.
 
-use super::raw::{copy_cstr, llvm};
+use super::handles::{self, TypeKind as Kind};
 use super::reader::Reader;
-use inkwell::llvm_sys::LLVMTypeKind as Kind;
-use inkwell::llvm_sys::prelude::*;
 use ompvm_ir::{FloatKind, Type, TypeId};
-use std::ptr::null_mut;
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
     /// Returns the id of an LLVM type.
-    pub(super) fn type_id(&mut self, ty: LLVMTypeRef) -> TypeId {
+    pub(super) fn type_id(&mut self, ty: handles::Type<'p>) -> TypeId {
         if let Some(&id) = self.types.get(&ty) {
             return id;
         }
@@ -20,17 +17,32 @@ impl Reader<'_> {
     }
 
     /// Returns the id of a value's type.
-    pub(super) fn type_of(&mut self, value: LLVMValueRef) -> TypeId {
-        self.type_id(llvm!(core::LLVMTypeOf(value)))
+    pub(super) fn type_of(&mut self, value: handles::Value<'p>) -> TypeId {
+        self.type_id(value.of())
     }
 
-    fn type_ids(&mut self, types: &[LLVMTypeRef]) -> Box<[TypeId]> {
-        types.iter().map(|&t| self.type_id(t)).collect()
+    fn type_ids(&mut self, types: Vec<handles::Type<'p>>) -> Box<[TypeId]> {
+        types.into_iter().map(|t| self.type_id(t)).collect()
     }
 
-    fn translate_type(&mut self, ty: LLVMTypeRef) -> Type {
-        let kind = llvm!(core::LLVMGetTypeKind(ty));
-        match kind {
+    fn translate_type(&mut self, ty: handles::Type<'p>) -> Type {
+        if let Some(bits) = ty.int_width() {
+            return Type::Int(bits);
+        }
+        if let Some(space) = ty.address_space() {
+            return Type::Ptr(space);
+        }
+        if let Some(ret) = ty.result() {
+            return Type::Func {
+                ret: self.type_id(ret),
+                params: self.type_ids(ty.parameters()),
+                variadic: ty.is_variadic(),
+            };
+        }
+        if let Some(elem) = ty.element() {
+            return self.sequence(ty, elem);
+        }
+        match ty.kind() {
             Kind::LLVMVoidTypeKind => Type::Void,
             Kind::LLVMHalfTypeKind => Type::Float(FloatKind::Half),
             Kind::LLVMBFloatTypeKind => Type::Float(FloatKind::BFloat),
@@ -38,47 +50,40 @@ impl Reader<'_> {
             Kind::LLVMDoubleTypeKind => Type::Float(FloatKind::Double),
             Kind::LLVMX86_FP80TypeKind => Type::Float(FloatKind::X86Fp80),
             Kind::LLVMFP128TypeKind => Type::Float(FloatKind::Fp128),
-            Kind::LLVMIntegerTypeKind => Type::Int(llvm!(core::LLVMGetIntTypeWidth(ty))),
-            Kind::LLVMPointerTypeKind => Type::Ptr(llvm!(core::LLVMGetPointerAddressSpace(ty))),
-            Kind::LLVMVectorTypeKind | Kind::LLVMScalableVectorTypeKind => Type::Vector {
-                elem: self.type_id(llvm!(core::LLVMGetElementType(ty))),
-                len: llvm!(core::LLVMGetVectorSize(ty)),
-                scalable: kind == Kind::LLVMScalableVectorTypeKind,
+            Kind::LLVMStructTypeKind if ty.is_opaque() => Type::Opaque,
+            Kind::LLVMStructTypeKind => Type::Struct {
+                fields: self.type_ids(ty.fields()),
+                packed: ty.is_packed(),
             },
-            Kind::LLVMArrayTypeKind => Type::Array {
-                elem: self.type_id(llvm!(core::LLVMGetElementType(ty))),
-                len: llvm!(core::LLVMGetArrayLength2(ty)),
-            },
-            Kind::LLVMStructTypeKind => {
-                if llvm!(core::LLVMIsOpaqueStruct(ty)) != 0 {
-                    return Type::Opaque;
-                }
-                let count = llvm!(core::LLVMCountStructElementTypes(ty));
-                let mut fields = vec![null_mut(); count as usize];
-                llvm!(core::LLVMGetStructElementTypes(ty, fields.as_mut_ptr()));
-                Type::Struct {
-                    fields: self.type_ids(&fields),
-                    packed: llvm!(core::LLVMIsPackedStruct(ty)) != 0,
-                }
-            }
-            Kind::LLVMFunctionTypeKind => {
-                let count = llvm!(core::LLVMCountParamTypes(ty));
-                let mut params = vec![null_mut(); count as usize];
-                llvm!(core::LLVMGetParamTypes(ty, params.as_mut_ptr()));
-                Type::Func {
-                    ret: self.type_id(llvm!(core::LLVMGetReturnType(ty))),
-                    params: self.type_ids(&params),
-                    variadic: llvm!(core::LLVMIsFunctionVarArg(ty)) != 0,
-                }
-            }
             Kind::LLVMLabelTypeKind => Type::Label,
             Kind::LLVMMetadataTypeKind => Type::Metadata,
             Kind::LLVMTokenTypeKind => Type::Token,
             Kind::LLVMX86_AMXTypeKind => Type::Amx,
-            Kind::LLVMTargetExtTypeKind => {
-                Type::Target(copy_cstr(llvm!(core::LLVMGetTargetExtTypeName(ty))))
-            }
+            Kind::LLVMTargetExtTypeKind => Type::Target(ty.target_name().unwrap_or_default()),
             Kind::LLVMPPC_FP128TypeKind => Type::Target("ppc_fp128".into()),
+            Kind::LLVMIntegerTypeKind
+            | Kind::LLVMPointerTypeKind
+            | Kind::LLVMFunctionTypeKind
+            | Kind::LLVMArrayTypeKind
+            | Kind::LLVMVectorTypeKind
+            | Kind::LLVMScalableVectorTypeKind => {
+                ompvm_support::bug!("a type without its parts: {ty:?}")
+            }
+        }
+    }
+
+    fn sequence(&mut self, ty: handles::Type<'p>, elem: handles::Type<'p>) -> Type {
+        let elem = self.type_id(elem);
+        match ty.lanes() {
+            Some(len) => Type::Vector {
+                elem,
+                len,
+                scalable: ty.kind() == Kind::LLVMScalableVectorTypeKind,
+            },
+            None => Type::Array {
+                elem,
+                len: ty.len().unwrap_or(0),
+            },
         }
     }
 }

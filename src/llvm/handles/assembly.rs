@@ -41,6 +41,11 @@ impl<'m> InlineAsm<'m> {
         self.dialect() == LLVMInlineAsmDialectATT
     }
 
+    /// Returns true if it does more than compute its results.
+    pub(crate) fn has_side_effects(self) -> bool {
+        llvm!(core::LLVMGetInlineAsmHasSideEffects(self.raw())) != 0
+    }
+
     fn dialect(self) -> LLVMInlineAsmDialect {
         llvm!(core::LLVMGetInlineAsmDialect(self.raw()))
     }

@@ -398,6 +398,27 @@ impl<'m> Builder<'m> {
             NO_NAME
         )))
     }
+
+    /// Returns 64 bits of an integer constant of any width, starting with bit `64 * index`. LLVM
+    /// folds what this builds, so the builder may stand nowhere.
+    ///
+    /// # Panics
+    /// Panics if the value is no integer constant.
+    pub(crate) fn word(&self, integer: Value<'m>, index: u32) -> u64 {
+        let (of, word) = (integer.of(), self.context.int(64));
+        assert!(integer.is_constant_int(), "{integer:?} is no integer");
+        let by = of.constant(64 * u64::from(index));
+        let shifted = llvm!(core::LLVMBuildLShr(
+            self.raw,
+            integer.raw(),
+            by.raw(),
+            NO_NAME
+        ));
+        let low = llvm!(core::LLVMBuildTrunc(self.raw, shifted, word.raw(), NO_NAME));
+        let low = self.built(low);
+        low.unsigned()
+            .unwrap_or_else(|| panic!("{low:?} is not folded"))
+    }
 }
 
 impl Drop for Builder<'_> {

@@ -1,56 +1,93 @@
-//! Instructions, and the kinds of them that have more than operands.
+//! Instructions; [`kinds`](super::kinds) has those that have more than operands.
 
 use super::{
-    AtomicOperation, Block, Function, IntPredicate, Opcode, Ordering, RealPredicate, Type, Value,
-    list, narrower,
+    Alloca, AtomicOperation, Block, Branch, Call, CallBr, CompareExchange, FloatComparison,
+    Function, Gep, IndirectBranch, IntComparison, IntPredicate, Invoke, LandingPad, Load, Opcode,
+    Ordering, Phi, RealPredicate, Shuffle, Store, Switch, Value, list, narrower,
 };
 use crate::raw::{copy_text, llvm};
-use inkwell::llvm_sys::LLVMTailCallKind;
 
 narrower! {
     /// An instruction in a block.
     Instruction of Value
 }
 
-narrower! {
-    /// A call, an invoke or a `callbr`.
-    Call of Instruction
-}
-
-narrower! {
-    /// A join of values from the block's predecessors.
-    Phi of Instruction
-}
-
-narrower! {
-    /// A read of memory.
-    Load of Instruction
-}
-
-narrower! {
-    /// A write of memory.
-    Store of Instruction
-}
-
-narrower! {
-    /// A local variable.
-    Alloca of Instruction
-}
-
-narrower! {
-    /// A computation of an element's address.
-    Gep of Instruction
-}
-
-narrower! {
-    /// The place where a call's exception arrives.
-    LandingPad of Instruction
+/// An instruction as what its opcode says.
+pub(crate) enum InstructionKind<'m> {
+    Alloca(Alloca<'m>),
+    Branch(Branch<'m>),
+    Call(Call<'m>),
+    CallBr(CallBr<'m>),
+    CompareExchange(CompareExchange<'m>),
+    FloatComparison(FloatComparison<'m>),
+    Gep(Gep<'m>),
+    IndirectBranch(IndirectBranch<'m>),
+    IntComparison(IntComparison<'m>),
+    Invoke(Invoke<'m>),
+    LandingPad(LandingPad<'m>),
+    Load(Load<'m>),
+    Phi(Phi<'m>),
+    Shuffle(Shuffle<'m>),
+    Store(Store<'m>),
+    Switch(Switch<'m>),
+    /// An instruction whose kind has no type of its own.
+    Other(Opcode),
 }
 
 impl<'m> Instruction<'m> {
     /// Returns the opcode.
     pub(crate) fn opcode(self) -> Opcode {
         llvm!(core::LLVMGetInstructionOpcode(self.raw()))
+    }
+
+    /// Returns the instruction as what its opcode says, with one question to LLVM.
+    pub(crate) fn by_kind(self) -> InstructionKind<'m> {
+        use InstructionKind as Kind;
+        let raw = self.raw();
+        // SAFETY: the opcode says that the instruction is of that kind.
+        unsafe {
+            match self.opcode() {
+                Opcode::LLVMAlloca => Kind::Alloca(Alloca::from_raw(raw)),
+                Opcode::LLVMBr => Kind::Branch(Branch::from_raw(raw)),
+                Opcode::LLVMCall => Kind::Call(Call::from_raw(raw)),
+                Opcode::LLVMCallBr => Kind::CallBr(CallBr::from_raw(raw)),
+                Opcode::LLVMAtomicCmpXchg => Kind::CompareExchange(CompareExchange::from_raw(raw)),
+                Opcode::LLVMFCmp => Kind::FloatComparison(FloatComparison::from_raw(raw)),
+                Opcode::LLVMGetElementPtr => Kind::Gep(Gep::from_raw(raw)),
+                Opcode::LLVMIndirectBr => Kind::IndirectBranch(IndirectBranch::from_raw(raw)),
+                Opcode::LLVMICmp => Kind::IntComparison(IntComparison::from_raw(raw)),
+                Opcode::LLVMInvoke => Kind::Invoke(Invoke::from_raw(raw)),
+                Opcode::LLVMLandingPad => Kind::LandingPad(LandingPad::from_raw(raw)),
+                Opcode::LLVMLoad => Kind::Load(Load::from_raw(raw)),
+                Opcode::LLVMPHI => Kind::Phi(Phi::from_raw(raw)),
+                Opcode::LLVMShuffleVector => Kind::Shuffle(Shuffle::from_raw(raw)),
+                Opcode::LLVMStore => Kind::Store(Store::from_raw(raw)),
+                Opcode::LLVMSwitch => Kind::Switch(Switch::from_raw(raw)),
+                other => Kind::Other(other),
+            }
+        }
+    }
+
+    /// Returns the number of operands. Instructions always have a list of operands, so LLVM is not
+    /// asked whether they do, as [`Value::operand_count`] must.
+    pub(crate) fn operand_count(self) -> u32 {
+        llvm!(core::LLVMGetNumOperands(self.raw())) as u32
+    }
+
+    /// Iterates over the operands; a call's last one is what it calls.
+    pub(crate) fn operands(self) -> impl DoubleEndedIterator<Item = Value<'m>> {
+        // SAFETY: the operand exists.
+        (0..self.operand_count()).map(move |index| unsafe { self.operand_of_kind(index) })
+    }
+
+    /// Returns the first operands.
+    ///
+    /// # Panics
+    /// Panics if there are fewer.
+    pub(crate) fn first_operands<const N: usize>(self) -> [Value<'m>; N] {
+        assert!(N <= self.operand_count() as usize, "operands of {self:?}");
+        // SAFETY: the operand exists.
+        std::array::from_fn(|index| unsafe { self.operand_of_kind(index as u32) })
     }
 
     /// Returns the block that the instruction is in.
@@ -89,13 +126,29 @@ impl<'m> Instruction<'m> {
     /// Returns the blocks to which a terminator may branch, as often as it names them.
     pub(crate) fn successors(self) -> impl Iterator<Item = Block<'m>> {
         let count = match self.is_terminator() {
-            true => llvm!(core::LLVMGetNumSuccessors(self.raw())),
+            // SAFETY: the instruction is a terminator.
+            true => unsafe { self.successor_count() },
             false => 0,
         };
         // SAFETY: the successor exists.
-        (0..count).map(move |index| unsafe {
-            Block::from_raw(llvm!(core::LLVMGetSuccessor(self.raw(), index)))
-        })
+        (0..count).map(move |index| unsafe { self.successor(index) })
+    }
+
+    /// Returns the number of blocks to which a terminator may branch.
+    ///
+    /// # Safety
+    /// The instruction is a terminator.
+    pub(super) unsafe fn successor_count(self) -> u32 {
+        llvm!(core::LLVMGetNumSuccessors(self.raw()))
+    }
+
+    /// Returns a block to which a terminator may branch.
+    ///
+    /// # Safety
+    /// The instruction is a terminator with such a successor.
+    pub(super) unsafe fn successor(self, index: u32) -> Block<'m> {
+        // SAFETY: the successor exists (the caller's contract).
+        unsafe { Block::from_raw(llvm!(core::LLVMGetSuccessor(self.raw(), index))) }
     }
 
     /// Returns true for volatile accesses of memory.
@@ -185,15 +238,11 @@ impl<'m> Instruction<'m> {
 
     /// Iterates over the values and blocks of a switch, without the default; none for others.
     pub(crate) fn cases(self) -> impl Iterator<Item = (Value<'m>, Block<'m>)> {
-        let switch = self.opcode() == Opcode::LLVMSwitch;
-        let blocks = self.successors().enumerate().skip(1);
-        blocks.take_while(move |_| switch).map(move |(n, block)| {
-            // SAFETY: each successor but the first has a value.
-            let value = unsafe {
-                Value::from_raw(llvm!(core::LLVMGetSwitchCaseValue(self.raw(), n as u32)))
-            };
-            (value, block)
-        })
+        let switch = match self.by_kind() {
+            InstructionKind::Switch(switch) => Some(switch),
+            _ => None,
+        };
+        switch.into_iter().flat_map(Switch::cases)
     }
 
     /// Makes the instruction belong to no line of the source.
@@ -230,190 +279,52 @@ impl<'m> Instruction<'m> {
         assert!(can, "{self:?} has no such flags");
         llvm!(core::LLVMSetFastMathFlags(self.raw(), flags));
     }
-}
 
-impl<'m> Call<'m> {
-    /// Returns what is called: a function, a pointer or assembly.
-    pub(crate) fn called(self) -> Value<'m> {
-        // SAFETY: calls call something.
-        unsafe { Value::from_raw(llvm!(core::LLVMGetCalledValue(self.raw()))) }
+    /// Returns true, each, if an operation on integers does not overflow as unsigned (`nuw`) and as
+    /// signed (`nsw`) numbers.
+    pub(crate) fn no_wrap(self) -> (bool, bool) {
+        match self.opcode() {
+            Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl => (
+                llvm!(core::LLVMGetNUW(self.raw())) != 0,
+                llvm!(core::LLVMGetNSW(self.raw())) != 0,
+            ),
+            _ => (false, false),
+        }
     }
 
-    /// Returns the function of a direct call.
-    pub(crate) fn callee(self) -> Option<Function<'m>> {
-        self.called().as_function()
-    }
-
-    /// Returns the number of arguments.
-    pub(crate) fn argument_count(self) -> u32 {
-        llvm!(core::LLVMGetNumArgOperands(self.raw()))
-    }
-
-    /// Iterates over the arguments.
-    pub(crate) fn arguments(self) -> impl DoubleEndedIterator<Item = Value<'m>> {
-        (0..self.argument_count()).map(move |index| self.operand(index))
-    }
-
-    /// Returns an argument.
-    ///
-    /// # Panics
-    /// Panics if there is no such argument.
-    pub(crate) fn argument(self, index: u32) -> Value<'m> {
-        assert!(
-            index < self.argument_count(),
-            "{self:?} has no argument {index}"
+    /// Returns true if a division or shift loses no bits.
+    pub(crate) fn is_exact(self) -> bool {
+        let can = matches!(
+            self.opcode(),
+            Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMLShr | Opcode::LLVMAShr
         );
-        self.operand(index)
+        can && llvm!(core::LLVMGetExact(self.raw())) != 0
     }
 
-    /// Makes it a call of something else of the same type.
-    pub(crate) fn set_called(self, value: impl Into<Value<'m>>) {
-        self.set_operand(self.operand_count() - 1, value);
+    /// Returns LLVM's number of the threads that an atomic access orders; `None` for others.
+    pub(crate) fn sync_scope(self) -> Option<u32> {
+        self.is_atomic()
+            .then(|| llvm!(core::LLVMGetAtomicSyncScopeID(self.raw())))
     }
 
-    /// Returns true if the call must reuse its caller's frame (`musttail`).
-    pub(crate) fn is_must_tail(self) -> bool {
-        self.opcode() == Opcode::LLVMCall
-            && llvm!(core::LLVMGetTailCallKind(self.raw()))
-                == LLVMTailCallKind::LLVMTailCallKindMustTail
-    }
-
-    /// Forbids that the call reuses its caller's frame.
-    ///
-    /// # Panics
-    /// Panics for invokes, which never do.
-    pub(crate) fn forbid_tail(self) {
-        assert_eq!(self.opcode(), Opcode::LLVMCall, "{self:?}");
-        let kind = LLVMTailCallKind::LLVMTailCallKindNoTail;
-        llvm!(core::LLVMSetTailCallKind(self.raw(), kind));
-    }
-}
-
-impl<'m> Phi<'m> {
-    /// Iterates over the values and the blocks that they come from.
-    pub(crate) fn incoming(self) -> impl Iterator<Item = (Value<'m>, Block<'m>)> {
-        let count = llvm!(core::LLVMCountIncoming(self.raw()));
-        (0..count).map(move |index| {
-            // SAFETY: the edge exists.
-            unsafe {
-                (
-                    Value::from_raw(llvm!(core::LLVMGetIncomingValue(self.raw(), index))),
-                    Block::from_raw(llvm!(core::LLVMGetIncomingBlock(self.raw(), index))),
-                )
-            }
-        })
-    }
-
-    /// Adds a value for an edge.
-    ///
-    /// # Panics
-    /// Panics if the value has another type.
-    pub(crate) fn add_incoming(self, value: impl Into<Value<'m>>, from: Block<'m>) {
-        let value = value.into();
-        assert_eq!(self.of(), value.of(), "{self:?}");
-        let (mut value, mut from) = (value.raw(), from.raw());
-        llvm!(core::LLVMAddIncoming(self.raw(), &mut value, &mut from, 1));
+    /// Returns the indices of an extraction from an aggregate or an insertion; none for others.
+    pub(crate) fn aggregate_indices(self) -> Box<[u32]> {
+        let has = matches!(
+            self.opcode(),
+            Opcode::LLVMExtractValue | Opcode::LLVMInsertValue
+        );
+        if !has {
+            return Box::default();
+        }
+        let count = llvm!(core::LLVMGetNumIndices(self.raw())) as usize;
+        let start = llvm!(core::LLVMGetIndices(self.raw()));
+        if count == 0 || start.is_null() {
+            return Box::default();
+        }
+        // SAFETY: LLVM keeps `count` indices at that address for the instruction's life.
+        unsafe { std::slice::from_raw_parts(start, count) }.into()
     }
 }
-
-impl<'m> Load<'m> {
-    /// Returns the address.
-    pub(crate) fn pointer(self) -> Value<'m> {
-        self.operand(0)
-    }
-}
-
-impl<'m> Store<'m> {
-    /// Returns the value that is written.
-    pub(crate) fn value(self) -> Value<'m> {
-        self.operand(0)
-    }
-
-    /// Returns the address.
-    pub(crate) fn pointer(self) -> Value<'m> {
-        self.operand(1)
-    }
-
-    /// Sets the alignment in bytes.
-    pub(crate) fn set_alignment(self, bytes: u32) {
-        assert!(bytes.is_power_of_two(), "{bytes} is no alignment");
-        llvm!(core::LLVMSetAlignment(self.raw(), bytes));
-    }
-}
-
-impl<'m> Alloca<'m> {
-    /// Returns the type of one element.
-    pub(crate) fn allocated(self) -> Type<'m> {
-        // SAFETY: local variables have a type.
-        unsafe { Type::from_raw(llvm!(core::LLVMGetAllocatedType(self.raw()))) }
-    }
-
-    /// Returns the number of elements.
-    pub(crate) fn count(self) -> Value<'m> {
-        self.operand(0)
-    }
-
-    /// Returns the alignment in bytes.
-    pub(crate) fn alignment(self) -> u32 {
-        llvm!(core::LLVMGetAlignment(self.raw()))
-    }
-
-    /// Sets the alignment in bytes.
-    pub(crate) fn set_alignment(self, bytes: u32) {
-        assert!(bytes.is_power_of_two(), "{bytes} is no alignment");
-        llvm!(core::LLVMSetAlignment(self.raw(), bytes));
-    }
-}
-
-impl<'m> Gep<'m> {
-    /// Returns the type over which the first index steps.
-    pub(crate) fn source_type(self) -> Type<'m> {
-        // SAFETY: address computations have a source type.
-        unsafe { Type::from_raw(llvm!(core::LLVMGetGEPSourceElementType(self.raw()))) }
-    }
-
-    /// Returns the address where it starts.
-    pub(crate) fn pointer(self) -> Value<'m> {
-        self.operand(0)
-    }
-
-    /// Iterates over the indices.
-    pub(crate) fn indices(self) -> impl Iterator<Item = Value<'m>> {
-        self.operands().skip(1)
-    }
-}
-
-impl<'m> LandingPad<'m> {
-    /// Iterates over the clauses: a catch's type info, or a filter's array of them.
-    pub(crate) fn clauses(self) -> impl Iterator<Item = Value<'m>> {
-        let count = llvm!(core::LLVMGetNumClauses(self.raw()));
-        // SAFETY: the clause exists.
-        (0..count).map(move |index| unsafe {
-            Value::from_raw(llvm!(core::LLVMGetClause(self.raw(), index)))
-        })
-    }
-}
-
-/// Defines conversions to the wider kinds.
-macro_rules! widen {
-    ($($kind:ident)*) => {
-        $(
-            impl<'m> From<$kind<'m>> for Value<'m> {
-                fn from(narrow: $kind<'m>) -> Self {
-                    **narrow
-                }
-            }
-
-            impl<'m> From<$kind<'m>> for Instruction<'m> {
-                fn from(narrow: $kind<'m>) -> Self {
-                    *narrow
-                }
-            }
-        )*
-    };
-}
-
-widen! { Call Phi Load Store Alloca Gep LandingPad }
 
 impl<'m> From<Instruction<'m>> for Value<'m> {
     fn from(instruction: Instruction<'m>) -> Self {

@@ -23,8 +23,11 @@ mod assembly;
 mod attribute;
 mod block;
 mod builder;
+mod context;
 mod debug;
 mod instruction;
+mod kinds;
+pub(crate) mod library;
 pub(crate) mod machine;
 mod module;
 mod owned;
@@ -35,16 +38,20 @@ mod value;
 mod tests;
 
 pub(crate) use assembly::InlineAsm;
-pub(crate) use attribute::Position;
+pub(crate) use attribute::{Attribute, AttributeKind, Position};
 pub(crate) use block::Block;
 pub(crate) use builder::Builder;
+pub(crate) use context::{OwnedContext, error_text};
+pub(crate) use debug::{DebugLocation, DebugVariable, Scope, SourceFile};
 pub(crate) use inkwell::llvm_sys::{
     LLVMAtomicOrdering as Ordering, LLVMAtomicRMWBinOp as AtomicOperation,
     LLVMIntPredicate as IntPredicate, LLVMLinkage as Linkage, LLVMOpcode as Opcode,
-    LLVMRealPredicate as RealPredicate, LLVMTypeKind as TypeKind, LLVMValueKind as ValueKind,
-    LLVMVisibility as Visibility,
+    LLVMRealPredicate as RealPredicate, LLVMTailCallKind as TailCall, LLVMTypeKind as TypeKind,
+    LLVMValueKind as ValueKind, LLVMVisibility as Visibility,
 };
-pub(crate) use instruction::{Alloca, Call, Gep, Instruction, LandingPad, Load, Phi, Store};
+pub(crate) use instruction::{Instruction, InstructionKind};
+pub(crate) use kinds::{Alloca, Call, CallBr, Gep, Invoke, LandingPad, Load, Phi, Store, Switch};
+use kinds::{Branch, CompareExchange, FloatComparison, IndirectBranch, IntComparison, Shuffle};
 pub(crate) use machine::TargetMachine;
 pub(crate) use module::{Context, DataLayout, Module};
 pub(crate) use owned::OwnedModule;
@@ -61,6 +68,7 @@ macro_rules! handle {
     ($(#[$doc:meta])* $name:ident($raw:ident)) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        #[repr(transparent)]
         pub(crate) struct $name<'m>(
             inkwell::llvm_sys::prelude::$raw,
             $crate::handles::Owner<'m>,

@@ -2,6 +2,7 @@
 
 use super::{Builder, Function, Type, Variable, handle, list};
 use crate::raw::{copy_cstr, llvm};
+use inkwell::llvm_sys::analysis::LLVMVerifierFailureAction;
 use inkwell::llvm_sys::target::LLVMTargetDataRef;
 use std::ffi::CStr;
 use std::fmt;
@@ -151,7 +152,17 @@ impl<'m> Module<'m> {
     /// # Errors
     /// Returns LLVM's message about the first violation.
     pub(crate) fn verify(self) -> Result<(), String> {
-        crate::parse::verify(self)
+        let mut message = std::ptr::null_mut();
+        let broken = llvm!(analysis::LLVMVerifyModule(
+            self.raw(),
+            LLVMVerifierFailureAction::LLVMReturnStatusAction,
+            &mut message
+        )) != 0;
+        let message = crate::raw::take_message(message);
+        match broken {
+            true => Err(crate::parse::one_line(&message)),
+            false => Ok(()),
+        }
     }
 
     /// Returns the module as textual IR.
@@ -185,6 +196,14 @@ impl<'m> Module<'m> {
     /// No handle of what the passes may remove is used afterwards.
     pub(crate) unsafe fn run_passes(self, passes: &CStr) -> Result<(), String> {
         super::machine::run_passes(self, passes, std::ptr::null_mut())
+    }
+
+    /// Returns the number of operands of metadata with that name; 0 if there is none.
+    pub(crate) fn metadata_count(self, name: &CStr) -> u32 {
+        llvm!(core::LLVMGetNamedMetadataNumOperands(
+            self.raw(),
+            name.as_ptr()
+        ))
     }
 
     /// Returns the version of the debug information; 0 if there is none.
@@ -250,6 +269,13 @@ impl<'m> DataLayout<'m> {
     pub(crate) fn stored(self, of: Type<'m>) -> u64 {
         assert!(of.is_sized(), "{of:?} has no size");
         llvm!(target::LLVMStoreSizeOfType(self.0, of.raw()))
+    }
+
+    /// Returns the alignment of this type in bytes.
+    #[cfg(test)]
+    pub(crate) fn alignment(self, of: Type<'m>) -> u32 {
+        assert!(of.is_sized(), "{of:?} has no size");
+        llvm!(target::LLVMABIAlignmentOfType(self.0, of.raw()))
     }
 
     /// Returns the offset of a structure's field, in bytes.

@@ -137,7 +137,7 @@ fn types_and_sizes() {
             let pair = module.variable("pair").unwrap().contents();
             let layout = module.layout();
             assert_eq!((layout.size(pair), layout.offset(pair, 1)), (16, 8));
-            assert_eq!(pair.fields().count(), 2);
+            assert_eq!(pair.fields().len(), 2);
             let array = context.int(32).array(5);
             assert_eq!(
                 (array.len(), array.element()),
@@ -287,5 +287,192 @@ define i32 @f(i32 %n) personality ptr @resolve {
         // SAFETY: the handle is not used again.
         unsafe { ifunc.replace_and_delete(direct) };
         assert_eq!(module.ifuncs().count(), 0);
+    });
+}
+
+const KINDS: &str = r#"@where = constant ptr blockaddress(@k, %other)
+@bytes = constant [3 x i16] [i16 1, i16 2, i16 258]
+@wide = constant i192 340282366920938463463374607431768211463
+@third = constant ptr getelementptr (i32, ptr @bytes, i64 3)
+define void @k(i32 %n, <2 x i32> %v, {i32, {i8, i8}} %s, ptr byval(i64) align 16 %p) {
+  %sum = add nuw i32 %n, 1
+  %half = lshr exact i32 %n, 1
+  %less = icmp ult i32 %n, 9
+  %both = shufflevector <2 x i32> %v, <2 x i32> %v, <2 x i32> <i32 3, i32 poison>
+  %part = extractvalue {i32, {i8, i8}} %s, 1, 0
+  %old = cmpxchg weak ptr %p, i64 1, i64 2 syncscope("singlethread") acquire monotonic
+  store volatile i32 %n, ptr %p, align 2
+  br i1 %less, label %other, label %end
+other:
+  switch i32 %n, label %end [ i32 5, label %other ]
+end:
+  tail call void asm sideeffect "nop", ""() [ "deopt"(i32 %n) ]
+  ret void
+}
+"#;
+
+#[test]
+fn instructions_are_told_apart_with_one_question() {
+    with(KINDS, |module| {
+        use InstructionKind as Kind;
+        let k = module.function("k").unwrap();
+        let [entry, other, end] = k.blocks().collect::<Vec<_>>().try_into().unwrap();
+        let mut seen = 0;
+        for instruction in k.instructions() {
+            seen += 1;
+            match instruction.by_kind() {
+                Kind::IntComparison(less) => {
+                    assert_eq!(less.predicate(), IntPredicate::LLVMIntULT);
+                    let [n, nine] = less.first_operands();
+                    assert_eq!((n, nine.unsigned()), (k.parameter(0), Some(9)));
+                }
+                Kind::Shuffle(both) => assert_eq!(both.mask().collect::<Vec<_>>(), [3, -1]),
+                Kind::CompareExchange(access) => {
+                    assert!(access.is_weak());
+                    let orders = (access.success_ordering(), access.failure_ordering());
+                    assert_eq!(orders.0, Ordering::LLVMAtomicOrderingAcquire);
+                    assert_eq!(orders.1, Ordering::LLVMAtomicOrderingMonotonic);
+                    assert_eq!(access.sync_scope(), Some(0));
+                }
+                Kind::Store(store) => {
+                    assert!(store.is_volatile() && store.alignment() == 2);
+                    assert_eq!(store.ordering(), Ordering::LLVMAtomicOrderingNotAtomic);
+                    assert_eq!(store.value(), k.parameter(0));
+                    assert_eq!(store.sync_scope(), None);
+                }
+                Kind::Branch(branch) => {
+                    let (condition, targets) = branch.conditional().unwrap();
+                    assert!(condition.as_instruction().is_some());
+                    assert_eq!(targets, [other, end]);
+                    assert_eq!(branch.target(), other);
+                }
+                Kind::Switch(switch) => {
+                    assert_eq!(switch.default(), end);
+                    let cases: Vec<_> = switch.cases().map(|(v, b)| (v.unsigned(), b)).collect();
+                    assert_eq!(cases, [(Some(5), other)]);
+                }
+                Kind::Call(call) => {
+                    assert_eq!(call.tail(), TailCall::LLVMTailCallKindTail);
+                    assert_eq!(call.bundle_tags().collect::<Vec<_>>(), ["deopt".into()]);
+                    assert!(call.called().as_inline_asm().unwrap().has_side_effects());
+                }
+                Kind::Other(Opcode::LLVMAdd) => {
+                    assert_eq!(
+                        (instruction.no_wrap(), instruction.is_exact()),
+                        ((true, false), false)
+                    );
+                }
+                Kind::Other(Opcode::LLVMLShr) => {
+                    assert_eq!(
+                        (instruction.no_wrap(), instruction.is_exact()),
+                        ((false, false), true)
+                    );
+                }
+                Kind::Other(Opcode::LLVMExtractValue) => {
+                    assert_eq!(*instruction.aggregate_indices(), [1, 0]);
+                }
+                _ => assert_eq!(instruction.opcode(), Opcode::LLVMRet),
+            }
+        }
+        assert_eq!(seen, 11);
+        assert_eq!(k.entry(), Some(entry));
+    });
+}
+
+#[test]
+#[should_panic(expected = "operands of")]
+fn missing_operands_are_a_defect() {
+    with(KINDS, |module| {
+        let k = module.function("k").unwrap();
+        let _: [Value; 3] = k.instructions().next().unwrap().first_operands();
+    });
+}
+
+#[test]
+fn constants_are_taken_apart() {
+    with(KINDS, |module| {
+        let initial = |name: &str| module.variable(name).unwrap().initializer().unwrap();
+        let k = module.function("k").unwrap();
+        let other = k.blocks().nth(1).unwrap();
+        assert_eq!(initial("where").addressed_block(), Some((k, other)));
+        assert_eq!(initial("bytes").addressed_block(), None);
+        let bytes = initial("bytes").raw_elements().unwrap();
+        assert_eq!(*bytes, [1, 0, 2, 0, 2, 1]);
+        assert!(initial("where").raw_elements().is_none());
+        let int = module.context().int(32);
+        assert_eq!(initial("third").constant_gep_type(), Some(int));
+        let builder = module.context().builder();
+        let words = [0, 1, 2].map(|word| builder.word(initial("wide"), word));
+        assert_eq!(words, [7, 0, 1]);
+        assert_eq!(
+            int.constant(0x3f80_0000).with_type(int).unsigned(),
+            Some(0x3f80_0000)
+        );
+    });
+}
+
+#[test]
+fn attributes_are_listed() {
+    with(KINDS, |module| {
+        let k = module.function("k").unwrap();
+        let mut list = Vec::new();
+        k.attributes(Position::Parameter(3), &mut list);
+        let find = |name| {
+            let kind = AttributeKind::new(name);
+            list.iter().find(|a| a.kind() == Some(kind)).unwrap()
+        };
+        assert_eq!(find("align").number(), 16);
+        assert_eq!(find("byval").held_type(), Some(module.context().int(64)));
+        assert_eq!(
+            (find("byval").number(), find("align").held_type()),
+            (0, None)
+        );
+        assert!(k.has(Position::Parameter(3), AttributeKind::new("byval")));
+        k.attributes(Position::Result, &mut list);
+        assert!(list.is_empty());
+        k.set_text_attribute("key", "value");
+        k.attributes(Position::Function, &mut list);
+        assert_eq!(list.iter().map(|a| a.kind()).collect::<Vec<_>>(), [None]);
+    });
+}
+
+const LINES: &str = r#"@v = global i32 0, !dbg !5
+define void @f() !dbg !3 {
+  ret void, !dbg !8
+}
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!2}
+!0 = distinct !DICompileUnit(language: DW_LANG_C11, file: !1, emissionKind: FullDebug)
+!1 = !DIFile(filename: "a.c", directory: "/d")
+!2 = !{i32 2, !"Debug Info Version", i32 3}
+!3 = distinct !DISubprogram(name: "f", file: !1, line: 4, unit: !0, spFlags: DISPFlagDefinition)
+!4 = !DIFile(filename: "b.inc", directory: "/e")
+!5 = !DIGlobalVariableExpression(var: !6, expr: !DIExpression())
+!6 = distinct !DIGlobalVariable(name: "v", scope: !0, file: !1, line: 9, type: !9)
+!7 = !DILexicalBlock(scope: !3, file: !4, line: 5)
+!8 = !DILocation(line: 6, column: 2, scope: !7)
+!9 = !DIBasicType(name: "int", size: 32, encoding: DW_ATE_signed)
+"#;
+
+#[test]
+fn scopes_lead_to_their_function() {
+    with(LINES, |module| {
+        let (f, context) = (module.function("f").unwrap(), module.context());
+        let location = f.instructions().next().unwrap().debug_location().unwrap();
+        assert_eq!((location.line(), location.column()), (6, 2));
+        assert!(location.inlined_at().is_none());
+        let block = location.scope();
+        assert!(block.is_block() && !block.is_subprogram());
+        assert_eq!((&*block.name(context), block.line()), ("", 0));
+        let file = block.file(context).unwrap();
+        assert_eq!((&*file.directory(), &*file.name()), ("/e", "b.inc"));
+        let function = block.parent(context).unwrap();
+        assert!(Some(function) == f.subprogram());
+        assert_eq!((&*function.name(context), function.line()), ("f", 4));
+        let variable = module.variable("v").unwrap().debug_variable().unwrap();
+        assert_eq!(variable.line(), 9);
+        assert_eq!(&*variable.file().unwrap().name(), "a.c");
+        assert!(variable.scope().is_some());
+        assert_eq!(module.metadata_count(c"llvm.dbg.cu"), 1);
     });
 }

@@ -1,7 +1,7 @@
 //! Types.
 
 use super::{Context, TypeKind, Value, handle};
-use crate::raw::{llvm, take_message};
+use crate::raw::{copy_cstr, llvm, take_message};
 use std::fmt;
 
 handle! {
@@ -97,9 +97,21 @@ impl<'m> Type<'m> {
         })
     }
 
-    /// Iterates over the types of a structure's fields.
-    pub(crate) fn fields(self) -> impl Iterator<Item = Type<'m>> {
-        (0..).map_while(move |index| self.field(index))
+    /// Returns the types of a structure's fields; none for other types.
+    pub(crate) fn fields(self) -> Vec<Type<'m>> {
+        if !self.is_struct() {
+            return Vec::new();
+        }
+        let count = llvm!(core::LLVMCountStructElementTypes(self.raw())) as usize;
+        let mut raw = vec![std::ptr::null_mut(); count];
+        llvm!(core::LLVMGetStructElementTypes(
+            self.raw(),
+            raw.as_mut_ptr()
+        ));
+        // SAFETY: LLVM has written all of them.
+        raw.into_iter()
+            .map(|t| unsafe { Type::from_raw(t) })
+            .collect()
     }
 
     /// Returns the type of a function's result.
@@ -185,6 +197,31 @@ impl<'m> Type<'m> {
                 values.len() as u64
             )))
         }
+    }
+
+    /// Returns the number of a vector's elements; for scalable ones, the least.
+    pub(crate) fn lanes(self) -> Option<u32> {
+        let vector = matches!(
+            self.kind(),
+            TypeKind::LLVMVectorTypeKind | TypeKind::LLVMScalableVectorTypeKind
+        );
+        vector.then(|| llvm!(core::LLVMGetVectorSize(self.raw())))
+    }
+
+    /// Returns true for structures whose fields are not known.
+    pub(crate) fn is_opaque(self) -> bool {
+        self.is_struct() && llvm!(core::LLVMIsOpaqueStruct(self.raw())) != 0
+    }
+
+    /// Returns true for structures without padding.
+    pub(crate) fn is_packed(self) -> bool {
+        self.is_struct() && llvm!(core::LLVMIsPackedStruct(self.raw())) != 0
+    }
+
+    /// Returns the name of a type that only some target has.
+    pub(crate) fn target_name(self) -> Option<Box<str>> {
+        (self.kind() == TypeKind::LLVMTargetExtTypeKind)
+            .then(|| copy_cstr(llvm!(core::LLVMGetTargetExtTypeName(self.raw()))))
     }
 
     /// Returns the type in the syntax of IR.

@@ -71,6 +71,7 @@ impl<'m> Value<'m> {
         is_inline_asm by LLVMIsAInlineAsm: "inline assembly";
         is_user by LLVMIsAUser: "values that have operands";
         is_global_value by LLVMIsAGlobalValue: "functions, variables and their aliases";
+        is_metadata_node by LLVMIsAMDNode: "metadata with operands that is an argument";
     }
 
     /// Returns the value as a call, an invoke or a `callbr`, if it is one.
@@ -315,8 +316,14 @@ impl<'m> Value<'m> {
 
     /// Returns the first text of metadata that is an argument (`!{!"rbp"}`); empty if it has none.
     pub(crate) fn metadata_text(self) -> Box<str> {
-        if llvm!(core::LLVMIsAMDNode(self.raw())).is_null() {
-            return Box::default();
+        let first = self.metadata_operand(0);
+        first.and_then(Value::metadata_string).unwrap_or_default()
+    }
+
+    /// Returns an operand of a metadata node that is an argument; `None` if there is none.
+    pub(crate) fn metadata_operand(self, index: u32) -> Option<Value<'m>> {
+        if !self.is_metadata_node() {
+            return None;
         }
         let count = llvm!(core::LLVMGetMDNodeNumOperands(self.raw())) as usize;
         let mut operands = vec![null_mut(); count];
@@ -324,14 +331,19 @@ impl<'m> Value<'m> {
             self.raw(),
             operands.as_mut_ptr()
         ));
-        let mut length = 0;
-        match operands.first() {
-            Some(&first) if !first.is_null() => {
-                let text = llvm!(core::LLVMGetMDString(first, &mut length));
-                copy_text(text, length as usize)
-            }
-            _ => Box::default(),
+        let operand = operands.get(index as usize).copied()?;
+        // SAFETY: LLVM has written a live value or null for each operand.
+        unsafe { Value::from_nullable(operand) }
+    }
+
+    /// Returns the text of metadata that is a string.
+    pub(crate) fn metadata_string(self) -> Option<Box<str>> {
+        if llvm!(core::LLVMIsAMDString(self.raw())).is_null() {
+            return None;
         }
+        let mut length = 0;
+        let text = llvm!(core::LLVMGetMDString(self.raw(), &mut length));
+        Some(copy_text(text, length as usize))
     }
 
     /// Returns which kind of value it is.
@@ -352,6 +364,66 @@ impl<'m> Value<'m> {
         let mut len = 0;
         let text = llvm!(core::LLVMGetAsString(self.raw(), &mut len));
         Some(copy_text(text, len))
+    }
+
+    /// Returns an operand that values of this kind have.
+    ///
+    /// # Safety
+    /// The operand exists.
+    pub(super) unsafe fn operand_of_kind(self, index: u32) -> Value<'m> {
+        // SAFETY: the operand exists, and operands live as long as their users.
+        unsafe { Value::from_raw(llvm!(core::LLVMGetOperand(self.raw(), index))) }
+    }
+
+    /// Returns the function and the block whose address a constant is.
+    pub(crate) fn addressed_block(self) -> Option<(Function<'m>, Block<'m>)> {
+        if self.kind() != ValueKind::LLVMBlockAddressValueKind {
+            return None;
+        }
+        // SAFETY: block addresses have both.
+        unsafe {
+            Some((
+                Function::from_raw(llvm!(core::LLVMGetBlockAddressFunction(self.raw()))),
+                Block::from_raw(llvm!(core::LLVMGetBlockAddressBasicBlock(self.raw()))),
+            ))
+        }
+    }
+
+    /// Returns the type over which the first index of a constant address computation steps.
+    pub(crate) fn constant_gep_type(self) -> Option<Type<'m>> {
+        let gep = self.constant_opcode() == Some(Opcode::LLVMGetElementPtr);
+        // SAFETY: address computations have a source type.
+        gep.then(|| unsafe { Type::from_raw(llvm!(core::LLVMGetGEPSourceElementType(self.raw()))) })
+    }
+
+    /// Returns a constant with the same bits and another type of the same size.
+    ///
+    /// # Panics
+    /// Panics if the value is no constant.
+    pub(crate) fn with_type(self, of: Type<'m>) -> Value<'m> {
+        assert!(self.is_constant(), "{self:?} is no constant");
+        // SAFETY: constants live as long as their context.
+        unsafe { Value::from_raw(llvm!(core::LLVMConstBitCast(self.raw(), of.raw()))) }
+    }
+
+    /// Returns the elements of a constant array or vector of numbers as bytes in memory order.
+    pub(crate) fn raw_elements(self) -> Option<Box<[u8]>> {
+        if !matches!(
+            self.kind(),
+            ValueKind::LLVMConstantDataArrayValueKind | ValueKind::LLVMConstantDataVectorValueKind
+        ) {
+            return None;
+        }
+        let mut len = 0usize;
+        // llvm-sys declares the out parameter, a `size_t *`, as an integer of the same size.
+        let address = &raw mut len as usize;
+        let start = llvm!(core::LLVMGetRawDataValues(self.raw(), address));
+        if start.is_null() || len == 0 {
+            return Some(Box::default());
+        }
+        // SAFETY: LLVM returned the start and, through `address`, the number of bytes that follow
+        // it; the constant lives as long as its context.
+        Some(unsafe { std::slice::from_raw_parts(start.cast::<u8>(), len) }.into())
     }
 }
 
@@ -379,7 +451,10 @@ impl<'m> Function<'m> {
 
     /// Iterates over the parameters.
     pub(crate) fn parameters(self) -> impl Iterator<Item = Value<'m>> {
-        (0..self.parameter_count()).map(move |index| self.parameter(index))
+        // SAFETY: the parameter exists.
+        (0..self.parameter_count()).map(move |index| unsafe {
+            Value::from_raw(llvm!(core::LLVMGetParam(self.raw(), index)))
+        })
     }
 
     /// Iterates over the blocks; none for declarations.

@@ -501,5 +501,7 @@ fn constant_parts(value: Value<'_>) -> Option<Value<'_>> {
 }
 
 fn holds_pointer(of: Type<'_>) -> bool {
-    of.is_pointer() || of.element().is_some_and(holds_pointer) || of.fields().any(holds_pointer)
+    of.is_pointer()
+        || of.element().is_some_and(holds_pointer)
+        || of.fields().into_iter().any(holds_pointer)
 }

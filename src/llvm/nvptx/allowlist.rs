@@ -307,7 +307,7 @@ fn unknown_type(of: Type) -> Option<String> {
         }
         LLVMIntegerTypeKind if of.int_width() > Some(128) => "an integer of more than 128 bits",
         LLVMArrayTypeKind | LLVMVectorTypeKind => return unknown_type(of.element()?),
-        LLVMStructTypeKind => return of.fields().find_map(unknown_type),
+        LLVMStructTypeKind => return of.fields().into_iter().find_map(unknown_type),
         _ => return None,
     };
     Some(format!("{name} does not exist on the device"))

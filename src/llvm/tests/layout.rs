@@ -1,7 +1,7 @@
 //! Tests of `ir`'s type layout against LLVM's own, for the data layout of clang 22.
 
 use super::*;
-use std::ffi::CString;
+use crate::handles::{OwnedContext, OwnedModule};
 
 const LAYOUT: &str =
     "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128";
@@ -61,9 +61,7 @@ const TYPES: &[&str] = &[
 
 #[test]
 fn agrees_with_llvm() {
-    let text = CString::new(LAYOUT).expect("no zero byte");
-    let data = llvm!(target::LLVMCreateTargetData(text.as_ptr()));
-    let context = llvm!(core::LLVMContextCreate());
+    let context = OwnedContext::new();
     for (index, ty) in TYPES.iter().enumerate() {
         let source =
             format!("target datalayout = \"{LAYOUT}\"\n@g{index} = external global {ty}\n");
@@ -71,47 +69,23 @@ fn agrees_with_llvm() {
         let id = ours.globals.values().next().expect("g").ty;
         let layout = ours.layout(id);
 
-        let name = c"layout".as_ptr();
-        let bytes = source.as_bytes();
-        let (start, len) = (bytes.as_ptr().cast(), bytes.len());
-        let buffer = llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
-            start, len, name
-        ));
-        let (mut parsed, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let failed = llvm!(ir_reader::LLVMParseIRInContext2(
-            context,
-            buffer,
-            &mut parsed,
-            &mut message
-        ));
-        assert_eq!(failed, 0, "{ty}");
-        let global = llvm!(core::LLVMGetFirstGlobal(parsed));
-        let theirs = llvm!(core::LLVMGlobalGetValueType(global));
-        assert_eq!(
-            layout.store,
-            llvm!(target::LLVMStoreSizeOfType(data, theirs)),
-            "store size of {ty}"
-        );
-        assert_eq!(
-            layout.size,
-            llvm!(target::LLVMABISizeOfType(data, theirs)),
-            "size of {ty}"
-        );
-        let align = llvm!(target::LLVMABIAlignmentOfType(data, theirs));
+        let parsed = OwnedModule::parse_ir(context.context(), source.as_bytes(), c"layout", true);
+        let parsed = parsed.expect(ty);
+        let data = parsed.module().layout();
+        let global = parsed.module().variables().next().expect("g");
+        let theirs = global.contents();
+        assert_eq!(layout.store, data.stored(theirs), "store size of {ty}");
+        assert_eq!(layout.size, data.size(theirs), "size of {ty}");
+        let align = data.alignment(theirs);
         assert_eq!(layout.align, u64::from(align), "alignment of {ty}");
         if let ompvm_ir::Type::Struct { fields, .. } = &ours.types[id] {
             for field in 0..fields.len() {
-                let offset = llvm!(target::LLVMOffsetOfElement(data, theirs, field as u32));
                 assert_eq!(
                     ours.types.field_offset(id, field),
-                    offset,
+                    data.offset(theirs, field as u32),
                     "field {field} of {ty}"
                 );
             }
         }
-        llvm!(core::LLVMDisposeMemoryBuffer(buffer));
-        llvm!(core::LLVMDisposeModule(parsed));
     }
-    llvm!(core::LLVMContextDispose(context));
-    llvm!(target::LLVMDisposeTargetData(data));
 }
