@@ -1,4 +1,5 @@
-//! Rules of the project: layers point down, only the edge reads the environment, the examples run.
+//! Rules of the project: layers point down, only the edge reads the environment, the examples run,
+//! what documents and comments name exists.
 //!
 //! Rules that no test checks erode. Those that lints check are left to the lints.
 
@@ -35,6 +36,7 @@ pub fn trials() -> Vec<Trial> {
     trials.push(Trial::test("house/environment_at_the_edge", || {
         Ok(environment_at_the_edge()?)
     }));
+    trials.push(Trial::test("house/named_paths", || Ok(named_paths()?)));
     trials.push(Trial::test(
         "house/readme_example",
         || Ok(readme_example()?),
@@ -127,6 +129,75 @@ fn environment_at_the_edge() -> Result<(), String> {
     } else {
         Err(wrong.join("\n"))
     }
+}
+
+/// Folders whose files documents and comments name by their paths.
+const FOLDERS: [&str; 8] = [
+    "bench/",
+    "docs/",
+    "libomp/",
+    "measure/",
+    "runtime-c/",
+    "src/",
+    "tests/",
+    "xtask/",
+];
+
+/// Checks that the files, folders and crates that documents and comments name exist. Names with
+/// placeholders (`NAME`, `*`) and files that commands write (`bench/out`) are left out.
+fn named_paths() -> Result<(), String> {
+    let read = |path: &std::path::Path| std::fs::read_to_string(path).map_err(|e| e.to_string());
+    let mut crates = Vec::new();
+    let manifest = |folder: &str| root().join(folder).join("Cargo.toml");
+    let mut manifests = files(&root().join("src"), &["toml"]);
+    manifests.extend(["", "libomp", "measure", "xtask"].map(manifest));
+    for manifest in manifests {
+        let text = read(&manifest)?;
+        let (_, package) = text.split_once("[package]\n").unwrap_or_default();
+        let name = package.lines().find_map(|l| l.strip_prefix("name = "));
+        crates.extend(name.map(|name| name.trim_matches('"').to_owned()));
+    }
+    let mut wrong = Vec::new();
+    let top = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"];
+    let mut texts: Vec<_> = top.iter().map(|name| root().join(name)).collect();
+    for folder in FOLDERS.iter().filter(|folder| **folder != "bench/") {
+        texts.extend(files(&root().join(folder), &["rs", "c", "cpp", "h", "md"]));
+    }
+    for file in texts {
+        let document = file.extension().is_some_and(|e| e == "md");
+        for (number, line) in (1..).zip(read(&file)?.lines()) {
+            let comment = ["//", "/*", "*"].iter().any(|s| line.trim().starts_with(s));
+            if !document && !comment {
+                continue;
+            }
+            let apart = |c: char| !(c.is_ascii_alphanumeric() || "_-./*<>{}".contains(c));
+            for word in line.split(apart) {
+                let word = word.trim_end_matches(['.', '/', '-']);
+                if is_placeholder(word) || word.starts_with("bench/out") {
+                    continue;
+                }
+                let path = FOLDERS.iter().any(|folder| word.starts_with(folder));
+                let package = word.starts_with("ompvm-");
+                if path && !root().join(word).exists() || package && !is_crate(word, &crates) {
+                    wrong.push(format!("{}:{number}: {word}", file.display()));
+                }
+            }
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(format!("these do not exist:\n{}", wrong.join("\n"))),
+    }
+}
+
+/// Returns true if a word stands for several names.
+fn is_placeholder(word: &str) -> bool {
+    let capitals = |part: &str| part.len() > 1 && part.chars().all(|c| c.is_ascii_uppercase());
+    word.contains(['*', '<', '>', '{', '}']) || word.split(['/', '.', '-']).any(capitals)
+}
+
+fn is_crate(word: &str, crates: &[String]) -> bool {
+    crates.iter().any(|name| name == word)
 }
 
 /// Compares the README's example of embedding with the program that is compiled and run: the
