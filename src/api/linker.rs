@@ -188,6 +188,17 @@ impl Program {
         process::compile(&linked, cache_entry, self.settings)
     }
 
+    /// Returns the machine code that the baseline compiler makes of a function as text, without
+    /// running any of the program.
+    ///
+    /// # Errors
+    /// As for [`Program::start`]; also [`Error::Input`] if the program does not define the function,
+    /// or if the function stays interpreted in the baseline tier.
+    pub fn baseline_code(&self, function: &str) -> Result<String, Error> {
+        let linked = self.symbols(&Config::default())?;
+        process::baseline_listing(&linked, function)
+    }
+
     /// Resolves every symbol.
     fn symbols(&self, config: &Config) -> Result<Linked, Error> {
         // Libraries are opened first, because one of them may be a tool.

@@ -213,6 +213,9 @@ pub struct InspectOptions {
     /// `--ptx` their code
     #[arg(long)]
     pub offload: bool,
+    /// Print instead the machine code that the baseline tier makes of a function
+    #[arg(long, value_name = "FUNCTION")]
+    pub baseline: Option<String>,
     /// Print instead the textual IR of one file after these passes, for the tests of passes
     #[arg(long = "pass", value_name = "NAME [OPTION=VALUE]...", hide = true)]
     pub passes: Vec<String>,

@@ -2,7 +2,7 @@
 
 use super::args::InspectOptions;
 use super::message;
-use crate::api::{DeviceCode, Engine, Module};
+use crate::api::{DeviceCode, Engine, Linker, Module};
 use ompvm_support::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -26,6 +26,16 @@ pub fn run(options: &InspectOptions) -> ExitCode {
     }
     if options.offload {
         return offload(&module);
+    }
+    if let Some(function) = &options.baseline {
+        let program = Linker::new(&engine).link(&module);
+        return match program.and_then(|program| program.baseline_code(function)) {
+            Ok(text) => {
+                print!("{text}");
+                ExitCode::SUCCESS
+            }
+            Err(error) => message::failed(&error),
+        };
     }
     let inspection = module.inspect();
     let mut text = String::new();

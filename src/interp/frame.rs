@@ -12,6 +12,7 @@
 //! `va_start` copies; -6 the stack pointer to restore.
 
 use super::exec::VaList;
+use super::isa::INSTRUCTIONS;
 use ompvm_ir::{BlockId, FuncId, LocId};
 use ompvm_memory::abi::CallPlan;
 use ompvm_memory::image::Image;
@@ -203,6 +204,17 @@ impl LoweredFunction {
         let off = (ip as usize).wrapping_sub(self.code.as_ptr() as usize) as u32;
         let i = self.lines.partition_point(|&(start, _)| start <= off);
         i.checked_sub(1).and_then(|i| self.lines[i].1)
+    }
+
+    /// Formats the instruction with this number in [`LoweredFunction::ops`] as text: its name and
+    /// its operands.
+    pub fn instruction_text(&self, number: usize) -> String {
+        let (at, opcode) = self.ops[number];
+        let info = &INSTRUCTIONS.info[usize::from(opcode)];
+        let place = self.code.as_ptr().wrapping_byte_add(at as usize);
+        // SAFETY: the lowering recorded an instruction with this opcode at this offset.
+        let fields = unsafe { (info.fields)(place) };
+        format!("{:14} {fields}", info.name)
     }
 
     /// Returns the start of a block's code.

@@ -214,6 +214,37 @@ pub fn compile(
     Ok(tiers.impossible())
 }
 
+/// Returns the machine code that the baseline compiler makes of a function as text, without running
+/// any of the module.
+///
+/// # Errors
+/// Fails if the module does not define the function, if the compiler leaves it to the interpreter, or
+/// if the host refuses memory.
+pub fn baseline_listing(linked: &Linked, function: &str) -> Result<String, Error> {
+    let module = &linked.module;
+    let wrong = |cause: String| Error::Input {
+        file: module.name.clone(),
+        cause,
+    };
+    let Some(GlobalRef::Func(id)) = module.symbol(function) else {
+        return Err(wrong(format!("it has no function `{function}`")));
+    };
+    let placement = PlaceOptions::default();
+    let image = Image::place(module.clone(), placement, &mut |name, kind| {
+        linked.resolve(name, kind)
+    })?;
+    let Some(func) = image.func_ref(id) else {
+        return Err(wrong(format!(
+            "it does not define the function `{function}`"
+        )));
+    };
+    ompvm_baseline::listing(interp::lower_function(func)).ok_or_else(|| {
+        wrong(format!(
+            "`{function}` stays interpreted in the baseline tier"
+        ))
+    })
+}
+
 /// Registers the offload entries and device images of a placed program.
 fn register(
     image: &Image,

@@ -197,7 +197,7 @@ fn lowered_once() -> Result<(), String> {
 /// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 25] = [
+    let checks: [(&str, Check); 26] = [
         ("lowered_once", lowered_once),
         ("libraries", libraries),
         ("with", with),
@@ -380,6 +380,43 @@ pub fn trials() -> Vec<Trial> {
                 Some(word) => Err(format!("should list {word}: {}", ran.summary())),
                 None => Ok(()),
             }
+        }),
+        ("inspect_baseline", || {
+            let text = "int twice(int n) { return 2 * n; }\nint other(int);\n\
+                int main(int argc, char **argv) { return argc > 9 ? other(argc) : twice(argc); }\n";
+            let source = write("listed.c", text.as_bytes())?;
+            let bitcode = compile::bitcode(&source, &["-O0".to_owned()])?;
+            let bitcode = bitcode.to_string_lossy();
+            // Everything is resolved, as when the program starts.
+            let rest = write("rest.ll", b"define i32 @other(i32 %n) {\n  ret i32 %n\n}\n")?;
+            for (function, files, expected) in [
+                (
+                    "twice",
+                    &[&*bitcode, &*rest.to_string_lossy()][..],
+                    "twice:\n",
+                ),
+                (
+                    "thrice",
+                    &[&*bitcode, &*rest.to_string_lossy()],
+                    "it has no function `thrice`",
+                ),
+                ("twice", &[&*bitcode], "unresolved symbol: `other`"),
+            ] {
+                let ran = start(&[&["inspect", "--baseline", function], files].concat())?;
+                let lists = expected.ends_with('\n');
+                let shown = match lists {
+                    true => ran.stdout.starts_with(expected),
+                    false => ran.stderr.contains(expected),
+                };
+                if !shown || (ran.end == End::Exit(0)) != lists {
+                    return Err(format!(
+                        "should say `{}`: {}",
+                        expected.trim(),
+                        ran.summary()
+                    ));
+                }
+            }
+            Ok(())
         }),
     ];
     checks

@@ -190,12 +190,26 @@ fn wrong(text: &str, extension: &str) -> Vec<String> {
     found
 }
 
-/// Checks every test file, except those of `passes.rs`, which has directives of its own.
+/// Returns the directives of textual IR, each with the number of its line: comments that begin with
+/// one word and a colon, anywhere in the text, so that a misspelt one is an error.
+pub fn in_ir(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
+    text.lines().enumerate().filter_map(|(number, line)| {
+        let comment = line.trim_start().strip_prefix(';')?;
+        let (key, value) = comment.split_once(':')?;
+        let (key, value) = (key.trim(), value.trim());
+        (!key.contains(char::is_whitespace)).then_some((number + 1, key, value))
+    })
+}
+
+/// Folders whose tests have directives of their own, which their readers check.
+const OTHERS: [&str; 2] = ["passes", "machine_code"];
+
+/// Checks every test file, except those in [`OTHERS`].
 fn all_known() -> Result<(), String> {
     let tests = root().join("tests");
     let mut found = Vec::new();
     for path in files(&tests, &["c", "cpp", "f90", "F90", "h", "inc", "ll"]) {
-        if path.starts_with(tests.join("passes")) {
+        if OTHERS.iter().any(|o| path.starts_with(tests.join(o))) {
             continue;
         }
         let text = std::fs::read(&path).map_err(|e| e.to_string())?;

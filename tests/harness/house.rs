@@ -20,7 +20,7 @@ const USES: [(&str, &[&str]); 11] = [
     ("kmpc", &["abi", "memory", "support"]),
     ("offload", &["abi", "kmpc", "llvm", "memory", "support"]),
     ("interp", &["ir", "kmpc", "llvm", "memory", "support"]),
-    ("interp/baseline", &["interp", "memory", "support"]),
+    ("interp/baseline", &["interp", "ir", "memory", "support"]),
     ("jit", &["ir", "kmpc", "llvm", "memory", "support"]),
     (
         "tier",

@@ -7,7 +7,7 @@
 //!   must be reported at load (`tests/unsupported`),
 //! - errors of the command line, the cache of compiled programs, and `ompvm compare`,
 //! - the drop-in library, and native libraries with an OpenMP runtime of their own,
-//! - single passes on textual IR,
+//! - single passes on textual IR, and machine code of the baseline tier,
 //! - listings of bytecode, device code, damaged device images, and failures of a GPU's driver,
 //! - programs under limits, the NAS benchmarks, the examples and the layering rule.
 //!
@@ -38,6 +38,7 @@ mod images;
 mod limits;
 mod log;
 mod lto;
+mod machine_code;
 mod neighbours;
 mod npb;
 mod omp;
@@ -139,6 +140,7 @@ fn main() {
     trials.extend(fortran::trials());
     trials.extend(golden::trials());
     trials.extend(lto::trials());
+    trials.extend(machine_code::trials());
     trials.extend(passes::trials());
     trials.extend(neighbours::trials());
     trials.extend(omp::trials());

@@ -14,6 +14,7 @@
 //! fails its tests in any case. The output is verified by LLVM. Every pass that the program knows
 //! has tests. That a pass preserves results is left to the differential tests.
 
+use super::directives;
 use crate::run::{End, LIMIT, Ran, run};
 use crate::{files, ompvm, root};
 use libtest_mimic::Trial;
@@ -53,22 +54,11 @@ enum Expectation {
 }
 
 impl Head {
-    /// Reads the directives. A comment anywhere in the file that looks like a directive is one, so
-    /// that a misspelt one is an error.
+    /// Reads the directives.
     fn read(text: &str) -> Result<Head, String> {
         let mut head = Head::default();
-        for (number, line) in text.lines().enumerate() {
-            let Some(comment) = line.trim_start().strip_prefix(';') else {
-                continue;
-            };
-            let Some((key, value)) = comment.split_once(':') else {
-                continue;
-            };
-            let (key, value) = (key.trim(), value.trim());
-            if key.contains(char::is_whitespace) {
-                continue;
-            }
-            let wrong = |what: &str| format!("line {}: {what}: {line}", number + 1);
+        for (number, key, value) in directives::in_ir(text) {
+            let wrong = |what: &str| format!("line {number}: {what}: {key}: {value}");
             match key {
                 "RUN" => head.steps.push(value.to_owned()),
                 "EXPECT" => {

@@ -50,6 +50,7 @@ mod emit;
 mod flow;
 mod fork;
 mod generate;
+mod listing;
 mod pins;
 mod register_cache;
 mod table;
@@ -66,6 +67,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 pub use code_memory::bytecode_at;
+pub use listing::listing;
 
 /// The baseline tier of a process.
 struct Baseline {

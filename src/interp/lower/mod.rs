@@ -210,15 +210,11 @@ pub fn disassemble(code: &LoweredFunction, name: &str) -> String {
         code.params
     );
     let mut blocks = code.blocks.iter().enumerate().peekable();
-    for &(at, number) in &code.ops {
+    for (number, &(at, _)) in code.ops.iter().enumerate() {
         while let Some((b, _)) = blocks.next_if(|&(_, &start)| start <= at) {
             let _ = writeln!(text, " bb{b}:");
         }
-        let info = &INSTRUCTIONS.info[number as usize];
-        let place = code.code.as_ptr().wrapping_byte_add(at as usize);
-        // SAFETY: the lowering recorded an instruction of this number at this offset.
-        let fields = unsafe { (info.fields)(place) };
-        let _ = writeln!(text, "  {at:5} {:14} {fields}", info.name);
+        let _ = writeln!(text, "  {at:5} {}", code.instruction_text(number));
     }
     text
 }
