@@ -3,7 +3,7 @@
 //! Both are builders: settings that are not given have defaults, and further settings can be added
 //! without breaking users. `tier::process` applies them.
 
-use ompvm_llvm::cache::Cache;
+use ompvm_cache::Cache;
 use ompvm_support::error::Error;
 use ompvm_support::settings::{self, Settings};
 use std::ffi::OsString;

@@ -64,7 +64,7 @@ pub use config::{
 pub use device_code::{DeviceCode, RegionVerdict};
 pub use linker::{Linker, Program};
 pub use module::{FileKind, Module, file_kind};
-pub use ompvm_llvm::cache::{Cache, CacheContent, CacheCounts};
+pub use ompvm_cache::{Cache, CacheContent, CacheCounts};
 pub use ompvm_support::error::{Error, FpException, Trap, TrapKind, Unsupported};
 pub use ompvm_tier::archive::fortran_runtime;
 pub use ompvm_tier::host::IntoHost;

@@ -5,8 +5,8 @@
 
 use super::config::Engine;
 use super::inspect::Inspection;
+use ompvm_cache::{Cache, CacheEntry};
 use ompvm_ir as ir;
-use ompvm_llvm::cache::{Cache, CacheEntry};
 use ompvm_llvm::native::Bitcode;
 use ompvm_llvm::{Input, ReadOptions};
 use ompvm_support::error::{Error, Unsupported};

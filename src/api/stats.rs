@@ -3,8 +3,8 @@
 //! Instructions are counted by region and thread, because these are what an OpenMP programmer can
 //! change. [`super::compile_report`] reports compilations.
 
+use ompvm_cache::{self as cache, CacheCounts};
 use ompvm_interp::stats::{self, FunctionCounts};
-use ompvm_llvm::cache::{self, CacheCounts};
 use std::fmt;
 use std::time::Duration;
 

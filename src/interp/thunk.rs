@@ -14,12 +14,12 @@
 //! and in the program's cache entry: a later run links the cached object and does not start LLVM.
 
 use hashbrown::HashMap;
+use ompvm_cache::CacheEntry;
 use ompvm_ir::inline_asm::{displaced, inputs, is_immediate};
 use ompvm_ir::{
     self as ir, AtomicScope, Callee, Const, ConstId, FloatKind, Function, GlobalRef, Inst, Module,
     Op, Operand, Ordering, Type, TypeId,
 };
-use ompvm_llvm::cache::CacheEntry;
 use ompvm_llvm::native::snippet::{self, SnippetCompiler};
 use ompvm_llvm::native::{host_features_with, host_lacks};
 use ompvm_memory::image::Image;

@@ -15,8 +15,8 @@ use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use lines::LineTable;
 pub use map::{function_at, is_compiled};
+use ompvm_cache::{self as cache, CacheEntry};
 use ompvm_ir::{FuncId, GlobalId, GlobalRef, IFuncId, Module};
-use ompvm_llvm::cache::{self, CacheEntry};
 use ompvm_llvm::native::symbol::Symbol;
 use ompvm_llvm::native::{
     Bitcode, CompileRequest, FunctionBinding, Object, Session, VariableBinding,

@@ -27,7 +27,7 @@ unsafe extern "C" {
 }
 
 /// Returns true if this process has used LLVM.
-pub(super) fn started() -> bool {
+pub fn started() -> bool {
     LLVM.constructors.is_completed()
 }
 

@@ -14,7 +14,6 @@
 //! asked to change. Compilation is [`native`], device code [`nvptx`] and [`kernelize`].
 
 mod attributes;
-pub mod cache;
 mod code;
 mod constants;
 pub mod contain;
@@ -52,6 +51,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Instant;
 
+pub use deferred_init::started as is_started;
 pub use parse::has_modules;
 
 /// An input file.

@@ -1,6 +1,6 @@
 //! The settings of one program for offloading.
 
-use ompvm_llvm::cache::{Cache, CacheEntry};
+use ompvm_cache::{Cache, CacheEntry};
 use ompvm_support::settings::{self, OffloadMode, Settings};
 
 /// Settings that a program's device part and its regions keep, so that programs in one process do

@@ -6,9 +6,9 @@
 
 use super::key::Key;
 use super::{Cache, USAGE, count, evict, file, note, partial};
-use crate::native::{CompileRequest, Level, Object};
 use ompvm_ir::serialized;
 use ompvm_ir::{GlobalRef, Module};
+use ompvm_llvm::native::{CompileRequest, Level, Object};
 use ompvm_support::log;
 use serde_bytes::{ByteBuf, Bytes};
 use std::fs;

@@ -18,7 +18,7 @@ pub(super) fn compute<'f>(files: impl Iterator<Item = &'f [u8]>) -> Key {
     let mut hash = blake3::Hasher::new();
     hash.update(&FORMAT.to_le_bytes());
     hash.update(env!("CARGO_PKG_VERSION").as_bytes());
-    let (major, minor, patch) = crate::version();
+    let (major, minor, patch) = ompvm_llvm::version();
     for word in [major, minor, patch] {
         hash.update(&word.to_le_bytes());
     }

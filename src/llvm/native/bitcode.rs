@@ -6,7 +6,7 @@
 //! writes it while the program already runs ([`write_line_tables`]); later runs find it in the
 //! cache. Otherwise it is written once opening has taken about as long as writing would.
 //!
-//! The choice of functions is left to `Session`, and storage to `cache`.
+//! The choice of functions is left to `Session`, and storage to `ompvm-cache`.
 
 use super::DebugLevel;
 use crate::parse::{self, Parsed};

@@ -9,8 +9,8 @@
 mod math_library;
 
 use crate::device::{DeviceCode, Failure, Result};
+use ompvm_cache::CacheEntry;
 use ompvm_llvm::Input;
-use ompvm_llvm::cache::CacheEntry;
 use ompvm_llvm::nvptx::{Lowered, LoweringRequest, lower};
 use ompvm_support::log;
 use std::time::Instant;

@@ -9,7 +9,7 @@
 use super::Archive;
 use super::shared::Object;
 use super::table::Table;
-use ompvm_llvm::cache::CacheEntry;
+use ompvm_cache::CacheEntry;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;

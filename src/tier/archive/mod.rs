@@ -26,10 +26,10 @@ pub use objects::NativeMembers;
 
 use hashbrown::HashMap;
 use object::read::archive::ArchiveFile;
+use ompvm_cache::CacheEntry;
 use ompvm_ir::visit::Uses;
 use ompvm_ir::{GlobalRef, Linkage, Module};
 use ompvm_llvm::Input;
-use ompvm_llvm::cache::CacheEntry;
 use ompvm_support::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

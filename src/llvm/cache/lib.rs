@@ -11,6 +11,11 @@
 //! names its owner and carries a checksum ([`mod@file`]); damaged files are removed and made again.
 //! When the folder exceeds its limit, the least recently used entries are evicted ([`evict`]).
 //!
+//! This crate calls no LLVM. It takes from `ompvm-llvm` the types of requests and objects
+//! ([`ompvm_llvm::native`]), LLVM's version for the key, and, for `--stats`, whether LLVM has started.
+//! The crates above pass a [`CacheEntry`] on and store bytes of their own in it: the interpreter's
+//! thunks, the tiers' profiles, kernels of devices.
+//!
 //! No run depends on the cache: a failure becomes a note in `--stats`. A file holds no address, no
 //! number of threads and no thread-local offset.
 
@@ -191,7 +196,7 @@ pub fn counts() -> CacheCounts {
         compiled: get(&USAGE.compiled),
         stored: get(&USAGE.stored),
         damaged: get(&USAGE.damaged),
-        llvm: super::deferred_init::started(),
+        llvm: ompvm_llvm::is_started(),
         note: USAGE.note.lock().clone(),
     }
 }
