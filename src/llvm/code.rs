@@ -319,8 +319,8 @@ impl<'p> Reader<'p> {
     }
 
     fn call(&mut self, call: handles::Call<'p>) -> Box<Call> {
-        let count = call.argument_count();
-        let (arg_attrs, ret_attrs) = self.call_attrs(call, count);
+        let arguments = call.arguments();
+        let (arg_attrs, ret_attrs) = self.call_attrs(call, arguments.len() as u32);
         let tail = match call.tail() {
             TailCall::LLVMTailCallKindNone => TailKind::None,
             TailCall::LLVMTailCallKindTail => TailKind::Tail,
@@ -330,7 +330,7 @@ impl<'p> Reader<'p> {
         Box::new(Call {
             callee: self.callee(call.called()),
             fn_ty: self.type_id(call.signature()),
-            args: call.arguments().map(|value| self.value(value)).collect(),
+            args: arguments.map(|value| self.value(value)).collect(),
             arg_attrs,
             ret_attrs,
             tail,

@@ -41,6 +41,7 @@ impl<'m> Instruction<'m> {
     }
 
     /// Returns the instruction as what its opcode says, with one question to LLVM.
+    #[inline]
     pub(crate) fn by_kind(self) -> InstructionKind<'m> {
         use InstructionKind as Kind;
         let raw = self.raw();

@@ -107,7 +107,9 @@ impl<'m> Call<'m> {
     }
 
     /// Iterates over the arguments.
-    pub(crate) fn arguments(self) -> impl DoubleEndedIterator<Item = Value<'m>> {
+    pub(crate) fn arguments(
+        self,
+    ) -> impl DoubleEndedIterator<Item = Value<'m>> + ExactSizeIterator {
         // SAFETY: a call's first operands are its arguments.
         (0..self.argument_count()).map(move |index| unsafe { self.operand_of_kind(index) })
     }
