@@ -1,10 +1,10 @@
 /* Fast paths of the runtime's entries, to be inlined into compiled programs.
  *
  * `build.rs` compiles this file to bitcode, which the compiler of tier 2 links into the code that
- * it compiles: a call of `NAME` becomes one of `short_NAME`. That function uses only the thread's
- * number and its team's size, and calls `NAME`, the runtime's own function, if they are not
- * sufficient. So the result is the same in every case, and this file does not depend on how teams,
- * barriers or locks are built.
+ * it compiles: a call of `NAME` becomes one of `__ompvm_short_NAME`. That function uses only the
+ * thread's number and its team's size, and calls `NAME`, the runtime's own function, if they are
+ * not sufficient. So the result is the same in every case, and this file does not depend on how
+ * teams, barriers or locks are built.
  *
  * There are no fast paths for schedules other than static ones, for steps other than 1, for loops
  * of more than 2^32 - 1 iterations, for waits, and for entries that do not receive the thread's
@@ -15,26 +15,19 @@
 
 #include "omp_abi.h"
 
-/* The first fields of the runtime's record of a thread (`kmpc::thread::Thread`). */
-struct thread {
-  uint32_t number; /* in its team */
-  uint32_t size;   /* of its team */
-  uint32_t alone;  /* 1 in a team of one without awaited tasks, outside of leagues */
-};
-
 /* The runtime's table of threads, by global number (`HOST_THREADS` entries). */
-extern struct thread *const threads[] __asm__("ompvm.threads");
+extern ThreadHead *const threads[] __asm__("ompvm.threads");
 
 struct ident;
 #define SHORT __attribute__((always_inline))
 
 /* Returns the thread with a global number; null if the runtime has to look for it. */
-static inline const struct thread *by_number(int32_t gtid) {
+static inline const ThreadHead *by_number(int32_t gtid) {
   return (uint32_t)gtid < HOST_THREADS ? threads[gtid] : NULL;
 }
 
 static inline int alone(int32_t gtid) {
-  const struct thread *t = by_number(gtid);
+  const ThreadHead *t = by_number(gtid);
   return t && t->size == 1;
 }
 
@@ -44,10 +37,10 @@ static inline int alone(int32_t gtid) {
 #define STATIC_INIT(SUFFIX, T, STEP)                                                               \
   void __kmpc_for_static_init_##SUFFIX(struct ident *, int32_t, int32_t, int32_t *, T *, T *,      \
                                        STEP *, STEP, STEP);                                        \
-  SHORT void short___kmpc_for_static_init_##SUFFIX(                                                \
+  SHORT void __ompvm_short___kmpc_for_static_init_##SUFFIX(                                        \
       struct ident *loc, int32_t gtid, int32_t schedule, int32_t *last, T *lower, T *upper,        \
       STEP *stride, STEP step, STEP chunk) {                                                       \
-    const struct thread *t = by_number(gtid);                                                      \
+    const ThreadHead *t = by_number(gtid);                                                         \
     T lo = *lower, hi = *upper;                                                                    \
     uint64_t distance = (uint64_t)hi - (uint64_t)lo;                                               \
     int kind = schedule & ~MODIFIERS;                                                              \
@@ -102,7 +95,7 @@ STATIC_INIT(8u, uint64_t, int64_t)
 
 /* Defines an entry that does nothing. */
 #define NOTHING(NAME)                                                                              \
-  SHORT void short_##NAME(struct ident *loc, int32_t gtid) {                                       \
+  SHORT void __ompvm_short_##NAME(struct ident *loc, int32_t gtid) {                               \
     (void)loc;                                                                                     \
     (void)gtid;                                                                                    \
   }
@@ -112,66 +105,65 @@ NOTHING(__kmpc_end_masked)
 NOTHING(__kmpc_end_single)
 
 void __kmpc_barrier(struct ident *, int32_t);
-SHORT void short___kmpc_barrier(struct ident *loc, int32_t gtid) {
-  const struct thread *t = by_number(gtid);
+SHORT void __ompvm_short___kmpc_barrier(struct ident *loc, int32_t gtid) {
+  const ThreadHead *t = by_number(gtid);
   if (!t || !t->alone)
     __kmpc_barrier(loc, gtid);
 }
 
 int32_t __kmpc_master(struct ident *, int32_t);
-SHORT int32_t short___kmpc_master(struct ident *loc, int32_t gtid) {
-  const struct thread *t = by_number(gtid);
+SHORT int32_t __ompvm_short___kmpc_master(struct ident *loc, int32_t gtid) {
+  const ThreadHead *t = by_number(gtid);
   return t ? t->number == 0 : __kmpc_master(loc, gtid);
 }
 
 int32_t __kmpc_masked(struct ident *, int32_t, int32_t);
-SHORT int32_t short___kmpc_masked(struct ident *loc, int32_t gtid, int32_t filter) {
-  const struct thread *t = by_number(gtid);
+SHORT int32_t __ompvm_short___kmpc_masked(struct ident *loc, int32_t gtid, int32_t filter) {
+  const ThreadHead *t = by_number(gtid);
   return t ? t->number == (uint32_t)filter : __kmpc_masked(loc, gtid, filter);
 }
 
 int32_t __kmpc_single(struct ident *, int32_t);
-SHORT int32_t short___kmpc_single(struct ident *loc, int32_t gtid) {
+SHORT int32_t __ompvm_short___kmpc_single(struct ident *loc, int32_t gtid) {
   return alone(gtid) ? 1 : __kmpc_single(loc, gtid);
 }
 
 /* Returns true for a team of one, which combines without a lock and has no barrier at its end.
  * The teams of a league combine into the same variable. */
 static inline int quite_alone(int32_t gtid) {
-  const struct thread *t = by_number(gtid);
+  const ThreadHead *t = by_number(gtid);
   return t && t->alone;
 }
 
 typedef void combine(void *, void *);
 #define REDUCE(NAME)                                                                               \
   int32_t __kmpc_##NAME(struct ident *, int32_t, int32_t, size_t, void *, combine *, void *);      \
-  SHORT int32_t short___kmpc_##NAME(struct ident *loc, int32_t gtid, int32_t count, size_t size,   \
-                                    void *data, combine *f, void *cell) {                          \
+  SHORT int32_t __ompvm_short___kmpc_##NAME(struct ident *loc, int32_t gtid, int32_t count,        \
+                                            size_t size, void *data, combine *f, void *cell) {     \
     return quite_alone(gtid) ? 1 : __kmpc_##NAME(loc, gtid, count, size, data, f, cell);           \
   }                                                                                                \
   void __kmpc_end_##NAME(struct ident *, int32_t, void *);                                         \
-  SHORT void short___kmpc_end_##NAME(struct ident *loc, int32_t gtid, void *cell) {                \
+  SHORT void __ompvm_short___kmpc_end_##NAME(struct ident *loc, int32_t gtid, void *cell) {        \
     if (!quite_alone(gtid))                                                                        \
       __kmpc_end_##NAME(loc, gtid, cell);                                                          \
   }
 REDUCE(reduce)
 REDUCE(reduce_nowait)
 
-/* A lock or critical section is one word: 0 free, 1 held without waiters, other values are left to
- * `kmpc::lock`. */
+/* A lock or critical section is one word. Values for locks with waiters are left to `kmpc::lock`. */
 static inline int take(uint32_t *word) {
-  uint32_t free = 0;
-  return __atomic_compare_exchange_n(word, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+  uint32_t free = LOCK_FREE;
+  return __atomic_compare_exchange_n(word, &free, LOCK_HELD, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 static inline int give_back(uint32_t *word) {
-  uint32_t held = 1;
-  return __atomic_compare_exchange_n(word, &held, 0, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+  uint32_t held = LOCK_HELD;
+  return __atomic_compare_exchange_n(word, &held, LOCK_FREE, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 #define CRITICAL(NAME, DO)                                                                         \
   void NAME(struct ident *, int32_t, void *);                                                      \
-  SHORT void short_##NAME(struct ident *loc, int32_t gtid, void *cell) {                           \
+  SHORT void __ompvm_short_##NAME(struct ident *loc, int32_t gtid, void *cell) {                   \
     if (!DO(cell))                                                                                 \
       NAME(loc, gtid, cell);                                                                       \
   }
@@ -180,7 +172,7 @@ CRITICAL(__kmpc_end_critical, give_back)
 
 #define LOCK(NAME, DO)                                                                             \
   void NAME(void *);                                                                               \
-  SHORT void short_##NAME(void *lock) {                                                            \
+  SHORT void __ompvm_short_##NAME(void *lock) {                                                    \
     if (!DO(lock))                                                                                 \
       NAME(lock);                                                                                  \
   }

@@ -70,6 +70,17 @@ structures! {
         buffer: *mut c_void = "void *";
     }
 
+    /// The first fields of the host runtime's record of a thread.
+    ThreadHead {
+        /// The thread's number in its team.
+        number: u32 = "uint32_t";
+        /// Size of the team.
+        size: u32 = "uint32_t";
+        /// 1 if the team has one thread and no task that its barriers must wait for, and belongs to
+        /// no league, whose teams reduce into the same variables.
+        alone: u32 = "uint32_t";
+    }
+
     /// State of a thread in an auto-offloaded region. The generated kernel puts two pointers behind
     /// it: to the thread's record, and to what is kept at the end.
     VirtualThread {

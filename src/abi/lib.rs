@@ -4,8 +4,9 @@
 //! Each number stands here once. Rust uses the constants; [`c_header`] writes the same ones for
 //! `runtime-c/`, whose files include it as `omp_abi.h`, so the two languages cannot differ. Most are
 //! those of LLVM 22 (`kmp.h`, the device runtime's headers, LLVM's OpenMP frontend),
-//! which compilers emit; [`outlined`] and [`limit`] are a contract of ompvm with itself, between the
-//! generator of kernels and the device runtime.
+//! which compilers emit; [`outlined`], [`lock`], [`limit`] and [`ThreadHead`] are a contract of ompvm
+//! with itself: between the generator of kernels and the device runtime, and between the host's runtime
+//! and the parts of it that are inlined into programs.
 //!
 //! Omits numbers that only one side uses, such as the flags that the runtime keeps for itself.
 
@@ -13,7 +14,7 @@ mod header;
 mod layout;
 
 pub use header::c_header;
-pub use layout::{KernelConfiguration, LaunchEnvironment, VirtualThread};
+pub use layout::{KernelConfiguration, LaunchEnvironment, ThreadHead, VirtualThread};
 
 /// A group's constants by name.
 type Constants = &'static [(&'static str, i128)];
@@ -199,6 +200,15 @@ groups! {
         ITERATE = 1;
         /// Runs no iteration: stores the record to the variables, through the private copies.
         RESULT = 2;
+    }
+
+    /// Words of locks and critical sections that compiled programs change themselves. Other values
+    /// name the thread to which a lock with waiters was handed over.
+    lock in "LOCK_": u32 {
+        /// Held by no thread.
+        FREE = 0;
+        /// Held by a thread that found the lock free, without waiters.
+        HELD = 1;
     }
 
     /// Limits of ompvm that both languages must agree on.

@@ -14,11 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::ident::Ident;
 use crate::lock_queue;
 use crate::thread::current;
-
-const FREE: u32 = 0;
-/// Held by a thread that found the lock free, without waiters. `runtime-c/entries.c` knows these
-/// two values.
-const HELD: u32 = 1;
+use omp_abi::lock::{FREE, HELD};
 
 /// Returns the value that names, as holder, a thread to which the lock was handed over.
 fn handed(number: u32) -> u32 {

@@ -12,6 +12,7 @@ use ompvm_support::log;
 use std::cell::{Cell, UnsafeCell};
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::mem::offset_of;
 use std::ptr::null_mut;
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -27,6 +28,7 @@ use crate::team::parker::{Parker, SpinPolicy};
 use crate::team::team_core::{Slot, WorkerCommand};
 use crate::team::{MemberState, Team};
 use crate::{abi, affinity, cancel, fork_handlers, hooks, lock, ompt};
+use omp_abi::ThreadHead;
 use ompvm_memory::{activation, worker};
 use ompvm_support::processor_sharing;
 use ompvm_support::sync::{self, AtomicU32 as SyncU32, Mutex, MutexGuard};
@@ -40,8 +42,9 @@ pub const MAX_TEAM: u32 = 1 << 14;
 /// comment says otherwise.
 #[repr(C)]
 pub struct Thread {
+    // Compiled programs read the first three (`ThreadHead`, `runtime-c/entries.c`).
     tid: Cell<u32>,
-    /// Size of the team. Compiled programs read this, `tid` and `alone` (`runtime-c/entries.c`).
+    /// Size of the team.
     size: Cell<u32>,
     /// 1 if the team has one thread and no task that its barriers must wait for, and belongs to no
     /// league, whose teams reduce into the same variables.
@@ -78,6 +81,12 @@ pub struct Thread {
     parker: Parker,
     sleepers: SyncU32,
 }
+
+const _: () = {
+    assert!(offset_of!(Thread, tid) == offset_of!(ThreadHead, number));
+    assert!(offset_of!(Thread, size) == offset_of!(ThreadHead, size));
+    assert!(offset_of!(Thread, alone) == offset_of!(ThreadHead, alone));
+};
 
 const _: () = assert!(std::mem::offset_of!(Thread, tid) == 0);
 const _: () = assert!(std::mem::offset_of!(Thread, size) == 4);

@@ -12,7 +12,9 @@ use hashbrown::HashMap;
 use std::sync::atomic::Ordering;
 
 const BITCODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/entries.bc"));
-const PREFIX: &str = "short_";
+/// Prefix of their names. Names with two underscores at the start are reserved, so programs define
+/// none.
+pub(super) const PREFIX: &str = "__ompvm_short_";
 
 /// Disables the fast paths for all further units: a tool is to see every call of the runtime.
 pub fn disable() {
@@ -39,7 +41,7 @@ pub(super) fn link(module: Module<'_>) -> Result<FastPaths<'_>, String> {
         return Ok(entries);
     }
     let runtime = OwnedModule::parse(module.context(), BITCODE);
-    // SAFETY: the runtime defines names of its own only (`short_`), so that linking replaces none
+    // SAFETY: the runtime defines names of its own only ([`PREFIX`]), so that linking replaces none
     // of the module's functions and variables.
     let linked = runtime.is_some_and(|runtime| unsafe { runtime.link_into(module) });
     if !linked {
@@ -91,5 +93,32 @@ impl<'m> FastPaths<'m> {
             }
         }
         left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handles::OwnedContext;
+
+    #[test]
+    fn names_of_a_program_that_resemble_fast_paths_do_not_collide() {
+        let context = OwnedContext::new();
+        let text = br#"
+            @short___kmpc_master = global i32 7
+            define void @short___kmpc_barrier(ptr %at, i32 %gtid) { ret void }
+            declare void @__kmpc_barrier(ptr, i32)
+            declare i32 @__kmpc_master(ptr, i32)
+            "#;
+        let owner = OwnedModule::parse_ir(context.context(), text, c"names", true).unwrap();
+        let module = owner.module();
+        let paths = link(module).unwrap();
+        for name in ["__kmpc_barrier", "__kmpc_master"] {
+            let entry = module.function(name).unwrap();
+            let short = paths.replacement(entry).unwrap();
+            assert_eq!(&*short.name(), format!("{PREFIX}{name}"));
+        }
+        let own = module.function("short___kmpc_barrier").unwrap();
+        assert!(own.linkage() == Linkage::LLVMExternalLinkage && !own.is_declaration());
     }
 }

@@ -94,7 +94,7 @@ mod tests {
             if &*name == "none" {
                 forbid_wide_vectors(function);
             }
-            if !name.starts_with("short_") {
+            if !name.starts_with(fast_paths::PREFIX) {
                 set(function);
             }
             let keys = COMPILER_ATTRIBUTES.iter().chain([&PREFERRED, &LEGAL]);
@@ -107,7 +107,11 @@ mod tests {
                 }
             }
         }
-        assert!(module.function("short___kmpc_for_static_fini").is_some());
+        assert!(
+            module
+                .function("__ompvm_short___kmpc_for_static_fini")
+                .is_some()
+        );
         assert_eq!(said.len(), 1, "{said:?}");
         // A processor with these instructions has them for all functions.
         if host_features_with("+amx-int8").is_some() {
