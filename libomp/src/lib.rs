@@ -48,7 +48,7 @@ macro_rules! refuse {
             concat!(".size ompvm.", $name, ", . - ompvm.", $name),
             concat!(".symver ompvm.", $name, ", ", $name, "@@VERSION"),
             ".popsection",
-            target = sym misc::unsupported,
+            target = sym program::unsupported,
         );
     };
 }

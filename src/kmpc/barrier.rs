@@ -1,6 +1,6 @@
-//! Barriers, flush, master and masked, single and copyprivate.
+//! Barriers, flush, master and masked, single and copyprivate, scope.
 //!
-//! OpenMP 5.2, sections 15.3 (barrier), 15.8.5 (flush), 10.5 (masked), 11.1 (single).
+//! OpenMP 5.2, sections 15.3 (barrier), 15.8.5 (flush), 10.5 (masked), 11.1 (single), 11.2 (scope).
 //!
 //! These are thin entries: [`team`](super::team) implements barriers, and a flush is a fence.
 
@@ -146,3 +146,6 @@ pub unsafe extern "C-unwind" fn copyprivate_light(
     unsafe { team.barrier(thread) };
     team.copyprivate.load(Ordering::Acquire)
 }
+
+/// Begins or ends `scope`; does nothing: its barrier is a call of its own.
+pub unsafe extern "C-unwind" fn scope(_ident: *const Ident, _gtid: i32, _reserved: *mut c_void) {}

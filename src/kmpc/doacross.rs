@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::dispatch;
 use crate::ident::Ident;
-use crate::misc;
+use crate::program;
 use crate::thread::{Thread, by_number};
 use ompvm_support::sync::fence;
 
@@ -193,7 +193,7 @@ pub unsafe extern "C-unwind" fn init(ident: *const Ident, gtid: i32, count: i32,
     let Some(words) = words else {
         let text = c"a doacross loop nest has more iterations than fit into memory";
         // SAFETY: a null-terminated string; the call ends the process.
-        return unsafe { misc::error(ident, 2, text.as_ptr()) };
+        return unsafe { program::error(ident, 2, text.as_ptr()) };
     };
     nest.shared.set((number, words));
 }

@@ -618,7 +618,7 @@ unsafe fn expect_threads(
     };
     if threads > possible {
         // SAFETY: `message` is null or a null-terminated string (caller's contract).
-        unsafe { crate::misc::error(ident, severity, message) };
+        unsafe { crate::program::error(ident, severity, message) };
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::ffi::c_void;
 
-use crate::{affinity, alloc, api, lock};
+use crate::{affinity, alloc, lock, routines};
 
 macro_rules! by_reference {
     ($($name:ident($($arg:ident: $t:ty),*) $(-> $ret:ty)? = $target:path;)*) => {$(
@@ -19,20 +19,20 @@ macro_rules! by_reference {
     )*};
 }
 by_reference! {
-    set_num_threads(threads: i32) = api::set_num_threads;
-    set_dynamic(on: i32) = api::set_dynamic;
-    set_nested(on: i32) = api::set_nested;
-    set_max_active_levels(levels: i32) = api::set_max_active_levels;
-    set_schedule(kind: i32, chunk: i32) = api::set_schedule;
-    get_ancestor_thread_num(level: i32) -> i32 = api::get_ancestor_thread_num;
-    get_team_size(level: i32) -> i32 = api::get_team_size;
-    set_default_device(device: i32) = api::set_default_device;
-    set_num_teams(teams: i32) = api::set_num_teams;
-    set_teams_thread_limit(limit: i32) = api::set_teams_thread_limit;
-    get_place_num_procs(place: i32) -> i32 = affinity::api::get_place_num_procs;
-    display_env(verbose: i32) = api::display_env;
-    pause_resource(kind: i32, device: i32) -> i32 = api::pause_resource;
-    pause_resource_all(kind: i32) -> i32 = api::pause_resource_all;
+    set_num_threads(threads: i32) = routines::set_num_threads;
+    set_dynamic(on: i32) = routines::set_dynamic;
+    set_nested(on: i32) = routines::set_nested;
+    set_max_active_levels(levels: i32) = routines::set_max_active_levels;
+    set_schedule(kind: i32, chunk: i32) = routines::set_schedule;
+    get_ancestor_thread_num(level: i32) -> i32 = routines::get_ancestor_thread_num;
+    get_team_size(level: i32) -> i32 = routines::get_team_size;
+    set_default_device(device: i32) = routines::set_default_device;
+    set_num_teams(teams: i32) = routines::set_num_teams;
+    set_teams_thread_limit(limit: i32) = routines::set_teams_thread_limit;
+    get_place_num_procs(place: i32) -> i32 = affinity::routines::get_place_num_procs;
+    display_env(verbose: i32) = routines::display_env;
+    pause_resource(kind: i32, device: i32) -> i32 = routines::pause_resource;
+    pause_resource_all(kind: i32) -> i32 = routines::pause_resource_all;
     kmp_malloc(size: usize) -> *mut c_void = alloc::plain_malloc;
     kmp_aligned_malloc(size: usize, align: usize) -> *mut c_void = alloc::plain_aligned_malloc;
     kmp_calloc(n: usize, size: usize) -> *mut c_void = alloc::plain_calloc;
@@ -43,9 +43,9 @@ by_reference! {
     allocator_of_device(device: i32, space: usize) -> usize = alloc::spaces::allocator_of_device;
     allocator_of_all(space: usize) -> usize = alloc::spaces::allocator_of_all;
     space_resources(space: usize) -> i32 = alloc::spaces::resources;
-    ignore_i32(value: i32) = api::ignore_i32;
-    ignore_usize(value: usize) = api::ignore_usize;
-    set_blocktime(ms: i32) = api::set_blocktime;
+    ignore_i32(value: i32) = routines::ignore_i32;
+    ignore_usize(value: usize) = routines::ignore_usize;
+    set_blocktime(ms: i32) = routines::set_blocktime;
 }
 
 /// Implements `omp_get_place_proc_ids_`.
@@ -54,7 +54,7 @@ by_reference! {
 /// The pointers are valid.
 pub unsafe extern "C-unwind" fn get_place_proc_ids(place: *const i32, ids: *mut i32) {
     // SAFETY: the pointers are valid (caller's contract).
-    unsafe { affinity::api::get_place_proc_ids(*place, ids) }
+    unsafe { affinity::routines::get_place_proc_ids(*place, ids) }
 }
 
 /// Implements `omp_init_lock_with_hint_`.
@@ -72,7 +72,7 @@ pub unsafe extern "C-unwind" fn init_lock_hint(object: *mut c_void, _hint: *cons
 /// The pointers are valid.
 pub unsafe extern "C-unwind" fn mask_add(proc: *const i32, mask: *mut *mut c_void) -> i32 {
     // SAFETY: the pointers are valid (caller's contract).
-    unsafe { affinity::api::mask_add(*proc, mask) }
+    unsafe { affinity::routines::mask_add(*proc, mask) }
 }
 
 /// Implements `kmp_unset_affinity_mask_proc_`.
@@ -81,7 +81,7 @@ pub unsafe extern "C-unwind" fn mask_add(proc: *const i32, mask: *mut *mut c_voi
 /// The pointers are valid.
 pub unsafe extern "C-unwind" fn mask_remove(proc: *const i32, mask: *mut *mut c_void) -> i32 {
     // SAFETY: the pointers are valid (caller's contract).
-    unsafe { affinity::api::mask_remove(*proc, mask) }
+    unsafe { affinity::routines::mask_remove(*proc, mask) }
 }
 
 /// Implements `kmp_get_affinity_mask_proc_`.
@@ -90,7 +90,7 @@ pub unsafe extern "C-unwind" fn mask_remove(proc: *const i32, mask: *mut *mut c_
 /// The pointers are valid.
 pub unsafe extern "C-unwind" fn mask_has(proc: *const i32, mask: *mut *mut c_void) -> i32 {
     // SAFETY: the pointers are valid (caller's contract).
-    unsafe { affinity::api::mask_has(*proc, mask) }
+    unsafe { affinity::routines::mask_has(*proc, mask) }
 }
 
 /// Implements `kmp_set_defaults_`; does nothing.

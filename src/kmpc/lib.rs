@@ -22,11 +22,9 @@
 pub mod abi;
 pub mod affinity;
 pub mod alloc;
-pub mod api;
 pub mod atomic;
 pub mod barrier;
 pub mod cancel;
-
 pub mod collapse;
 pub mod dispatch;
 pub mod doacross;
@@ -41,10 +39,12 @@ pub mod interop;
 pub mod iteration;
 pub mod lock;
 pub mod lock_queue;
-pub mod misc;
 pub mod ompt;
 pub mod ordered_tickets;
+pub mod program;
+pub mod queries;
 pub mod reduce;
+pub mod routines;
 mod runtime;
 pub mod static_loop;
 pub mod table;

@@ -13,7 +13,7 @@ use super::map::table::MappingTable;
 use super::{program, report};
 use ompvm_kmpc::icv::{TargetOffload, settings};
 use ompvm_kmpc::ident::{self, Ident};
-use ompvm_kmpc::{api, task};
+use ompvm_kmpc::{routines, task};
 use ompvm_support::log;
 use std::ffi::c_void;
 use std::fmt;
@@ -105,7 +105,7 @@ impl From<String> for HostReason {
 /// The reason why the construct runs on the host.
 pub fn device_for(number: i64) -> std::result::Result<&'static DeviceState, HostReason> {
     // SAFETY: the routine takes no arguments and reads a setting.
-    let policy = unsafe { api::get_target_offload() };
+    let policy = unsafe { routines::get_target_offload() };
     if policy == TargetOffload::Disabled as i32 {
         return Err("OMP_TARGET_OFFLOAD is `disabled`".to_owned().into());
     }
@@ -113,7 +113,7 @@ pub fn device_for(number: i64) -> std::result::Result<&'static DeviceState, Host
     let explicit = number != -1;
     let number = match number {
         // SAFETY: the routine takes no arguments and reads a setting.
-        -1 => unsafe { api::get_default_device() },
+        -1 => unsafe { routines::get_default_device() },
         n => i32::try_from(n).unwrap_or(i32::MAX),
     };
     match devices::get(number) {
@@ -146,7 +146,7 @@ fn missing_requirement(required: u64) -> &'static str {
 
 fn is_mandatory() -> bool {
     // SAFETY: the routine takes no arguments and reads a setting.
-    (unsafe { api::get_target_offload() }) == TargetOffload::Mandatory as i32
+    (unsafe { routines::get_target_offload() }) == TargetOffload::Mandatory as i32
 }
 
 /// Reports an error on a device and ends the program.
@@ -710,7 +710,7 @@ pub unsafe fn await_dependences(count: i32, list: *mut c_void) {
             }
             let count = *items.cast::<usize>().sub(3) as i32;
             let ident = std::ptr::null();
-            let gtid = ompvm_kmpc::misc::global_thread_num(ident);
+            let gtid = ompvm_kmpc::queries::global_thread_num(ident);
             task::depend::taskwait(ident, gtid, count, items, 0, std::ptr::null(), 0);
         }
     }

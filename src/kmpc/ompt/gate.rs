@@ -13,7 +13,7 @@ use std::ffi::{CStr, c_char, c_void};
 
 use super::{TOOL, entries, on, record, start};
 use crate::runtime::LOCALS;
-use crate::{misc, table};
+use crate::{program, table};
 
 /// Jumps to the entry whose name is in `r11`.
 #[unsafe(naked)]
@@ -138,7 +138,7 @@ unsafe extern "C-unwind" fn find(
     match name {
         "__kmpc_fork_call" => crate::abi::fork_call_variadic as *const c_void,
         "__kmpc_fork_teams" => crate::abi::fork_teams_variadic as *const c_void,
-        _ => table::lookup(name).map_or(misc::unsupported as *const c_void, |e| e.address.0),
+        _ => table::lookup(name).map_or(program::unsupported as *const c_void, |e| e.address.0),
     }
 }
 

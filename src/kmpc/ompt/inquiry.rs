@@ -9,8 +9,8 @@ use super::TOOL;
 use super::callbacks::{self, Word};
 use super::record::{self, Frame, TaskRecord, flag, state};
 use super::start;
-use crate::affinity::api as places;
-use crate::api;
+use crate::affinity::routines as places;
+use crate::routines;
 use crate::runtime::LOCALS;
 
 /// `ompt_interface_fn_t`.
@@ -309,12 +309,12 @@ unsafe extern "C-unwind" fn get_unique_id() -> u64 {
 
 unsafe extern "C-unwind" fn get_num_procs() -> i32 {
     // SAFETY: passes no pointers.
-    unsafe { api::get_num_procs() }
+    unsafe { routines::get_num_procs() }
 }
 
 unsafe extern "C-unwind" fn get_num_devices() -> i32 {
     // SAFETY: passes no pointers.
-    unsafe { api::get_num_devices() }
+    unsafe { routines::get_num_devices() }
 }
 
 /// Returns 0: target regions are not reported.

@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::{ACTIVE, NONE, TOOL, UNDECIDED, callbacks, gate, inquiry, record};
-use crate::{api, thread};
+use crate::{routines, thread};
 
 /// `ompt_start_tool_result_t`.
 #[repr(C)]
@@ -187,7 +187,7 @@ fn start() -> bool {
     };
     // SAFETY: the tool's structure, which lives as long as the tool.
     let initialized = unsafe {
-        let device = api::get_initial_device();
+        let device = routines::get_initial_device();
         match (*tool).initialize {
             Some(f) => f(inquiry::lookup, device, &raw mut (*tool).data) != 0,
             None => false,

@@ -11,7 +11,7 @@ use super::record::{current, enter_entry, state};
 use crate::ident::Ident;
 use crate::reduce::{self, Combine};
 use crate::task::wait;
-use crate::{api, barrier, cancel as cancellation, misc};
+use crate::{barrier, cancel as cancellation, program, routines};
 use omp_abi::ident_flag;
 use ompvm_support::sync::lock;
 
@@ -190,7 +190,7 @@ pub unsafe extern "C-unwind" fn copyprivate(
 /// Implements `__kmpc_scope`.
 pub unsafe extern "C-unwind" fn scope(ident: *const Ident, gtid: i32, reserved: *mut c_void) {
     // SAFETY: the arguments are those of this entry, whose contract is the same.
-    unsafe { misc::scope(ident, gtid, reserved) };
+    unsafe { barrier::scope(ident, gtid, reserved) };
     work_at(work::SCOPE, BEGIN);
 }
 
@@ -300,7 +300,7 @@ pub unsafe extern "C-unwind" fn cancellation_point(
 /// Implements `__kmpc_error`.
 ///
 /// # Safety
-/// As for [`misc::error`].
+/// As for [`program::error`].
 pub unsafe extern "C-unwind" fn error(ident: *const Ident, severity: i32, message: *const c_char) {
     let at = enter_entry(None);
     let length = if message.is_null() {
@@ -311,7 +311,7 @@ pub unsafe extern "C-unwind" fn error(ident: *const Ident, severity: i32, messag
     };
     callbacks::error(severity, message, length, at.code);
     // SAFETY: the arguments are those of this entry, whose contract is the same.
-    unsafe { misc::error(ident, severity, message) };
+    unsafe { program::error(ident, severity, message) };
 }
 
 /// Implements `omp_control_tool`: returns the tool's result; -1 if it has no such callback.
@@ -322,7 +322,7 @@ pub unsafe extern "C-unwind" fn control_tool(
 ) -> i32 {
     if !super::on() {
         // SAFETY: the routine ignores its arguments.
-        return unsafe { api::control_tool(command, modifier, null_mut()) };
+        return unsafe { routines::control_tool(command, modifier, null_mut()) };
     }
     let at = enter_entry(None);
     callbacks::control_tool(command as u64, modifier as u64, argument, at.code).unwrap_or(-1)

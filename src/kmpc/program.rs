@@ -1,54 +1,16 @@
-//! Small entries without a construct's file of their own: thread numbers, begin and end, `error`,
-//! scope.
+//! Begin and end of a program: the entries that announce them, and those that end it with a message.
+//!
+//! OpenMP 5.2, section 8.5 (error).
 
 use std::ffi::{CStr, c_char};
 
 use crate::ident::{self, Ident};
-use crate::thread::{self, current};
-
-/// Returns the calling thread's global number.
-pub unsafe extern "C-unwind" fn global_thread_num(_ident: *const Ident) -> i32 {
-    current().gtid
-}
-
-/// Returns the number of threads that the runtime knows.
-pub unsafe extern "C-unwind" fn global_num_threads(_ident: *const Ident) -> i32 {
-    thread::known_threads()
-}
-
-/// Returns the calling thread's number in its team.
-pub unsafe extern "C-unwind" fn bound_thread_num(_ident: *const Ident) -> i32 {
-    current().tid() as i32
-}
-
-/// Returns the number of threads of the calling thread's team.
-pub unsafe extern "C-unwind" fn bound_num_threads(_ident: *const Ident) -> i32 {
-    current().team().size() as i32
-}
-
-/// Returns 1 if an active region encloses the caller.
-pub unsafe extern "C-unwind" fn in_parallel(_ident: *const Ident) -> i32 {
-    (current().team().shape().active_level > 0) as i32
-}
-
-/// Returns 1: a fork is always possible.
-pub unsafe extern "C-unwind" fn ok_to_fork(_ident: *const Ident) -> i32 {
-    1
-}
 
 /// Announces the start of the program; does nothing, as the runtime starts at first use.
 pub unsafe extern "C-unwind" fn begin(_ident: *const Ident, _flags: i32) {}
 
 /// Announces the end of the program; does nothing.
 pub unsafe extern "C-unwind" fn end(_ident: *const Ident) {}
-
-/// Begins or ends `scope`; does nothing.
-pub unsafe extern "C-unwind" fn scope(
-    _ident: *const Ident,
-    _gtid: i32,
-    _reserved: *mut std::ffi::c_void,
-) {
-}
 
 /// Implements the `error` directive: severity 1 warns, 2 ends the program.
 ///
