@@ -217,7 +217,7 @@ impl Program {
             late: self.late,
             overrides: {
                 let mode = config.offload.unwrap_or(self.settings.offload);
-                let mut overrides = offload::auto_offload::overrides(mode);
+                let mut overrides = ompvm_auto_offload::overrides(mode);
                 overrides.extend(match config.native {
                     true => process::native_overrides(),
                     false => process::embedded_overrides(),

@@ -5,7 +5,7 @@
 use super::device::{Failure, MemoryKind, Queue};
 use super::devices::{self, Allocation, DeviceState};
 use super::map::table::{Lifetime, Lookup, MappedRange};
-use super::{program, region};
+use super::{host_access, program, region};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -258,11 +258,11 @@ unsafe fn copy(
                 Ok(())
             }
             (Endpoint::Device(d), Endpoint::Host) => {
-                super::auto_offload::copy_to_host(from.0 as usize, len, false);
+                host_access::announce(from.0 as usize, len, false);
                 d.device.upload(Queue::SYNC, at, from.0.cast(), len)
             }
             (Endpoint::Host, Endpoint::Device(d)) => {
-                super::auto_offload::copy_to_host(to.0 as usize, len, true);
+                host_access::announce(to.0 as usize, len, true);
                 d.device.download(Queue::SYNC, to.0.cast(), start, len)
             }
             (Endpoint::Device(d), Endpoint::Device(s)) if d.number == s.number => {

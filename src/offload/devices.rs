@@ -47,9 +47,9 @@ pub struct DeviceState {
     /// Blocks that the memory routines allocated, by address: freeing takes only the address.
     pub(super) allocations: Mutex<BTreeMap<u64, Allocation>>,
     /// Address and size of the scratch arena of auto-offload.
-    pub(super) scratch_arena: Mutex<Option<(u64, u64)>>,
+    pub scratch_arena: Mutex<Option<(u64, u64)>>,
     /// Address and size of the frame buffer of auto-offload; zeros if there is none.
-    pub(super) frame_buffer: Mutex<(u64, usize)>,
+    pub frame_buffer: Mutex<(u64, usize)>,
 }
 
 /// A block that the memory routines allocated.

@@ -4,8 +4,10 @@
 //! [`program`] holds the device images and offload entries of a program, [`devices`] the devices of
 //! the process, and [`map`] the data environment of each device. [`region`] and [`api`] implement
 //! the entries that programs call, which [`table`] lists. [`emulated`] is a device without
-//! hardware, [`cuda`] drives NVIDIA GPUs, and [`nvptx`] lowers code for them. [`auto_offload`]
-//! offloads parallel loops of programs without `target` constructs.
+//! hardware, [`cuda`] drives NVIDIA GPUs, and [`nvptx`] lowers code for them.
+//!
+//! The crate `ompvm-auto-offload` above this one offloads parallel loops of programs without `target`
+//! constructs. It uses the devices here directly; [`host_access`] is the only way back.
 //!
 //! This layer lies between the runtime and the tiers: it uses `kmpc`, `memory` and `llvm`, and
 //! depends on no tier.
@@ -16,11 +18,11 @@
 )]
 
 pub mod api;
-pub mod auto_offload;
 pub mod cuda;
 pub mod device;
 pub mod devices;
 pub mod emulated;
+pub mod host_access;
 pub mod image;
 pub mod interop;
 mod locals;

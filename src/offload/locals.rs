@@ -1,10 +1,8 @@
 //! This layer's variables of a thread.
 
-use crate::auto_offload::ObjectsGuard;
 use crate::emulated::block::Block;
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::mem::ManuallyDrop;
 use std::ptr::null_mut;
 
 /// Variables without a destructor, since signal handlers and fork handlers read them.
@@ -13,11 +11,6 @@ pub(crate) struct ThreadLocals {
     pub(crate) cuda_context: Cell<*mut c_void>,
     /// The block of an emulated device that the thread executes.
     pub(crate) emulated_block: Cell<*mut Block<'static>>,
-    /// True while the thread holds the lock on resident objects, so that the service thread could
-    /// not answer its faults.
-    pub(crate) holds_objects: Cell<bool>,
-    /// The lock on resident objects while the thread forks.
-    pub(crate) fork_guard: Cell<Option<ManuallyDrop<ObjectsGuard>>>,
 }
 
 thread_local! {
@@ -26,8 +19,6 @@ thread_local! {
         ThreadLocals {
             cuda_context: Cell::new(null_mut()),
             emulated_block: Cell::new(null_mut()),
-            holds_objects: Cell::new(false),
-            fork_guard: Cell::new(None),
         }
     };
 }

@@ -9,9 +9,9 @@ use crate::{files, ompvm, root};
 use libtest_mimic::Trial;
 use std::process::Command;
 
-/// The crates' folders below `src`, and the crates of the workspace that each may use. Cargo holds the walls; this list
-/// holds the plan, so that a new arrow is a decision. ARCHITECTURE.md draws it.
-const USES: [(&str, &[&str]); 12] = [
+/// The folders of crates below `src`, and the crates of the workspace that each may use. Cargo holds
+/// the walls; this list holds the plan, so that a new arrow is a decision. ARCHITECTURE.md draws it.
+const USES: [(&str, &[&str]); 13] = [
     ("abi", &[]),
     ("support", &[]),
     ("ir", &["support"]),
@@ -24,6 +24,10 @@ const USES: [(&str, &[&str]); 12] = [
         &["abi", "cache", "kmpc", "llvm", "memory", "support"],
     ),
     (
+        "offload/auto_offload",
+        &["cache", "kmpc", "llvm", "memory", "offload", "support"],
+    ),
+    (
         "interp",
         &["cache", "ir", "kmpc", "llvm", "memory", "support"],
     ),
@@ -32,7 +36,16 @@ const USES: [(&str, &[&str]); 12] = [
     (
         "tier",
         &[
-            "baseline", "cache", "interp", "ir", "jit", "kmpc", "llvm", "memory", "offload",
+            "auto-offload",
+            "baseline",
+            "cache",
+            "interp",
+            "ir",
+            "jit",
+            "kmpc",
+            "llvm",
+            "memory",
+            "offload",
             "support",
         ],
     ),
@@ -75,6 +88,15 @@ fn layers() -> Result<(), String> {
             .filter_map(|line| line.split_once('.').map(|(name, _)| name));
         for used in used.filter(|used| !allowed.contains(used)) {
             wrong.push(format!("{name} uses {used}"));
+        }
+    }
+    for file in files(&src, &["toml"]) {
+        let folder = file.parent().and_then(|f| f.strip_prefix(&src).ok());
+        let name = folder.unwrap_or(&file).display().to_string();
+        if !USES.iter().any(|(known, _)| *known == name) {
+            wrong.push(format!(
+                "the crate in src/{name} is not in the list of layers"
+            ));
         }
     }
     for file in files(&src.join("api"), &["rs"]) {

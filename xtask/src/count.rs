@@ -11,13 +11,26 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Layers from the bottom. A source may use those before its own.
-const LAYERS: [&str; 14] = [
-    "abi", "support", "ir", "llvm", "cache", "memory", "kmpc", "offload", "interp", "baseline",
-    "jit", "tier", "api", "cli",
+const LAYERS: [&str; 15] = [
+    "abi",
+    "support",
+    "ir",
+    "llvm",
+    "cache",
+    "memory",
+    "kmpc",
+    "offload",
+    "auto_offload",
+    "interp",
+    "baseline",
+    "jit",
+    "tier",
+    "api",
+    "cli",
 ];
 
 /// Folders of layers inside of another layer's folder.
-const NESTED: [&str; 2] = ["interp/baseline", "llvm/cache"];
+const NESTED: [&str; 3] = ["interp/baseline", "llvm/cache", "offload/auto_offload"];
 
 /// First words of a comment that say neither what a function does nor what a type is.
 const WEAK_BEGINNINGS: [&str; 14] = [

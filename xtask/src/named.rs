@@ -16,6 +16,11 @@ pub fn run(filter: &str) -> Result<(), String> {
     let mut found = false;
     for package in packages_with(filter)? {
         found = true;
+        // The name of a crate stands for all of its tests.
+        let filter = match package == package_named(filter) {
+            true => "",
+            false => filter,
+        };
         let mut test = tools.cargo();
         test.current_dir(root())
             .args(["test", "--lib", "--package", &package, "--", filter]);
@@ -74,13 +79,19 @@ fn harness(tools: &Tools, args: &[&str]) -> std::process::Command {
     test
 }
 
-/// Returns the crates with a unit test whose path contains `filter`.
+/// Returns the name that the package of a crate has; its folder is named like the crate.
+fn package_named(name: &str) -> String {
+    format!("ompvm-{}", name.replace('_', "-"))
+}
+
+/// Returns the crates with a unit test whose path contains `filter`, and the crate of that name.
 fn packages_with(filter: &str) -> Result<Vec<String>, String> {
     let source = root().join("src");
     let mut packages = Vec::new();
     for folder in crates_below(&source)? {
-        if has_test(&folder, &folder, filter)? {
-            packages.push(package_in(&folder)?);
+        let package = package_in(&folder)?;
+        if package == package_named(filter) || has_test(&folder, &folder, filter)? {
+            packages.push(package);
         }
     }
     let own = ["api", "cli"].map(|part| source.join(part));
@@ -178,7 +189,8 @@ mod tests {
         let with = |filter: &str| packages_with(filter).expect("the sources are read");
         assert_eq!(with("rwlock_that_no_test_has"), Vec::<String>::new());
         assert!(with("an_older_library_gives_the_same_tables").contains(&"ompvm-memory".into()));
-        assert!(with("auto_offload::decision").contains(&"ompvm-offload".into()));
+        assert_eq!(with("decision::tests"), ["ompvm-auto-offload"]);
+        assert!(with("auto_offload").contains(&"ompvm-auto-offload".into()));
         assert_eq!(with("child_of_fork_makes_code"), ["ompvm-baseline"]);
     }
 

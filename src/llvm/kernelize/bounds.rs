@@ -1,6 +1,6 @@
 //! Bounds of a region's loop, as expressions over its arguments that the host can evaluate.
 //!
-//! `offload::auto_offload` evaluates them before a launch: the trip count determines the grid and
+//! `ompvm-auto-offload` evaluates them before a launch: the trip count determines the grid and
 //! the expected cost of a trial. A bound that the region computes in another way, or that is deeper
 //! than [`DEPTH`], is unknown; the kernel still runs.
 

@@ -6,7 +6,7 @@
 //! two kernels, and an interpreter can decide at each access whether the memory is on the device or
 //! the host.
 //!
-//! Memory and devices are left to `offload::auto_offload::schedule`.
+//! Memory and devices are left to `ompvm_auto_offload::schedule`.
 
 use super::IntOperation;
 use serde::{Deserialize, Serialize};

@@ -19,7 +19,7 @@
 //! its private variables for it. Code around a loop runs once for each iteration; [`runtime_calls`]
 //! refuses what could observe the difference.
 //!
-//! Devices and addresses are left to `offload::auto_offload`.
+//! Devices and addresses are left to `ompvm-auto-offload`.
 
 mod accesses;
 mod array_reduction;

@@ -10,11 +10,11 @@ use super::heap;
 use super::residency::{self, Objects, Traffic};
 use super::schedule::{self, Frame, ScheduleInputs};
 use super::{Region, RegionPlan, scratch};
-use crate::device::{Failure, Kernel, Launch, MemoryKind, Queue};
-use crate::devices::DeviceState;
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
 use ompvm_llvm::kernelize::{Access, Expression, LoopKernel, Origin, Passing};
+use ompvm_offload::device::{Failure, Kernel, Launch, MemoryKind, Queue};
+use ompvm_offload::devices::DeviceState;
 use std::time::Instant;
 
 /// Bytes moved and times of a run.

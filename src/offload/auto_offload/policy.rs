@@ -7,10 +7,10 @@
 
 use super::decision::{Decision, Ledger, MIN_REGION_TIME, RegionTimes, TransferSize};
 use super::{AUTO_OFFLOAD, launch, record_host_run, run_on_device};
-use crate::device::{MemoryKind, Queue};
-use crate::devices::DeviceState;
 use ompvm_kmpc::{fork, hooks};
 use ompvm_llvm::kernelize::RegionPlan;
+use ompvm_offload::device::{MemoryKind, Queue};
+use ompvm_offload::devices::DeviceState;
 use ompvm_support::log;
 use ompvm_support::topology;
 use parking_lot::Mutex;

@@ -16,10 +16,10 @@
 
 use super::AUTO_OFFLOAD;
 use super::heap::{Block, PAGE};
-use crate::device::{Failure, MemoryKind, Queue, Result};
-use crate::devices::DeviceState;
 use crate::locals::LOCALS;
 use ompvm_memory::internal_thread;
+use ompvm_offload::device::{Failure, MemoryKind, Queue, Result};
+use ompvm_offload::devices::DeviceState;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::ffi::c_void;

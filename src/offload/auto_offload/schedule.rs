@@ -13,12 +13,12 @@
 use super::launch::{FramePiece, LaunchInputs, try_read};
 use super::residency::{Objects, Traffic};
 use super::{Program, RegionPlan, scratch};
-use crate::device::{Device, Failure, Kernel, Launch, Queue};
-use crate::devices;
 use ompvm_kmpc::hooks;
 use ompvm_llvm::kernelize::{
     HostSchedule, KernelLaunch, Origin, Passing, ScheduleOperand, ScheduleStep,
 };
+use ompvm_offload::device::{Device, Failure, Kernel, Launch, Queue};
+use ompvm_offload::devices;
 use std::ops::Range;
 use std::time::Instant;
 

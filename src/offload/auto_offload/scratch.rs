@@ -9,8 +9,8 @@
 //!
 //! `llvm::kernelize::kernel_text` decides which arrays live there.
 
-use crate::device::{Failure, Kernel, MemoryKind};
-use crate::devices::DeviceState;
+use ompvm_offload::device::{Failure, Kernel, MemoryKind};
+use ompvm_offload::devices::DeviceState;
 
 /// Divisor of the device memory that gives the maximum size of the arena.
 const MEMORY_DIVISOR: u64 = 4;

@@ -8,7 +8,7 @@ use super::items::MapItem;
 use super::map_type;
 use super::table::{AttachedPointer, Lifetime, Lookup, MappedRange, MappingTable};
 use crate::device::{Device, Failure, Fault, MemoryKind, Queue, Result, STAGING_BYTES};
-use crate::{auto_offload, program};
+use crate::{host_access, program};
 use ompvm_support::log;
 
 /// Data transfer statistics of a construct.
@@ -354,7 +354,7 @@ impl<'a> DataConstruct<'a> {
     /// `size` bytes at `from` must be readable until the copy is complete.
     unsafe fn upload(&mut self, to: u64, from: usize, size: usize) -> Result<()> {
         let since = std::time::Instant::now();
-        auto_offload::copy_to_host(from, size, false);
+        host_access::announce(from, size, false);
         // SAFETY: by this function's contract, the range is readable.
         unsafe {
             self.device
@@ -388,7 +388,7 @@ impl<'a> DataConstruct<'a> {
             .copied()
             .collect();
         let since = std::time::Instant::now();
-        auto_offload::copy_to_host(begin, size, true);
+        host_access::announce(begin, size, true);
         let staged = self.staged.iter();
         let staged = staged.copied().find(|e| e.begin == begin && e.size == size);
         if let (Some(staged), true) = (staged, inside.is_empty()) {

@@ -11,12 +11,19 @@
 //!
 //! After a failed kernel the region runs on the host with its original data.
 //!
+//! This crate uses the devices and the report of `ompvm-offload`. Three hooks lead here from below,
+//! all set by [`register`]: the runtime's for regions that start
+//! ([`hooks::set_region_interceptor`]), the signal handlers' for faults on protected pages
+//! ([`signals::set_restore_hook`]), and that of [`host_access`] for copies by drivers. A program
+//! without auto-offload sets none of them.
+//!
 //! Pointers stored in memory that lead to further data are not followed, and only one device is
 //! used.
 
 mod decision;
 pub mod heap;
 mod launch;
+mod locals;
 mod policy;
 mod preparation;
 mod residency;
@@ -24,10 +31,6 @@ mod schedule;
 mod scratch;
 mod wrappers;
 
-use super::device::{DeviceCode, Failure, Image, Kernel};
-use super::devices::DeviceState;
-use super::options::OffloadOptions;
-use super::report;
 use hashbrown::HashMap;
 use ompvm_cache::CacheEntry;
 use ompvm_kmpc::hooks;
@@ -35,10 +38,13 @@ use ompvm_kmpc::ident;
 use ompvm_llvm::Input;
 use ompvm_llvm::kernelize::{Kernelized, RegionPlan, kernelize};
 use ompvm_memory::{func, signals};
+use ompvm_offload::device::{DeviceCode, Failure, Image, Kernel};
+use ompvm_offload::devices::DeviceState;
+use ompvm_offload::options::OffloadOptions;
+use ompvm_offload::{host_access, report};
 use ompvm_support::log;
 pub use ompvm_support::settings::OffloadMode as Mode;
 use parking_lot::{Mutex, RwLock};
-pub(crate) use residency::ObjectsGuard;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -167,6 +173,7 @@ pub fn register(contents: ProgramParts, options: &OffloadOptions) -> Option<Regi
         heap::add(start, size, heap::BlockKind::Variable);
     }
     signals::set_restore_hook(residency::handle_fault);
+    host_access::set_hook(residency::copy_range_to_host);
     hooks::set_region_interceptor(try_offload);
     if program.is_auto() {
         preparation::start_observing(&program);
@@ -319,12 +326,6 @@ impl Loaded {
     }
 }
 
-/// Copies memory back to the host before the system or a device accesses it, since page faults do
-/// not catch these accesses.
-pub fn copy_to_host(start: usize, size: usize, write: bool) {
-    residency::copy_range_to_host(start, size, write);
-}
-
 /// Returns the region of a function, unless it is unknown or its policy skips this run.
 fn region_of(function: usize) -> Option<Arc<Region>> {
     let regions = AUTO_OFFLOAD.regions.read();
@@ -391,7 +392,7 @@ unsafe fn run_on_device(
         return Err(why.clone());
     }
     let plan = region.plan.as_ref().map_err(String::clone)?;
-    let state = super::region::device_for(-1).map_err(|why| why.to_string())?;
+    let state = ompvm_offload::region::device_for(-1).map_err(|why| why.to_string())?;
     // SAFETY: by this function's contract.
     let done = unsafe { launch::launch(region, plan, state, start) };
     match done {
