@@ -16,7 +16,7 @@ use ompvm_memory::abi::{CallPlan, NativeFrame, set_entry_hook};
 use ompvm_memory::activation::{self, Activation, Exit, MARGIN, ResumePoint, ResumeReason};
 use ompvm_memory::backtrace;
 use ompvm_memory::func::FuncRef;
-use ompvm_memory::internal_thread::SignalsBlocked;
+use ompvm_memory::signal_safe::SignalSafe;
 use ompvm_memory::thread::{self, ThreadState};
 use ompvm_memory::{image::Image, signals, stack, throws, walk};
 use ompvm_support::error::{Error, Unsupported};
@@ -25,17 +25,19 @@ use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, LazyLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Keeps the compiled rare instructions of an image in its program's cache entry, until
 /// [`detach_cache`].
 pub fn attach_cache(image: &Image, cache_entry: Arc<CacheEntry>) {
+    let _section = SignalSafe::enter();
     INTERPRETER.thunks.attach_cache(image.serial(), cache_entry);
 }
 
 /// Ends [`attach_cache`].
 pub fn detach_cache(image: &Image) {
+    let _section = SignalSafe::enter();
     INTERPRETER.thunks.detach_cache(image.serial());
 }
 
@@ -52,6 +54,8 @@ pub fn install() {
     throws::init();
     // The first call of `is_own_code` allocates; later ones, in signal handlers, must not.
     walk::is_own_code(0);
+    // A handler that interrupted the first use would wait for it.
+    LazyLock::force(&INTERPRETER.thunks);
     signals::set_uncaught_hooks(unwind::uncaught, unwind::write_type);
     fork::install();
 }
@@ -220,14 +224,18 @@ pub fn lower_function(func: &FuncRef) -> &'static LoweredFunction {
             .cast::<LoweredFunction>()
             .as_ref()
     };
-    match known() {
-        Some(code) => code,
-        None => stack::with_room(|| lower_first(func)),
-    }
+    known().unwrap_or_else(|| first_call(func))
 }
 
+/// Lowers a function in a section: a handler of the program may call functions that are not lowered
+/// either, at any point.
 #[cold]
 #[inline(never)]
+fn first_call(func: &FuncRef) -> &'static LoweredFunction {
+    let _section = SignalSafe::enter();
+    stack::with_room(|| lower_first(func))
+}
+
 fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
     // SAFETY: only this function stores to `code`, and only pointers to leaked code.
     let known = || unsafe {
@@ -236,9 +244,6 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
             .cast::<LoweredFunction>()
             .as_ref()
     };
-    // A handler may be the guest's, which may call functions that are not lowered either. It would
-    // wait for locks that this thread holds, or allocate while this thread does.
-    let _signals = SignalsBlocked::but_termination();
     let claim = Claim::acquire(func);
     if let Some(code) = known() {
         return code;
@@ -417,8 +422,10 @@ enum Caller<'a> {
     Guest(&'a [u64], &'a mut [u64]),
 }
 
-/// The most parameters whose slots are listed without allocating.
+/// The most parameters whose slots are listed in a short array.
 const MAX_PARAMS: usize = 32;
+/// The most parameters whose slots are listed on the stack.
+const MANY_PARAMS: usize = 256;
 
 /// Unused bytes above a thread's outermost guest frame. Natively an array overrun in the outermost
 /// function reaches the C library's frames, and the function continues until it checks its guard.
@@ -506,20 +513,37 @@ unsafe fn copy_arguments(
             overflow: native.stack.add(start_of.overflow as usize),
             save: (&raw mut native.gpr).cast(),
         });
-        let n = code.params.len() - 1;
-        if n <= MAX_PARAMS {
-            let mut dst = [ptr::null_mut::<u64>(); MAX_PARAMS];
-            for (d, &slot) in dst.iter_mut().zip(&code.params[..n]) {
-                *d = regs.add(slot as usize);
+        let params = &code.params[..code.params.len() - 1];
+        match params.len() {
+            0..=MAX_PARAMS => read_parameters::<MAX_PARAMS>(params, plan, native, regs),
+            // Still on the stack: the caller may be a signal.
+            n if n <= MANY_PARAMS => read_parameters::<MANY_PARAMS>(params, plan, native, regs),
+            _ => {
+                let dst: Vec<*mut u64> = params.iter().map(|&s| regs.add(s as usize)).collect();
+                plan.read_args(native, &dst);
             }
-            plan.read_args(native, &dst[..n]);
-        } else {
-            let dst: Vec<*mut u64> = code.params[..n]
-                .iter()
-                .map(|&s| regs.add(s as usize))
-                .collect();
-            plan.read_args(native, &dst);
         }
+    }
+}
+
+/// Copies at most `N` arguments to the slots `params` of the frame at `regs`.
+///
+/// # Safety
+/// As for [`copy_arguments`].
+#[inline(never)]
+unsafe fn read_parameters<const N: usize>(
+    params: &[u16],
+    plan: &CallPlan,
+    native: &mut NativeFrame,
+    regs: *mut u64,
+) {
+    let mut dst = [ptr::null_mut::<u64>(); N];
+    // SAFETY: the slots lie in the frame (the caller's contract).
+    unsafe {
+        for (d, &slot) in dst.iter_mut().zip(params) {
+            *d = regs.add(slot as usize);
+        }
+        plan.read_args(native, &dst[..params.len()]);
     }
 }
 

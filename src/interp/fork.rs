@@ -7,20 +7,29 @@
 //! child forever.
 //!
 //! The baseline compiler has handlers of its own for its code area.
+//!
+//! Signals are blocked while the locks are held: a handler may call a function for the first time,
+//! which takes them.
 
 use super::process::{INTERPRETER, LOCALS};
 use super::{entry, stats, thunk};
+use ompvm_memory::signal_safe::SignalsBlocked;
 use ompvm_support::fork_lock::lock_before_fork;
+use ompvm_support::signal_heap;
 use std::mem::ManuallyDrop;
 use std::sync::MutexGuard;
 
 /// The guards that are held while the process forks.
 #[expect(dead_code, reason = "held, not looked at")]
 pub(super) struct HeldLocks {
+    /// Released first: owners of the other locks allocate.
+    heap: Option<signal_heap::Held>,
     in_progress: Option<MutexGuard<'static, entry::InProgress>>,
     thunks: Option<MutexGuard<'static, thunk::CompiledThunks>>,
     patching: Option<MutexGuard<'static, ()>>,
     counts: Option<MutexGuard<'static, stats::Counters>>,
+    /// Dropped last.
+    signals: SignalsBlocked,
 }
 
 /// The held locks in a thread's variables, which have no destructor.
@@ -33,11 +42,15 @@ fn take_held() -> Option<HeldLocks> {
 }
 
 extern "C" fn prepare() {
+    let signals = SignalsBlocked::new();
     let held = HeldLocks {
+        signals,
         in_progress: lock_before_fork(&INTERPRETER.in_progress),
         thunks: lock_before_fork(INTERPRETER.thunks.state()),
         patching: lock_before_fork(&INTERPRETER.patching),
         counts: lock_before_fork(&INTERPRETER.counters),
+        // Last, because owners of the other locks allocate.
+        heap: signal_heap::lock_before_fork(),
     };
     LOCALS.with(|l| l.held_locks.set(Some(ManuallyDrop::new(held))));
 }

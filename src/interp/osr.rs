@@ -22,6 +22,7 @@ use super::process::INTERPRETER;
 use super::{entry, lower};
 use ompvm_ir::BlockId;
 use ompvm_llvm::native::ValueLocation;
+use ompvm_memory::signal_safe::SignalsBlocked;
 use ompvm_memory::thread::{self, ThreadState};
 use ompvm_support::fork_lock;
 use std::sync::Arc;
@@ -215,6 +216,8 @@ unsafe extern "sysv64-unwind" fn record_execution(ip: *const u64, regs: *mut u64
 
 /// Stops counting at one point. If another thread is patching now, the next execution retries.
 fn stop_counting(code: &LoweredFunction, point: &OsrPoint) {
+    // A handler may compile a function, which takes the lock.
+    let _signals = SignalsBlocked::new();
     let Ok(_patching) = INTERPRETER.patching.try_lock() else {
         return;
     };

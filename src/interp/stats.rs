@@ -14,6 +14,7 @@ use super::process::INTERPRETER;
 use ompvm_kmpc as kmpc;
 use ompvm_memory::activation::Activation;
 use ompvm_memory::func::FuncRef;
+use ompvm_memory::signal_safe::SignalSafe;
 use ompvm_memory::thread::{self, ThreadState};
 use ompvm_support::{demangle, fork_lock};
 use std::collections::BTreeMap;
@@ -87,6 +88,7 @@ pub(super) unsafe fn end_entry(act: &Activation, cx: *mut ThreadState) {
         // SAFETY: `cx` is the calling thread's state (the caller's contract).
         let counter = unsafe { &mut (*cx).interp[COUNTER] };
         let count = std::mem::replace(counter, act.interp[OUTER]);
+        let _section = SignalSafe::enter();
         fork_lock::lock(&INTERPRETER.counters).add(act.interp[FUNCTION], count as u64);
     }
 }
@@ -121,6 +123,7 @@ impl Counters {
 /// Returns the counts so far: of the ended entries of all threads and of the calling thread's open
 /// ones.
 pub fn counts() -> Counts {
+    let _section = SignalSafe::enter();
     let mut open = Vec::new();
     let state = thread::current_or_null();
     // SAFETY: this thread's own state, and activations that are on its stack now.

@@ -25,6 +25,7 @@ use ompvm_llvm::native::{host_features_with, host_lacks};
 use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread;
 use ompvm_memory::link::{LinkedCode, NEAR};
+use ompvm_memory::signal_safe;
 use ompvm_support::{builtins, fork_lock};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -97,6 +98,7 @@ impl Thunks {
         }
         let cache_entry = image.and_then(|i| state.cache_entries.get(&i.serial()).cloned());
         let cache_entry = cache_entry.filter(|_| !names_addresses(&body));
+        signal_safe::permit_termination();
         let mut compiler = state.compiler.take();
         let (compiler, object) = internal_thread::run(|| {
             if let Some(object) = cache_entry.as_ref().and_then(|s| s.thunk(&body)) {

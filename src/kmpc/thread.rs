@@ -29,6 +29,7 @@ use crate::team::team_core::{Slot, WorkerCommand};
 use crate::team::{MemberState, Team};
 use crate::{abi, affinity, cancel, fork_handlers, hooks, lock, ompt};
 use omp_abi::ThreadHead;
+use ompvm_memory::signal_safe::SignalsBlocked;
 use ompvm_memory::{activation, worker};
 use ompvm_support::processor_sharing;
 use ompvm_support::sync::{self, AtomicU32 as SyncU32, Mutex, MutexGuard};
@@ -430,7 +431,7 @@ fn take_worker() -> Option<&'static Thread> {
         format!("omp-{gtid}"),
         hooks::worker_stack(settings().stack_size),
         workers() as usize,
-        move || activation::at_stack_bottom(|| serve(thread)),
+        move |signals| activation::at_stack_bottom(|| serve(thread, signals)),
     );
     match spawned {
         Ok(()) => {
@@ -469,11 +470,13 @@ fn worker_spin_policy() -> SpinPolicy {
     }
 }
 
-/// Main loop of a worker: waits for a team, serves it until dismissed, returns to the pool.
-fn serve(thread: &'static Thread) {
+/// Main loop of a worker: waits for a team, serves it until dismissed, returns to the pool. Takes
+/// signals once the thread is what a handler of the program expects.
+fn serve(thread: &'static Thread, signals: SignalsBlocked) {
     LOCALS.with(|l| l.thread.set(thread));
     processor_sharing::register();
     thread.hook_data.set(hooks::worker_start(thread.gtid));
+    drop(signals);
     if ompt::on() {
         ompt::worker_begins();
     }

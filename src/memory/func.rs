@@ -10,14 +10,14 @@
 
 use super::abi::{self, CallPlan, NativeFrame};
 use super::image::Image;
+use super::signal_safe::SignalSafe;
 use ompvm_ir::FuncId;
 use ompvm_support::limits;
 use once_cell::race::OnceBox;
-use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// One defined guest function.
 #[repr(C)]
@@ -94,6 +94,8 @@ impl FuncRef {
         if let Some(plan) = self.plan.get() {
             return Ok(plan);
         }
+        // The first entry may be a signal's.
+        let _section = SignalSafe::enter();
         let module = &self.image().module;
         let plan = CallPlan::for_function(module, &module.functions[self.id])?;
         Ok(self.plan.get_or_init(|| Box::new(Arc::new(plan))))
@@ -148,6 +150,12 @@ struct Pages {
     next: usize,
 }
 
+/// Locks the pages; for a section, since lowering may need a stub. Not `parking_lot`'s lock, whose
+/// first wait on a thread allocates in the C library.
+fn lock_pages() -> MutexGuard<'static, Pages> {
+    STUBS.pages.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Returns the guest function whose stub begins at `addr`, if any.
 #[inline]
 pub fn from_address(addr: usize) -> Option<&'static FuncRef> {
@@ -192,7 +200,8 @@ impl Stubs {
     pub fn new(len: usize) -> Result<Stubs, String> {
         let area = area()?;
         let pages = (len * STUB).div_ceil(PAGE).max(1);
-        let mut state = STUBS.pages.lock();
+        let _section = SignalSafe::enter();
+        let mut state = lock_pages();
         let found = state.free.iter().position(|&(_, n)| n == pages);
         let first = match found {
             Some(i) => state.free.swap_remove(i).0,
@@ -301,7 +310,8 @@ impl Drop for Stubs {
         let done = unsafe { map(self.base as *mut c_void, bytes, libc::MAP_FIXED) };
         if done.is_ok() {
             let first = (self.base - STUBS.base.load(Ordering::Relaxed)) / PAGE;
-            STUBS.pages.lock().free.push((first, bytes / PAGE));
+            let _section = SignalSafe::enter();
+            lock_pages().free.push((first, bytes / PAGE));
         }
     }
 }

@@ -19,8 +19,9 @@
 //! There is no pool: a thread costs far less than any compilation, and a child of `fork` misses
 //! none.
 
+use super::signal_safe::SignalsBlocked;
 use ompvm_support::fp_env::{DefaultFpEnv, FpControl};
-use ompvm_support::{internal_work, limits, topology};
+use ompvm_support::{internal_work, limits, signal_heap, topology};
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -29,56 +30,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// limited, clang's own 8 MiB must do.
 const STACK: usize = 64 << 20;
 const LEAST_STACK: usize = 8 << 20;
-
-/// Signals that a fault raises on the faulting thread.
-const FAULTS: [libc::c_int; 6] = [
-    libc::SIGSEGV,
-    libc::SIGBUS,
-    libc::SIGILL,
-    libc::SIGFPE,
-    libc::SIGABRT,
-    libc::SIGTRAP,
-];
-
-/// Blocks signals on this thread while it lives, but neither faults nor those that its constructor
-/// leaves out. Threads created meanwhile inherit the mask.
-#[derive(Debug)]
-pub struct SignalsBlocked(libc::sigset_t);
-
-impl SignalsBlocked {
-    fn new() -> SignalsBlocked {
-        SignalsBlocked::but(&[])
-    }
-
-    /// Blocks the signals, but none by which a user ends the process.
-    #[must_use]
-    pub fn but_termination() -> SignalsBlocked {
-        SignalsBlocked::but(&[libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGHUP])
-    }
-
-    fn but(others: &[libc::c_int]) -> SignalsBlocked {
-        // SAFETY: sets on this thread's stack, filled before they are read.
-        unsafe {
-            let (mut set, mut old) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-            libc::sigfillset(set.as_mut_ptr());
-            for &signal in FAULTS.iter().chain(others) {
-                libc::sigdelset(set.as_mut_ptr(), signal);
-            }
-            libc::sigemptyset(old.as_mut_ptr());
-            libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), old.as_mut_ptr());
-            SignalsBlocked(old.assume_init())
-        }
-    }
-}
-
-impl Drop for SignalsBlocked {
-    fn drop(&mut self) {
-        // SAFETY: restores the mask that this thread had.
-        unsafe {
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut())
-        };
-    }
-}
 
 type Work<'a> = Box<dyn FnOnce() + Send + 'a>;
 
@@ -101,6 +52,7 @@ unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
         let work = unsafe { Box::from_raw(work.cast::<Work<'static>>()) };
         // A caller that handles panics has caught them inside the work; the message was printed.
         let _ = catch_unwind(AssertUnwindSafe(work));
+        signal_heap::free_deferred();
         std::ptr::null_mut()
     }
     // Initialized here rather than by the first thread that asks: if another thread forked during

@@ -9,10 +9,13 @@
 
 use super::activation::Activation;
 use super::image::Image;
+use super::signal_safe::{SignalSafe, SignalsBlocked};
 use super::stack::{self, Stack};
 use super::throws::{Globals, Thrown};
 use super::trampoline::HeldPool;
 use super::worker::{self, SIGNAL_STACK};
+use ompvm_support::internal_work;
+use std::alloc::Layout;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ops::Range;
@@ -64,7 +67,62 @@ pub struct ThreadState {
 struct TlsBlock {
     serial: u64,
     block: *mut u8,
-    layout: std::alloc::Layout,
+    layout: Layout,
+}
+
+/// The least bytes of a block of thread_locals that is a mapping of its own. Smaller ones come from
+/// the heap for signal handlers, whose range is limited.
+const MAPPED_BLOCK: usize = 128 << 10;
+
+impl TlsBlock {
+    /// Makes a block with the initial contents `bytes`.
+    fn new(serial: u64, bytes: &[u8], align: usize) -> TlsBlock {
+        let layout = Layout::from_size_align(bytes.len().max(1), align.max(16))
+            .unwrap_or_else(|e| ompvm_support::bug!("thread_local block: {e}"));
+        let mut made = TlsBlock {
+            serial,
+            block: ptr::null_mut(),
+            layout,
+        };
+        // SAFETY: the size is not zero; a fresh mapping, or a fresh block, is as long as the
+        // template.
+        unsafe {
+            if made.is_mapped() {
+                let access = libc::PROT_READ | libc::PROT_WRITE;
+                let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+                let map = libc::mmap(ptr::null_mut(), layout.size(), access, flags, -1, 0);
+                if map != libc::MAP_FAILED {
+                    made.block = map.cast();
+                }
+            } else {
+                made.block = std::alloc::alloc(layout);
+            }
+            if made.block.is_null() {
+                std::alloc::handle_alloc_error(layout);
+            }
+            ptr::copy_nonoverlapping(bytes.as_ptr(), made.block, bytes.len());
+        }
+        made
+    }
+
+    fn is_mapped(&self) -> bool {
+        self.layout.size() >= MAPPED_BLOCK && self.layout.align() <= PAGE
+    }
+
+    /// Frees the block.
+    ///
+    /// # Safety
+    /// Nothing uses the block any more, and it is freed once.
+    unsafe fn free(&self) {
+        // SAFETY: mapped or allocated by `new`, and unused by contract.
+        unsafe {
+            if self.is_mapped() {
+                libc::munmap(self.block.cast(), self.layout.size());
+            } else {
+                std::alloc::dealloc(self.block, self.layout);
+            }
+        }
+    }
 }
 
 /// This crate's variables of a thread that exist before and after its [`ThreadState`]. Without a
@@ -82,6 +140,11 @@ pub(super) struct ThreadLocals {
     pub(super) cpp_record: Cell<*mut Globals>,
     /// The reserved stack for signals of a worker; null on other threads.
     pub(super) worker_signals: Cell<*mut c_void>,
+    /// The lowest byte of a worker's stack, which ends below `worker_signals`.
+    pub(super) worker_stack: Cell<*mut c_void>,
+    /// The thread's signal mask before its outermost section of [`super::signal_safe`]; `None`
+    /// outside of sections.
+    pub(super) signals_before_section: Cell<Option<libc::sigset_t>>,
     /// The lock on the trampolines while this thread forks.
     pub(super) held_trampolines: Cell<Option<HeldPool>>,
 }
@@ -96,6 +159,8 @@ thread_local! {
             last_thrown: Cell::new(None),
             cpp_record: Cell::new(ptr::null_mut()),
             worker_signals: Cell::new(ptr::null_mut()),
+            worker_stack: Cell::new(ptr::null_mut()),
+            signals_before_section: Cell::new(None),
             held_trampolines: Cell::new(None),
         }
     };
@@ -322,30 +387,17 @@ unsafe fn tls_slow(state: *mut ThreadState, image: &Image) -> *mut u8 {
     // SAFETY: the state is this thread's, and no other reference to it exists here.
     let state = unsafe { &mut *state };
     let serial = image.serial();
-    let known = state.blocks.iter().find(|b| b.serial == serial);
-    let block = match known {
-        Some(b) => b.block,
-        None => {
+    let block = state.block(serial).unwrap_or_else(|| {
+        let _section = SignalSafe::enter();
+        // A handler may have made the block meanwhile.
+        state.block(serial).unwrap_or_else(|| {
             let (bytes, align) = image.tls_template();
-            let layout = std::alloc::Layout::from_size_align(bytes.len().max(1), align.max(16))
-                .unwrap_or_else(|e| ompvm_support::bug!("thread_local block: {e}"));
-            // SAFETY: the size is not zero; the template is as long as the block.
-            let block = unsafe {
-                let p = std::alloc::alloc(layout);
-                if p.is_null() {
-                    std::alloc::handle_alloc_error(layout);
-                }
-                ptr::copy_nonoverlapping(bytes.as_ptr(), p, bytes.len());
-                p
-            };
-            state.blocks.push(TlsBlock {
-                serial,
-                block,
-                layout,
-            });
-            block
-        }
-    };
+            let block = TlsBlock::new(serial, bytes, align);
+            let start = block.block;
+            state.blocks.push(block);
+            start
+        })
+    });
     state.tls = block;
     state.tls_serial = serial;
     block
@@ -365,8 +417,8 @@ pub(super) fn forget_image(serial: u64) {
     }
     state.blocks.retain(|b| {
         if b.serial == serial {
-            // SAFETY: allocated with this layout and not used any more.
-            unsafe { std::alloc::dealloc(b.block, b.layout) };
+            // SAFETY: none of the image's code runs any more.
+            unsafe { b.free() };
         }
         b.serial != serial
     });
@@ -388,12 +440,20 @@ pub fn is_main() -> bool {
     unsafe { libc::syscall(libc::SYS_gettid) == libc::c_long::from(libc::getpid()) }
 }
 
+const PAGE: usize = 4096;
+
 /// Bytes of a short stack that are left for native functions.
 const NATIVE_RESERVE: usize = 256 << 10;
 
 #[cold]
 #[inline(never)]
 fn make() -> *mut ThreadState {
+    // A handler of this thread finds either no state or a complete one.
+    let _section = SignalSafe::enter();
+    let known = current_or_null();
+    if !known.is_null() {
+        return known;
+    }
     let reserved = worker::signal_stack();
     let state = Box::new(ThreadState {
         sp: ptr::null_mut(),
@@ -418,8 +478,11 @@ fn make() -> *mut ThreadState {
     LOCALS.with(|l| l.current.set(p));
     // SAFETY: the key exists; the state was just made; the alternate stack is a fresh mapping.
     unsafe {
-        // Set after `current`: the query allocates, and the guest may provide the allocator.
-        (*p).stack = stack::own();
+        (*p).stack = worker::own_stack().unwrap_or_else(|| {
+            // The query allocates in the C library, which must not call the guest's allocator.
+            let _own = internal_work::enter();
+            stack::own()
+        });
         (*p).find_stack_shortage();
         libc::pthread_setspecific(key(), p.cast());
         if reserved.is_null() {
@@ -472,6 +535,8 @@ extern "C" fn at_thread_exit(state: *mut c_void) {
             libc::pthread_setspecific(key(), state.cast());
             return;
         }
+        // A handler would make another state, which nobody frees.
+        SignalsBlocked::new().until_thread_end();
         LOCALS.with(|l| {
             l.current.set(ptr::null_mut());
             l.fast.iter().for_each(|c| c.set(ptr::null_mut()));
@@ -481,7 +546,7 @@ extern "C" fn at_thread_exit(state: *mut c_void) {
         }
         let state = Box::from_raw(state);
         for b in &state.blocks {
-            std::alloc::dealloc(b.block, b.layout);
+            b.free();
         }
         if !state.signal_stack.is_null() {
             let off = libc::stack_t {
@@ -498,6 +563,12 @@ extern "C" fn at_thread_exit(state: *mut c_void) {
 }
 
 impl ThreadState {
+    /// Returns the thread's block of an image, if it was made.
+    fn block(&self, serial: u64) -> Option<*mut u8> {
+        let mut blocks = self.blocks.iter();
+        blocks.find(|b| b.serial == serial).map(|b| b.block)
+    }
+
     /// Returns true if an address lies in the stack that the system made for this thread.
     pub fn on_own_stack(&self, address: usize) -> bool {
         self.stack.contains(&address)

@@ -9,15 +9,20 @@
 //! The thread that makes a worker reserves all of this. So if memory is short, no worker is made; a
 //! running worker never meets the shortage.
 //!
+//! A worker begins with its signals blocked, until its work says that it can run the program's
+//! handlers.
+//!
 //! Areas are not unmapped: a worker ends with its process. `kmpc::thread` defines the work of a
 //! worker.
 
+use super::signal_safe::SignalsBlocked;
 use super::stack;
 use super::thread::LOCALS;
 use ompvm_support::limits;
 use std::ffi::{CString, c_void};
 use std::io;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, null_mut};
 
@@ -34,6 +39,14 @@ const OTHER_SPACE: usize = 32 << 20;
 /// Returns the lowest byte of the calling thread's reserved stack for signals; null if it has none.
 pub(super) fn signal_stack() -> *mut c_void {
     LOCALS.with(|l| l.worker_signals.get())
+}
+
+/// Returns the calling thread's stack if the thread is a worker. Does not allocate.
+pub(super) fn own_stack() -> Option<Range<usize>> {
+    LOCALS.with(|l| {
+        let low = l.worker_stack.get();
+        (!low.is_null()).then(|| low as usize..l.worker_signals.get() as usize)
+    })
 }
 
 /// Fails if one more worker would leave the process too few mappings or too little address space.
@@ -54,29 +67,38 @@ fn afford(others: usize) -> Result<(), &'static str> {
 
 struct Start<F> {
     work: F,
+    /// The lowest byte of the stack.
+    stack: *mut c_void,
     /// The lowest byte of the stack for signals.
     signals: *mut c_void,
+    /// The signal mask of the worker's work.
+    mask: libc::sigset_t,
     name: CString,
 }
 
-/// Starts a worker with a stack of `stack` bytes; `others` is the number of existing workers.
+/// Starts a worker with a stack of `stack` bytes; `others` is the number of existing workers. The
+/// work begins with signals blocked; dropping its argument sets the calling thread's mask.
 ///
 /// # Errors
 /// The reason why the system has no thread, or no memory for one.
-pub fn spawn<F: FnOnce() + Send + 'static>(
+pub fn spawn<F: FnOnce(SignalsBlocked) + Send + 'static>(
     name: String,
     stack: usize,
     others: usize,
     work: F,
 ) -> io::Result<()> {
-    extern "C" fn go<F: FnOnce()>(start: *mut c_void) -> *mut c_void {
+    extern "C" fn go<F: FnOnce(SignalsBlocked)>(start: *mut c_void) -> *mut c_void {
         // SAFETY: `spawn` made the box for this thread alone.
         let start = *unsafe { Box::from_raw(start.cast::<Start<F>>()) };
-        LOCALS.with(|l| l.worker_signals.set(start.signals));
+        LOCALS.with(|l| {
+            l.worker_stack.set(start.stack);
+            l.worker_signals.set(start.signals);
+        });
         // SAFETY: the name is a C string; the system refuses a name that is too long.
         unsafe { libc::pthread_setname_np(libc::pthread_self(), start.name.as_ptr()) };
         // A panic was reported when it happened.
-        let _ = catch_unwind(AssertUnwindSafe(start.work));
+        let work = || (start.work)(SignalsBlocked::inherited(start.mask));
+        let _ = catch_unwind(AssertUnwindSafe(work));
         null_mut()
     }
     limits::share_malloc_heap();
@@ -90,9 +112,12 @@ pub fn spawn<F: FnOnce() + Send + 'static>(
         unsafe { libc::munmap(area, len) };
         Err(error)
     };
+    let blocked = SignalsBlocked::new();
     let start = Box::into_raw(Box::new(Start {
         work,
+        stack: area.wrapping_byte_add(PAGE),
         signals: area.wrapping_byte_add(PAGE + stack),
+        mask: blocked.before(),
         name: CString::new(name).unwrap_or_default(),
     }));
     // SAFETY: the attributes are initialized before use; the stack is a part of the area, which
@@ -109,6 +134,7 @@ pub fn spawn<F: FnOnce() + Send + 'static>(
         libc::pthread_attr_destroy(attributes);
         failed
     };
+    drop(blocked);
     if failed != 0 {
         // SAFETY: no thread took the box.
         drop(unsafe { Box::from_raw(start) });
@@ -152,9 +178,10 @@ mod tests {
                 libc::pthread_getname_np(libc::pthread_self(), name.as_mut_ptr().cast(), 16);
             }
             let here = &raw const name as usize;
+            assert!(own_stack().is_some_and(|stack| stack.contains(&here)));
             tell.send((name, signal_stack() as usize, here))
         };
-        spawn("omp-7".into(), 1 << 20, 0, move || {
+        spawn("omp-7".into(), 1 << 20, 0, move |_| {
             let _ = work();
         })
         .unwrap();
@@ -165,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_stack_that_is_too_large_is_an_error() {
-        assert!(spawn("omp-8".into(), usize::MAX / 2, 0, || ()).is_err());
-        assert!(spawn("omp-9".into(), 1 << 20, usize::MAX, || ()).is_err());
+        assert!(spawn("omp-8".into(), usize::MAX / 2, 0, |_| ()).is_err());
+        assert!(spawn("omp-9".into(), 1 << 20, usize::MAX, |_| ()).is_err());
     }
 }

@@ -7,23 +7,46 @@
 //! A reserve serves internal threads to which the system refuses memory: the program may exhaust
 //! its limit and go on while they compile.
 //!
-//! Memory of these areas is never freed. Only programs that make [`FaultAlloc`] their global
-//! allocator have this; the command line does.
+//! Memory of these areas is never freed. Threads in a section of [`signal_heap`] allocate from that
+//! heap. Only programs that make [`FaultAlloc`] their global allocator have this; the command line
+//! does.
 
-use super::limits;
+use super::{limits, signal_heap};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The system's allocator, except for threads that describe a fault.
+/// The system's allocator, except for threads that describe a fault or are in a section of
+/// [`signal_heap`].
 #[derive(Debug)]
 pub struct FaultAlloc;
 
+/// The memory that a thread allocates from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    /// The system's allocator.
+    System,
+    /// The heap for signal handlers.
+    SignalHeap,
+    /// The area for descriptions of faults.
+    Descriptions,
+}
+
 thread_local! {
-    /// True while this thread describes a fault.
-    static DESCRIBING: Cell<bool> = const { Cell::new(false) };
+    /// The memory that this thread allocates from.
+    static SOURCE: Cell<Source> = const { Cell::new(Source::System) };
+}
+
+/// Returns the memory that this thread allocates from.
+pub(super) fn source() -> Source {
+    SOURCE.get()
+}
+
+/// Makes this thread allocate from other memory.
+pub(super) fn set_source(source: Source) {
+    SOURCE.set(source);
 }
 
 /// Bytes of address space for descriptions, if address space is not limited; pages are committed
@@ -106,16 +129,16 @@ impl Area {
 
 /// Makes this thread allocate from the area until the guard is dropped.
 pub fn describing() -> Describing {
-    Describing(DESCRIBING.replace(true))
+    Describing(SOURCE.replace(Source::Descriptions))
 }
 
 /// The guard of [`describing`].
 #[derive(Debug)]
-pub struct Describing(bool);
+pub struct Describing(Source);
 
 impl Drop for Describing {
     fn drop(&mut self) {
-        DESCRIBING.set(self.0);
+        SOURCE.set(self.0);
     }
 }
 
@@ -200,38 +223,84 @@ fn is_owned(p: *mut u8) -> bool {
     MEMORY.descriptions.has(p) || MEMORY.reserve.has(p)
 }
 
+/// Returns a block for a thread that does not allocate from the system, or else the system's.
+#[cold]
+fn alloc_elsewhere(layout: Layout, zeroed: bool) -> *mut u8 {
+    if SOURCE.get() == Source::Descriptions {
+        return take(layout);
+    }
+    let block = signal_heap::alloc(layout, zeroed);
+    if !block.is_null() {
+        return block;
+    }
+    // SAFETY: the layout is valid by the contract of `GlobalAlloc`.
+    let block = unsafe {
+        match zeroed {
+            true => System.alloc_zeroed(layout),
+            false => System.alloc(layout),
+        }
+    };
+    block_or_reserve(block, layout)
+}
+
+/// Frees a block that is not the system's, or frees for a thread that does not allocate from the
+/// system.
+///
+/// # Safety
+/// As for [`GlobalAlloc::dealloc`].
+#[cold]
+unsafe fn dealloc_elsewhere(p: *mut u8, layout: Layout) {
+    let source = SOURCE.get();
+    // SAFETY: a block with this layout, by the caller's contract.
+    unsafe {
+        if signal_heap::owns(p) {
+            signal_heap::dealloc(p, layout, source == Source::SignalHeap);
+        } else if !is_owned(p) && source == Source::SignalHeap {
+            signal_heap::defer(p, layout);
+        }
+    }
+    // Otherwise leaked. A describing thread leaks the system's blocks, too: the allocator's lock
+    // may be held.
+}
+
 // SAFETY: blocks of the areas are disjoint, aligned, zero when new and never reused; all others are
-// the system's.
+// those of the heap for signal handlers or the system's, and are freed where they came from.
 unsafe impl GlobalAlloc for FaultAlloc {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if DESCRIBING.get() {
-            return take(layout);
+        if SOURCE.get() != Source::System {
+            return alloc_elsewhere(layout, false);
         }
         // SAFETY: the layout is valid by `alloc`'s contract.
         block_or_reserve(unsafe { System.alloc(layout) }, layout)
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if DESCRIBING.get() {
-            return take(layout);
+        if SOURCE.get() != Source::System {
+            return alloc_elsewhere(layout, true);
         }
         // SAFETY: the layout is valid by `alloc_zeroed`'s contract.
         block_or_reserve(unsafe { System.alloc_zeroed(layout) }, layout)
     }
 
     unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // A describing thread leaks the system's blocks: the allocator's lock may be held.
-        if is_owned(p) || DESCRIBING.get() {
-            return;
+        // SAFETY: a block with this layout, by `dealloc`'s contract: the system's unless one of the
+        // areas or the heap owns it.
+        unsafe {
+            if SOURCE.get() != Source::System || is_owned(p) || signal_heap::owns(p) {
+                return dealloc_elsewhere(p, layout);
+            }
+            System.dealloc(p, layout)
         }
-        // SAFETY: a block of the system's with this layout, by `dealloc`'s contract.
-        unsafe { System.dealloc(p, layout) }
     }
 
     unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !is_owned(p) && !DESCRIBING.get() {
-            // SAFETY: a block of the system's with this layout, by `realloc`'s contract.
-            let block = unsafe { System.realloc(p, layout, size) };
+        // SAFETY: a block with this layout, by `realloc`'s contract.
+        unsafe {
+            let block = match (SOURCE.get(), signal_heap::owns(p)) {
+                (Source::System, false) if !is_owned(p) => System.realloc(p, layout, size),
+                (Source::SignalHeap, true) => signal_heap::realloc(p, layout, size),
+                _ => null_mut(),
+            };
             if !block.is_null() {
                 return block;
             }

@@ -3,8 +3,8 @@
 //! They are std's mutexes, whose state is one word: `parking_lot` keeps its waiters in a
 //! process-wide table and may hand a lock to a thread that the child does not have.
 //!
-//! A signal handler may fork while its own thread holds a lock. A fork therefore waits for each
-//! lock for a limited time only, and the child inherits the lock's state as it is then.
+//! A fork waits for each lock for a limited time only, since the owner may be stopped, or the
+//! interrupted thread if a signal handler forks. The child then inherits the lock's state as it is.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};

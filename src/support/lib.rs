@@ -19,6 +19,7 @@ pub mod math_functions;
 pub mod processor_sharing;
 pub mod registry;
 pub mod settings;
+pub mod signal_heap;
 pub mod sync;
 pub mod topology;
 pub mod write_signal;

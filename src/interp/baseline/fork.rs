@@ -1,14 +1,21 @@
 //! Keeps the code area usable in a child of `fork`: its lock is held across the fork, and the child
-//! takes note that the area's file is its parent's.
+//! takes note that the area's file is its parent's. Signals are blocked meanwhile: a handler may
+//! call a function for the first time, whose code is appended to the area.
 
 use super::code_memory::{self, AreaUse};
+use ompvm_memory::signal_safe::SignalsBlocked;
 use ompvm_support::fork_lock::lock_before_fork;
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::sync::MutexGuard;
 
-/// The guard of the code area's lock.
-type HeldArea = ManuallyDrop<MutexGuard<'static, AreaUse>>;
+/// The guard of the code area's lock, dropped before signals are unblocked.
+struct Held {
+    area: Option<MutexGuard<'static, AreaUse>>,
+    _signals: SignalsBlocked,
+}
+
+type HeldArea = ManuallyDrop<Held>;
 
 thread_local! {
     /// The lock while the calling thread forks. Without a destructor, since destructors of other
@@ -19,13 +26,17 @@ thread_local! {
 const _: () = assert!(!std::mem::needs_drop::<Cell<Option<HeldArea>>>());
 
 /// Takes the lock that the calling thread holds.
-fn take_held() -> Option<MutexGuard<'static, AreaUse>> {
+fn take_held() -> Option<Held> {
     HELD.take().map(ManuallyDrop::into_inner)
 }
 
 extern "C" fn prepare() {
-    let held = code_memory::used().and_then(lock_before_fork);
-    HELD.set(held.map(ManuallyDrop::new));
+    let signals = SignalsBlocked::new();
+    let held = Held {
+        area: code_memory::used().and_then(lock_before_fork),
+        _signals: signals,
+    };
+    HELD.set(Some(ManuallyDrop::new(held)));
 }
 
 extern "C" fn parent() {
@@ -33,7 +44,8 @@ extern "C" fn parent() {
 }
 
 extern "C" fn child() {
-    if let Some(mut used) = take_held() {
+    let mut held = take_held();
+    if let Some(used) = held.as_mut().and_then(|held| held.area.as_mut()) {
         used.mark_foreign();
     }
 }

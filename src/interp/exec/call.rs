@@ -384,6 +384,21 @@ control_handler!(exit(_o: Nil, r, _ip, cx) {
     end_run()
 });
 
+/// The longest list of addresses that lies on the native stack: a signal handler's call must not
+/// allocate.
+const MANY: usize = 256;
+
+/// Calls `take` with the addresses of at most [`MANY`] listed slots.
+#[cold]
+#[inline(never)]
+fn with_many_addresses(slots: &[u16], regs: *mut u64, take: impl FnOnce(&[*const u64])) {
+    let mut args = [std::ptr::null(); MANY];
+    for (arg, &slot) in args.iter_mut().zip(slots) {
+        *arg = slot_address(regs, slot);
+    }
+    take(&args[..slots.len()]);
+}
+
 /// Calls `take` with the addresses of the listed slots. The array lies below the stack pointer if
 /// it fits.
 ///
@@ -397,9 +412,12 @@ unsafe fn with_addresses(
     take: impl FnOnce(&[*const u64]),
 ) {
     let n = slots.len();
-    // SAFETY: the margin below the stack pointer is used by nobody else. A longer list is leaked if
-    // the call does not return, as with a longjmp.
+    // SAFETY: the margin below the stack pointer is used by nobody else. A list on the heap is
+    // leaked if the call does not return, as with a longjmp.
     unsafe {
+        if n * 8 > MARGIN && n <= MANY {
+            return with_many_addresses(slots, regs, take);
+        }
         if n * 8 > MARGIN {
             let list: Vec<*const u64> = slots.iter().map(|&s| slot_address(regs, s)).collect();
             let list = std::mem::ManuallyDrop::new(list);

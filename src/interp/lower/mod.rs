@@ -43,6 +43,7 @@ use ompvm_ir::{
 use ompvm_llvm::native::{LocationKind, ValueLocation};
 use ompvm_memory::func::FuncRef;
 use ompvm_memory::image::Image;
+use ompvm_memory::signal_safe;
 use ompvm_support::log;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -172,6 +173,10 @@ pub(super) struct Lowering<'a> {
 /// The absence of a slot.
 pub(super) const NO_SLOT: u16 = u16::MAX;
 
+/// Number of IR instructions from which lowering a function may take longer than a user who ends
+/// the process should wait.
+const LONG: usize = 10_000;
+
 /// Lowers a function.
 pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<LoweredFunction> {
     let module = &*image.module;
@@ -179,6 +184,9 @@ pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<LoweredFunctio
     let Some(body) = &f.body else {
         ompvm_support::bug!("`{}` has no body to lower", f.name)
     };
+    if body.insts.len() > LONG {
+        signal_safe::permit_termination();
+    }
     let started = Instant::now();
     let mut l = Lowering::new(image, module, f, body, id);
     let near = l.choose_guard();

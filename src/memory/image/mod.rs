@@ -19,6 +19,7 @@ use crate::code_addresses::CodeAddresses;
 use crate::func::{FuncRef, StubKind, Stubs};
 use crate::huge;
 use crate::linker_symbols::ProgramLayout;
+use crate::signal_safe::SignalSafe;
 use crate::thread;
 use crate::throws;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -30,10 +31,9 @@ use ompvm_ir::{
 use ompvm_support::error::Error;
 use ompvm_support::log;
 use once_cell::race::OnceBox;
-use parking_lot::Mutex;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The kind of a symbol to resolve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -485,7 +485,8 @@ impl Image {
     /// Returns an address among the stubs that jumps to the function at `target`, as an entry of a
     /// native linker's procedure linkage table does; `None` if memory is short.
     fn nearby_jump(&self, target: usize) -> Option<usize> {
-        let mut jumps = self.jumps.lock();
+        let _section = SignalSafe::enter();
+        let mut jumps = self.jumps.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(jump) = jumps.get(&target) {
             return Some(jump.stubs.address(0));
         }
