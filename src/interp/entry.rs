@@ -9,7 +9,7 @@
 use super::exec::VaList;
 use super::frame::{self, HEADER_BYTES, HEADER_WORDS, Header, LoweredFunction};
 use super::process::INTERPRETER;
-use super::{fork, lower, stats, unwind};
+use super::{fork, handler_closure, lower, stats, unwind};
 use ompvm_cache::CacheEntry;
 use ompvm_ir::{FuncId, LocId};
 use ompvm_memory::abi::{CallPlan, NativeFrame, set_entry_hook};
@@ -18,7 +18,7 @@ use ompvm_memory::backtrace;
 use ompvm_memory::func::FuncRef;
 use ompvm_memory::signal_safe::SignalSafe;
 use ompvm_memory::thread::{self, ThreadState};
-use ompvm_memory::{image::Image, signals, stack, throws, walk};
+use ompvm_memory::{image::Image, signal_actions, signals, stack, throws, walk};
 use ompvm_support::error::{Error, Unsupported};
 use ompvm_support::{demangle, fork_lock, internal_work};
 use std::ffi::c_void;
@@ -58,6 +58,7 @@ pub fn install() {
     LazyLock::force(&INTERPRETER.thunks);
     signals::set_uncaught_hooks(unwind::uncaught, unwind::write_type);
     fork::install();
+    signal_actions::set_handler_hook(handler_closure::prepare);
 }
 
 /// A node of the list of lowered code.

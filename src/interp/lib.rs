@@ -21,6 +21,7 @@ mod entry;
 pub mod exec;
 mod fork;
 pub mod frame;
+mod handler_closure;
 #[allow(
     rustdoc::broken_intra_doc_links,
     reason = "effects in the table write [a] for the memory at a"

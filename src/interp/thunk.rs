@@ -100,24 +100,25 @@ impl Thunks {
         let cache_entry = cache_entry.filter(|_| !names_addresses(&body));
         signal_safe::permit_termination();
         let mut compiler = state.compiler.take();
-        let (compiler, object) = internal_thread::run(|| {
+        let link = |object: &[u8]| LinkedCode::new(object, &|name| resolve_symbol(name, image));
+        // Linked there as well: the registration of unwind tables allocates in the C library.
+        let (compiler, linked) = internal_thread::run(|| {
             if let Some(object) = cache_entry.as_ref().and_then(|s| s.thunk(&body)) {
-                return (compiler.take(), Ok(object));
+                return (compiler.take(), Ok(link(&object)));
             }
             let (compiler, object) = snippet::compile_contained(compiler.take(), &body);
             if let (Some(cache_entry), Ok(object)) = (&cache_entry, &object) {
                 cache_entry.put_thunk(&body, object);
             }
-            (compiler, object)
+            (compiler, object.map(|object| link(&object)))
         });
         state.compiler = compiler;
-        let object = object.map_err(|why| {
+        let linked = linked.map_err(|why| {
             match matches!(inst.op.as_call(), Some(c) if matches!(c.callee, Callee::Asm(_))) {
                 true => format!("inline assembly that LLVM does not take ({why})"),
                 false => why,
             }
-        })?;
-        let linked = LinkedCode::new(&object, &|name| resolve_symbol(name, image))?;
+        })??;
         let address = linked.lookup(THUNK)?;
         // SAFETY: the text defines `THUNK` as a function of this type.
         let code = unsafe { std::mem::transmute::<usize, ThunkFn>(address) };

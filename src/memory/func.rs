@@ -36,6 +36,8 @@ pub struct FuncRef {
     pub fingerprint: u32,
     /// True if native callers used the stub since the last call of [`FuncRef::was_called`].
     pub called: AtomicBool,
+    /// True once the program has installed the function as a signal handler.
+    pub handles_signals: AtomicBool,
     /// The compiled code, while `entry` is the witness stub that records calls.
     pub direct: AtomicUsize,
     /// The image that the function belongs to.

@@ -7,6 +7,7 @@
 use super::abi::EntryHook;
 use super::activation::SearchHook;
 use super::backtrace::{ForkHook, FramesHook};
+use super::signal_actions::HandlerHook;
 use super::signals::{
     CompiledHook, CompilerHook, DeviceHook, LocateHook, NativeLocateHook, PositionHook,
     RestoreHook, ThreadHook, TypeHook, UncaughtHook,
@@ -21,6 +22,8 @@ pub(super) struct Hooks {
     pub(super) entry: Hook<EntryHook>,
     /// Finds the handler of an exception among an activation's frames.
     pub(super) search: Hook<SearchHook>,
+    /// Prepares a guest function that becomes a signal handler.
+    pub(super) handler: Hook<HandlerHook>,
     /// Contains faults of the compiler.
     pub(super) compiler: Hook<CompilerHook>,
     /// Restores memory whose access was revoked.
@@ -56,6 +59,7 @@ pub(super) struct Hooks {
 pub(super) static HOOKS: Hooks = Hooks {
     entry: hook!(EntryHook),
     search: hook!(SearchHook),
+    handler: hook!(HandlerHook),
     compiler: hook!(CompilerHook),
     restore: hook!(RestoreHook),
     device: hook!(DeviceHook),

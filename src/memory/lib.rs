@@ -7,8 +7,9 @@
 //! - the native-callable addresses of guest functions ([`func`]),
 //! - the calling convention in both directions ([`abi`]),
 //! - the entry into guest code, and its exits by exception and by long jump ([`activation`]),
-//! - faults of the guest ([`signals`]), and the work that its signal handlers may need at any point
-//!   ([`signal_safe`]),
+//! - faults of the guest ([`signals`]),
+//! - the installation of its signal handlers ([`signal_actions`]), and the work that they may need
+//!   at any point ([`signal_safe`]),
 //! - the table of the guest's heap blocks ([`heap`]),
 //! - synthetic code addresses ([`code_addresses`]), and
 //! - threads for internal work that must leave no traces on the guest's threads
@@ -30,6 +31,7 @@ pub mod internal_thread;
 pub mod jump;
 pub mod link;
 pub mod linker_symbols;
+pub mod signal_actions;
 pub mod signal_safe;
 pub mod signals;
 pub mod stack;

@@ -10,7 +10,7 @@ use super::atomics;
 use super::dlfcn;
 use super::registry::REGISTRY;
 use ompvm_interp as interp;
-use ompvm_memory::{altstack, stack};
+use ompvm_memory::{altstack, signal_actions, stack};
 use ompvm_support::builtins;
 use std::ffi::{c_int, c_void};
 
@@ -113,7 +113,11 @@ pub fn preferred(name: &str) -> Option<usize> {
         "pthread_create" => stack::create_thread as *const () as usize,
         "sigaltstack" => altstack::sigaltstack as *const () as usize,
         "__dso_handle" => &raw const REGISTRY.dso as usize,
-        _ => return dlfcn::address(name).or_else(|| interp::cleanup_address(name)),
+        _ => {
+            return signal_actions::address(name)
+                .or_else(|| dlfcn::address(name))
+                .or_else(|| interp::cleanup_address(name));
+        }
     })
 }
 

@@ -22,6 +22,7 @@ use super::{dlfcn, restart};
 use hashbrown::HashMap;
 use ompvm_ir::Linkage;
 use ompvm_memory::image::Image;
+use ompvm_memory::signal_actions;
 use ompvm_support::internal_work;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
@@ -106,8 +107,10 @@ pub fn apply(image: &Image) {
     };
     exports.entry(b"dlsym"[..].into()).or_insert(export);
     // Libraries that inspect or start the executable find the guest's file, as `std::filesystem`
-    // does.
-    for (name, guest) in restart::overrides() {
+    // does; those that install handlers for the program may install its functions.
+    let actions = signal_actions::NAMES.iter();
+    let actions = actions.filter_map(|&name| Some((name, signal_actions::address(name)?)));
+    for (name, guest) in restart::overrides().into_iter().chain(actions) {
         let export = Export { guest, stub: 0 };
         exports.entry(name.as_bytes().into()).or_insert(export);
     }

@@ -96,8 +96,6 @@ __attribute__((noinline)) static int called_late(int n) { return n + ticks * 0; 
 int main(void) {
   struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
   struct sigaction action;
-  /* A handler's first call prepares its code, which allocates. */
-  tick(0);
   memset(&action, 0, sizeof action);
   action.sa_handler = tick;
   action.sa_flags = SA_RESTART;
@@ -111,6 +109,34 @@ int main(void) {
   setitimer(ITIMER_REAL, &never, NULL);
   fedisableexcept(FE_ALL_EXCEPT);
   printf("%d %d\n", sum, same);
+}
+"#;
+
+/// Installs handlers that never run, in each way that the C library has.
+const HANDLERS: &str = r#"#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#define F(name) __attribute__((noinline)) static int name(int n) { return n * 3 + last; }
+static volatile int last;
+F(direct) F(in_table) F(in_structure) F(behind) F(taken) F(with_action) F(with_sysv) F(unreached)
+static int (*const behind_pointer[])(int) = {behind};
+static int (*table[])(int) = {in_table, in_table};
+static struct { int n; int (*run)(int); int (*const *more)(int); } structure = {1, in_structure, behind_pointer};
+__attribute__((noinline)) static int apply(int (*f)(int), int n) { return f(n); }
+static void first(int s) { last = direct(s) + table[s & 1](s) + structure.run(s) + structure.more[0](s) + apply(taken, s); }
+static void second(int s, siginfo_t *i, void *c) { last = with_action(s); }
+static void third(int s) { last = with_sysv(s); }
+int main(int argc, char **argv) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = second;
+  action.sa_flags = SA_SIGINFO;
+  signal(SIGUSR1, first);
+  sigaction(SIGUSR2, &action, NULL);
+  sysv_signal(SIGALRM, third);
+  if (argc > 5) unreached(argc);
+  puts("installed");
 }
 "#;
 
@@ -323,6 +349,42 @@ fn hostile() -> Result<(), String> {
     })
 }
 
+/// Checks that installing a handler prepares what it may call.
+fn handlers() -> Result<(), String> {
+    for level in ["-O0", "-O2"] {
+        let guest = guest("handlers", HANDLERS, level)?;
+        let cache = tempfile::tempdir().map_err(|e| e.to_string())?;
+        let args = ["--tier=interp", &guest.to_string_lossy()];
+        let ran = logged(
+            Some("interp=trace,interp::bytecode=off"),
+            &args,
+            cache.path(),
+        )?;
+        let lines = checked(&ran, "installed\n")?;
+        let names = [
+            "first",
+            "second",
+            "third",
+            "direct",
+            "in_table",
+            "in_structure",
+            "behind",
+            "taken",
+            "with_action",
+            "with_sysv",
+        ];
+        for name in names {
+            let function = format!("function={name} ");
+            has(&lines, &["lowered a function", &function])
+                .map_err(|why| format!("{level}: {why}"))?;
+        }
+        if lines.iter().any(|l| l.contains("function=unreached ")) {
+            return Err(format!("`unreached` is prepared: {}", ran.summary()));
+        }
+    }
+    Ok(())
+}
+
 /// Checks that a run without a filter prints nothing, and that one of no level is without a line.
 fn off() -> Result<(), String> {
     each("threads", THREADS, &|tier, guest, cache| {
@@ -397,6 +459,7 @@ pub fn trials() -> Vec<Trial> {
         trial("closed_stderr", closed),
         trial("fork", fork),
         trial("traps_signals_errno", hostile),
+        trial("handlers_are_prepared", handlers),
         trial("off", off),
         trial("filters", filters),
     ]

@@ -229,6 +229,7 @@ fn new_function(module: &Module, id: FuncId, stub: usize) -> FuncRef {
         id,
         fingerprint: super::abi::fingerprint(module, &module.functions[id].params),
         called: AtomicBool::new(false),
+        handles_signals: AtomicBool::new(false),
         direct: AtomicUsize::new(0),
         image: ptr::null(),
         plan: OnceBox::new(),

@@ -7,6 +7,7 @@
 use super::{AUTO_OFFLOAD, Mode, heap, residency};
 use hashbrown::HashMap;
 use libc::{c_char, c_int, c_void, iovec, msghdr, size_t, ssize_t};
+use ompvm_memory::signal_actions;
 use std::sync::atomic::Ordering;
 
 macro_rules! wrappers {
@@ -227,13 +228,13 @@ unsafe extern "C" fn sigaction(
         disable_for_fault_handler(number);
     }
     // SAFETY: the arguments are the caller's, unchanged.
-    unsafe { libc::sigaction(number, new, old) }
+    unsafe { signal_actions::sigaction(number, new, old) }
 }
 
 unsafe extern "C" fn signal(number: c_int, handler: usize) -> usize {
     disable_for_fault_handler(number);
     // SAFETY: the arguments are the caller's, unchanged.
-    unsafe { libc::signal(number, handler) }
+    unsafe { signal_actions::signal(number, handler) }
 }
 
 /// Functions whose system calls access `len` bytes at an address.

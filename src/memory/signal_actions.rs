@@ -1,0 +1,88 @@
+//! The C library's functions that install signal handlers, for the guest and for native libraries.
+//!
+//! Each first passes a handler that is a guest function to a hook, which prepares what the handler
+//! may need. After that the C library's function does the work. A handler that is installed again
+//! costs one comparison of addresses and one load.
+
+use super::func::{self, FuncRef};
+use super::hooks::HOOKS;
+use libc::c_int;
+use std::sync::atomic::Ordering;
+
+/// Prepares a guest function that becomes a signal handler. May be called in a signal handler.
+pub type HandlerHook = fn(&'static FuncRef);
+
+/// Registers the hook that prepares handlers.
+pub fn set_handler_hook(hook: HandlerHook) {
+    HOOKS.handler.set(hook);
+}
+
+/// Prepares the function at an address that becomes a handler, if it is the guest's, once.
+fn prepare(handler: usize) {
+    if let Some(func) = func::from_address(handler)
+        && !func.handles_signals.swap(true, Ordering::Relaxed)
+        && let Some(hook) = HOOKS.handler.get()
+    {
+        hook(func);
+    }
+}
+
+/// Implements `sigaction`.
+///
+/// # Safety
+/// The contract of the C function.
+pub unsafe extern "C" fn sigaction(
+    number: c_int,
+    new: *const libc::sigaction,
+    old: *mut libc::sigaction,
+) -> c_int {
+    // SAFETY: the pointers are null or valid by the C function's contract.
+    unsafe {
+        if let Some(new) = new.as_ref() {
+            prepare(new.sa_sigaction);
+        }
+        libc::sigaction(number, new, old)
+    }
+}
+
+/// The C library's functions under names of this module.
+mod c {
+    use libc::c_int;
+    unsafe extern "C" {
+        pub fn signal(number: c_int, handler: usize) -> usize;
+        pub fn ssignal(number: c_int, handler: usize) -> usize;
+        pub fn bsd_signal(number: c_int, handler: usize) -> usize;
+        pub fn sysv_signal(number: c_int, handler: usize) -> usize;
+        pub fn __sysv_signal(number: c_int, handler: usize) -> usize;
+        pub fn sigset(number: c_int, disposition: usize) -> usize;
+    }
+}
+
+macro_rules! signal_functions {
+    ($($name:ident)*) => {
+        $(
+            /// Implements the C function of this name.
+            ///
+            /// # Safety
+            /// The contract of the C function.
+            pub unsafe extern "C" fn $name(number: c_int, handler: usize) -> usize {
+                prepare(handler);
+                // SAFETY: passes the caller's call on.
+                unsafe { c::$name(number, handler) }
+            }
+        )*
+
+        /// The C library's names of the functions of this module.
+        pub const NAMES: &[&str] = &["sigaction", "__sigaction", $(stringify!($name)),*];
+
+        /// Returns the function of this module for a name of the C library.
+        pub fn address(name: &str) -> Option<usize> {
+            Some(match name {
+                "sigaction" | "__sigaction" => sigaction as *const () as usize,
+                $(stringify!($name) => $name as *const () as usize,)*
+                _ => return None,
+            })
+        }
+    };
+}
+signal_functions! { signal ssignal bsd_signal sysv_signal __sysv_signal sigset }
