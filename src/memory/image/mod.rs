@@ -31,6 +31,7 @@ use ompvm_ir::{
 use ompvm_support::error::Error;
 use ompvm_support::log;
 use once_cell::race::OnceBox;
+use std::ffi::{CStr, CString};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -107,6 +108,13 @@ fn is_zero(module: &Module, id: ConstId) -> bool {
         module.consts[id],
         Const::Zero | Const::Null | Const::Undef | Const::Poison | Const::Int(0)
     )
+}
+
+/// Returns the address of the calling thread's instance of the process's thread_local variable with
+/// a name; 0 if there is none.
+fn own_instance(name: &CStr) -> usize {
+    // SAFETY: the name is a C string.
+    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
 }
 
 /// Choices for the placement of a module.
@@ -434,9 +442,16 @@ impl Image {
             // SAFETY: `current` returns this thread's state.
             return unsafe { thread::tls_block(thread::current(), self) } as usize + offset;
         }
-        let name = std::ffi::CString::new(&*self.module.globals[id].name).unwrap_or_default();
-        // SAFETY: the name is a C string; dlsym returns the calling thread's instance.
-        unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
+        let name = self.module.globals[id].name.as_bytes();
+        // A signal handler must not allocate, so the C string is on the stack if it fits.
+        let mut short = [0u8; 256];
+        if let Some(start) = short.get_mut(..name.len()) {
+            start.copy_from_slice(name);
+        }
+        match CStr::from_bytes_until_nul(&short) {
+            Ok(short) if short.to_bytes() == name => own_instance(short),
+            _ => own_instance(&CString::new(name).unwrap_or_default()),
+        }
     }
 
     /// Returns the address of any symbol that is not thread_local.

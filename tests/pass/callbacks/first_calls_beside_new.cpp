@@ -58,6 +58,10 @@ int main() {
     for (int i = 0; i < 20; i++)
       words[std::string(20 + i, char('a' + i))].resize(round % 500 + i);
     used += words.size();
+    for (int i = 0; i < 2000; i++) {
+      char *volatile block = new char[64 + (i * 37 + round) % 4000];
+      delete[] block;
+    }
   }
   setitimer(ITIMER_REAL, &never, nullptr);
   int area = 0, sum = 0;
