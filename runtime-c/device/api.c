@@ -74,7 +74,8 @@ ENTRY int32_t omp_get_num_devices(void) { return 0; }
 ENTRY int32_t omp_get_default_device(void) { return 0; }
 ENTRY void omp_set_default_device(int32_t device) { (void)device; }
 ENTRY int32_t omp_get_initial_device(void) { return -1; }
-__attribute__((weak)) const int32_t __ompvm_device_number = 0;
+/* Written when the image is loaded, as every device of a kind runs the same code. */
+__attribute__((visibility("default"), address_space(4))) int32_t __ompvm_device_number = 0;
 ENTRY int32_t omp_get_device_num(void) { return __ompvm_device_number; }
 /* Neither are their identifiers: returns no string, and no device number (`omp_invalid_device`). */
 ENTRY const char *omp_get_uid_from_device(int32_t device) {

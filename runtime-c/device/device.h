@@ -63,10 +63,57 @@ typedef struct {
 } Team;
 static SHARED Team team;
 
+/* 1 in code for several devices that share one league. */
+__attribute__((weak)) const uint32_t __ompvm_divided = 0;
+/* This device's share, which the host writes before a launch. */
+__attribute__((visibility("default"), address_space(4))) League __ompvm_league = {0, 1, 0, 0, 0, 0};
+
+INLINE bool divided(void) { return __ompvm_divided && __ompvm_league.parts > 1; }
+
 INLINE uint32_t hardware_thread(void) { return __nvvm_read_ptx_sreg_tid_x(); }
 INLINE uint32_t hardware_threads(void) { return __nvvm_read_ptx_sreg_ntid_x(); }
-INLINE uint32_t team_number(void) { return __nvvm_read_ptx_sreg_ctaid_x(); }
-INLINE uint32_t team_count(void) { return __nvvm_read_ptx_sreg_nctaid_x(); }
+
+/* Return the number of the block on this device, and the number of its blocks. */
+INLINE uint32_t block_number(void) { return __nvvm_read_ptx_sreg_ctaid_x(); }
+INLINE uint32_t block_count(void) { return __nvvm_read_ptx_sreg_nctaid_x(); }
+
+/* Return the number of the team in the league, and the number of its teams. */
+INLINE uint32_t team_number(void) {
+  if (!divided())
+    return block_number();
+  uint32_t first =
+      __ompvm_league.teams ? __ompvm_league.first : __ompvm_league.part * block_count();
+  return first + block_number();
+}
+INLINE uint32_t team_count(void) {
+  if (!divided())
+    return block_count();
+  return __ompvm_league.teams ? __ompvm_league.teams : __ompvm_league.parts * block_count();
+}
+
+/* Returns the place of a fraction of 2^64 among `trips` iterations: not 0 unless the fraction is. */
+INLINE uint64_t edge(uint64_t trips, uint64_t fraction) {
+  if (trips == 0 || fraction == 0)
+    return 0;
+  return (uint64_t)(((unsigned __int128)(trips - 1) * fraction) >> 64) + 1;
+}
+
+/* Return the first of `trips` iterations that this device executes, and the end of its share. The
+ * shares are contiguous, as are the devices' parts of an array. The end of a share is never 0. The
+ * lowering finds the calls in loops that it tiles. */
+__attribute__((noinline, const, visibility("default"))) uint64_t
+__ompvm_share_first(uint64_t trips) {
+  return edge(trips, __ompvm_league.from);
+}
+__attribute__((noinline, const, visibility("default"))) uint64_t __ompvm_share_end(uint64_t trips) {
+  return __ompvm_league.to ? edge(trips, __ompvm_league.to) : trips;
+}
+INLINE uint64_t share_first(uint64_t trips) {
+  return __ompvm_divided ? __ompvm_share_first(trips) : 0;
+}
+INLINE uint64_t share_end(uint64_t trips) {
+  return __ompvm_divided ? __ompvm_share_end(trips) : trips;
+}
 
 INLINE bool spmd(void) {
   return __ompvm_mode ? (__ompvm_mode & MODE_SPMD) != 0 : spmd_of[hardware_thread()] != 0;
@@ -96,6 +143,7 @@ INLINE void aligned_barrier(void) { __syncthreads(); }
 INLINE void relax(void) { __nvvm_nanosleep(64); }
 
 #define DEVICE __MEMORY_SCOPE_DEVICE
+#define SYSTEM __MEMORY_SCOPE_SYSTEM
 #define BLOCK __MEMORY_SCOPE_WRKGRP
 
 /* Library of the device. */
@@ -112,6 +160,27 @@ INLINE void *allocate(size_t size, const char *caller) {
   if (!memory)
     __assertfail("the device's heap is full", "OpenMP runtime", 0, caller, 1);
   return memory;
+}
+
+/* Counts an arrival, and returns true to the last of `count`, which resets the counter for the next
+ * launch. Records that were stored before are visible to it. The code generator drops the order of
+ * an addition, hence the fences. */
+INLINE bool arrives_last(uint32_t *arrived, uint32_t count) {
+  __scoped_atomic_thread_fence(__ATOMIC_RELEASE, DEVICE);
+  bool last = __scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, DEVICE) == count - 1;
+  if (last)
+    __scoped_atomic_store_n(arrived, 0, __ATOMIC_RELAXED, DEVICE);
+  __scoped_atomic_thread_fence(__ATOMIC_ACQUIRE, DEVICE);
+  return last;
+}
+/* The same among the devices of a league. */
+INLINE bool device_arrives_last(uint32_t *arrived, uint32_t count) {
+  __scoped_atomic_thread_fence(__ATOMIC_RELEASE, SYSTEM);
+  bool last = __scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, SYSTEM) == count - 1;
+  if (last)
+    __scoped_atomic_store_n(arrived, 0, __ATOMIC_RELAXED, SYSTEM);
+  __scoped_atomic_thread_fence(__ATOMIC_ACQUIRE, SYSTEM);
+  return last;
 }
 
 /* Calls a region's function with its captured variables (invoke.c). */

@@ -7,7 +7,9 @@
  * For a construct that is both (`distribute parallel for`), a compiler divides twice: chunks of a
  * team's size over teams, then each chunk over the threads. The forms with `whole` and `grid`
  * divide the same iterations in the same way at once: the outer loop runs once, and the inner one
- * strides over the grid. The lowering uses them if it recognizes the construct.
+ * strides over the grid. The lowering uses them if it recognizes the construct. If several devices
+ * share the league, each executes a contiguous share of the iterations, and strides over its own
+ * grid.
  *
  * The forms with `tiled` do the same if the threads of the grid are interchangeable. The number of
  * a thread comes from a call by which the lowering finds the loop that begins there, and may give
@@ -18,12 +20,12 @@
  */
 #include "device.h"
 
-/* Return a thread's number in the grid, and the number of threads. */
+/* Return a thread's number in this device's grid, and the number of its threads. */
 __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_part(void) {
-  return team_number() * hardware_threads() + hardware_thread();
+  return block_number() * hardware_threads() + hardware_thread();
 }
 __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_parts(void) {
-  return team_count() * hardware_threads();
+  return block_count() * hardware_threads();
 }
 
 /* Divides lower..=upper by `step` among `parts`: `part` gets its first piece and the distance to
@@ -69,6 +71,40 @@ __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_pa
 
 #define LOOPS(SUFFIX, T, U, S)                                                                     \
   DIVIDE(divide_##SUFFIX, T, U, S)                                                                 \
+  INLINE U trips_##SUFFIX(T lower, T upper, S step) {                                              \
+    if (step > 0 ? upper < lower : lower < upper)                                                  \
+      return 0;                                                                                    \
+    return step > 0 ? ((U)upper - (U)lower) / (U)step + 1                                          \
+                    : ((U)lower - (U)upper) / (U)(-step) + 1;                                      \
+  }                                                                                                \
+  /* Returns true if thread `part` of this device's `parts` has the loop's last iteration. */      \
+  INLINE bool executes_last_##SUFFIX(T lower, T upper, S step, uint32_t part, uint32_t parts) {    \
+    if (divided()) {                                                                               \
+      uint64_t trips = trips_##SUFFIX(lower, upper, step);                                         \
+      uint64_t first = share_first(trips);                                                         \
+      return share_end(trips) == trips && first < trips &&                                         \
+             (trips - 1 - first) % parts == part;                                                  \
+    }                                                                                              \
+    bool none = step > 0 ? upper < lower : lower < upper;                                          \
+    U rest = step > 0 ? ((U)upper - (U)lower) / (U)step : ((U)lower - (U)upper) / (U)(-step);      \
+    return !none && rest % parts == part;                                                          \
+  }                                                                                                \
+  /* Restricts a loop to this device's share, which ends before it begins if it is empty. */       \
+  INLINE void restrict_##SUFFIX(T *lower, T *upper, S step) {                                      \
+    if (!__ompvm_divided)                                                                          \
+      return;                                                                                      \
+    uint64_t trips = trips_##SUFFIX(*lower, *upper, step);                                         \
+    uint64_t first = share_first(trips), end = share_end(trips);                                   \
+    T from = *lower;                                                                               \
+    /* Lets the loop over the grid run once, as without shares. A loop of 32 unsigned bits may have\
+     * more iterations. */                                                                         \
+    if (from == 0 && (sizeof(T) == 8 || (T)-1 < 0)) {                                              \
+      __builtin_assume((S)first >= 0);                                                             \
+      __builtin_assume((S)trips >= 0);                                                             \
+    }                                                                                              \
+    *lower = (T)((U)from + (U)first * (U)step);                                                    \
+    *upper = (T)((U)from + (U)(end - 1) * (U)step);                                                \
+  }                                                                                                \
   SHORT_ENTRY void __kmpc_for_static_init_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule, \
                                                    int32_t *last, T *lower, T *upper, S *stride,   \
                                                    S step, S chunk) {                              \
@@ -93,20 +129,18 @@ __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_pa
                                                      int32_t schedule, int32_t *last, T *lower,    \
                                                      T *upper, S *stride, S step, S chunk) {       \
     (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
-    uint32_t part = team_number() * hardware_threads() + hardware_thread();                        \
-    uint32_t parts = team_count() * hardware_threads();                                            \
-    bool none = step > 0 ? *upper < *lower : *lower < *upper;                                      \
-    U rest = step > 0 ? ((U) * upper - (U) * lower) / (U)step                                      \
-                      : ((U) * lower - (U) * upper) / (U)(-step);                                  \
-    *last = !none && rest % parts == part;                                                         \
+    uint32_t part = block_number() * hardware_threads() + hardware_thread();                       \
+    uint32_t parts = block_count() * hardware_threads();                                           \
+    *last = executes_last_##SUFFIX(*lower, *upper, step, part, parts);                             \
     *stride = (S)((U) * upper - (U) * lower + (U)step);                                            \
+    restrict_##SUFFIX(lower, upper, step);                                                         \
   }                                                                                                \
   SHORT_ENTRY void __ompvm_for_grid_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule,       \
                                              int32_t *last, T *lower, T *upper, S *stride, S step, \
                                              S chunk) {                                            \
     (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
-    uint32_t part = team_number() * hardware_threads() + hardware_thread();                        \
-    uint32_t parts = team_count() * hardware_threads();                                            \
+    uint32_t part = block_number() * hardware_threads() + hardware_thread();                       \
+    uint32_t parts = block_count() * hardware_threads();                                           \
     divide_##SUFFIX(true, part, parts, last, lower, upper, stride, step, 1);                       \
   }                                                                                                \
   SHORT_ENTRY void __ompvm_distribute_tiled_##SUFFIX(Ident *ident, int32_t thread,                 \
@@ -115,11 +149,9 @@ __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_pa
     (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
     uint32_t part = __ompvm_grid_part();                                                           \
     uint32_t parts = __ompvm_grid_parts();                                                         \
-    bool none = step > 0 ? *upper < *lower : *lower < *upper;                                      \
-    U rest = step > 0 ? ((U) * upper - (U) * lower) / (U)step                                      \
-                      : ((U) * lower - (U) * upper) / (U)(-step);                                  \
-    *last = !none && rest % parts == part;                                                         \
+    *last = executes_last_##SUFFIX(*lower, *upper, step, part, parts);                             \
     *stride = (S)((U) * upper - (U) * lower + (U)step);                                            \
+    restrict_##SUFFIX(lower, upper, step);                                                         \
   }                                                                                                \
   SHORT_ENTRY void __ompvm_for_tiled_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule,      \
                                               int32_t *last, T *lower, T *upper, S *stride,        \
@@ -161,12 +193,13 @@ __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_pa
                                               void *captured, T trips, T threads, T block_chunk,   \
                                               T thread_chunk, uint8_t single) {                    \
     (void)ident, (void)threads, (void)block_chunk, (void)thread_chunk, (void)single;               \
-    uint64_t all = (U)trips;                                                                       \
-    if ((int64_t)all < 0) {                                                                        \
-      stride_##SUFFIX(body, captured, 0, (U)trips, __ompvm_grid_part(), __ompvm_grid_parts());     \
+    uint64_t first = share_first((U)trips), end = share_end((U)trips);                             \
+    if ((int64_t)end < 0) {                                                                        \
+      stride_##SUFFIX(body, captured, (U)first, (U)(end - first), __ompvm_grid_part(),             \
+                      __ompvm_grid_parts());                                                       \
       return;                                                                                      \
     }                                                                                              \
-    for (uint64_t i = __ompvm_grid_part(); i < all; i += __ompvm_grid_parts())                     \
+    for (uint64_t i = first + __ompvm_grid_part(); i < end; i += __ompvm_grid_parts())             \
       body((T)i, captured);                                                                        \
   }                                                                                                \
   SHORT_ENTRY void __kmpc_for_static_loop_##SUFFIX(Ident *ident, void (*body)(T, void *),          \

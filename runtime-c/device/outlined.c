@@ -13,9 +13,10 @@ SHORT_ENTRY void __ompvm_outlined_begin(VirtualThread *v, int32_t loop) {
   v->number = 0;
   v->phase = OUTLINED_LOOK;
   v->executed_loop = v->latest_loop = (int16_t)loop;
-  v->iteration = (uint64_t)team_number() * hardware_threads() + hardware_thread();
-  v->distance = (uint64_t)team_count() * hardware_threads();
+  v->iteration = (uint64_t)block_number() * hardware_threads() + hardware_thread();
+  v->distance = (uint64_t)block_count() * hardware_threads();
   v->trips = 0;
+  v->end = 0;
   v->fetched = false;
 }
 SHORT_ENTRY void __ompvm_outlined_phase(VirtualThread *v, int32_t phase) { v->phase = phase; }
@@ -25,14 +26,18 @@ SHORT_ENTRY void __ompvm_outlined_at(VirtualThread *v, int32_t loop) {
   v->latest_loop = (int16_t)loop;
 }
 
-/* Returns true if the thread has an iteration at all. */
-SHORT_ENTRY bool __ompvm_outlined_any(VirtualThread *v) { return v->iteration < v->trips; }
+/* Moves the thread to its first iteration in this device's share; returns false if it has none. */
+SHORT_ENTRY bool __ompvm_outlined_any(VirtualThread *v) {
+  v->iteration += share_first(v->trips);
+  v->end = share_end(v->trips);
+  return v->iteration < v->end;
+}
 
 /* Advances to the thread's next iteration; returns false if there is none. */
 SHORT_ENTRY bool __ompvm_outlined_next(VirtualThread *v) {
   v->iteration += v->distance;
   v->fetched = false;
-  return v->iteration < v->trips;
+  return v->iteration < v->end;
 }
 
 /* Returns the thread's slice of memory that the launch provides. */
@@ -149,14 +154,8 @@ INLINE void combine_block(uint32_t *mine, uint32_t *other, uint32_t words, void 
 
 /* Returns true in the last of all blocks that call this. */
 INLINE bool last_block(LaunchEnvironment *launch, uint32_t teams) {
-  if (hardware_thread() == 0) {
-    bool last =
-        __scoped_atomic_fetch_add(&launch->arrived, 1, __ATOMIC_ACQ_REL, DEVICE) == teams - 1;
-    if (last)
-      /* Reset for the next launch. */
-      __scoped_atomic_store_n(&launch->arrived, 0, __ATOMIC_RELAXED, DEVICE);
-    team.flag = last;
-  }
+  if (hardware_thread() == 0)
+    team.flag = arrives_last(&launch->arrived, teams);
   aligned_barrier();
   if (!team.flag)
     return false;
@@ -164,16 +163,35 @@ INLINE bool last_block(LaunchEnvironment *launch, uint32_t teams) {
   return true;
 }
 
+/* Combines the results of all devices that share the league, in their order; `mine` is this
+ * device's. Returns true on the device that arrives last. The lists point into the records. */
+INLINE bool combine_league(LaunchEnvironment *launch, uint32_t *mine, uint32_t *other,
+                           uint32_t words, void **into, void **from, Combine combine) {
+  if (!divided())
+    return true;
+  LaunchEnvironment *league = launch->league;
+  uint32_t parts = __ompvm_league.parts, *records = league->buffer;
+  copy(records + (uint64_t)__ompvm_league.part * words, mine, words);
+  if (!device_arrives_last(&league->arrived, parts))
+    return false;
+  copy(mine, records, words);
+  for (uint32_t i = 1; i < parts; i++) {
+    copy(other, records + (uint64_t)i * words, words);
+    combine(into, from);
+  }
+  return true;
+}
+
 /* Combines all threads' records; returns true to the one thread that has the result. */
 SHORT_ENTRY bool __ompvm_outlined_combine(LaunchEnvironment *launch, uint32_t *mine,
                                           uint32_t *other, uint32_t words, void **into, void **from,
                                           Combine combine) {
-  uint32_t thread = hardware_thread(), threads = hardware_threads(), teams = team_count();
+  uint32_t thread = hardware_thread(), threads = hardware_threads(), teams = block_count();
   uint64_t apart = words <= EXCHANGED_WORDS ? words : (uint64_t)words * (threads / WARP_SIZE);
-  uint32_t *records = launch->buffer, *own = records + team_number() * apart;
+  uint32_t *records = launch->buffer, *own = records + block_number() * apart;
   combine_block(mine, other, words, into, from, combine, threads, own);
   if (teams == 1)
-    return thread == 0;
+    return thread == 0 && combine_league(launch, mine, other, words, into, from, combine);
   if (thread == 0)
     copy(own, mine, words);
   if (!last_block(launch, teams))
@@ -190,7 +208,7 @@ SHORT_ENTRY bool __ompvm_outlined_combine(LaunchEnvironment *launch, uint32_t *m
   /* Waits until the first records of the buffer have been read. */
   aligned_barrier();
   combine_block(mine, other, words, into, from, combine, count, records);
-  return thread == 0;
+  return thread == 0 && combine_league(launch, mine, other, words, into, from, combine);
 }
 
 /* Combines the thread's record with another one of the same layout. */
@@ -216,20 +234,39 @@ INLINE void combine_tree(char *own, uint32_t slot, uint32_t count, void **into, 
   }
 }
 
+/* Combines the results of all devices that share the league, in their order; `own` is this device's
+ * record, and the other devices' are read where they lie. */
+INLINE bool combine_league_slots(LaunchEnvironment *launch, char *own, uint32_t words, void **into,
+                                 void **from, uint32_t items, Combine combine) {
+  if (!divided())
+    return true;
+  LaunchEnvironment *league = launch->league;
+  uint32_t parts = __ompvm_league.parts, *records = league->buffer;
+  for (uint32_t i = 0; i < words; i++)
+    records[(uint64_t)__ompvm_league.part * words + i] = ((uint32_t *)own)[i];
+  if (!device_arrives_last(&league->arrived, parts))
+    return false;
+  for (uint32_t i = 0; i < words; i++)
+    ((uint32_t *)own)[i] = records[i];
+  for (uint32_t p = 1; p < parts; p++)
+    combine_with(own, (char *)(records + (uint64_t)p * words), into, from, items, combine);
+  return true;
+}
+
 /* Combines all threads' records in the block's memory; returns true to the one thread that has
  * the result. The list `into` points into the thread's own record; the list `from` is filled in
  * here. */
 SHORT_ENTRY bool __ompvm_outlined_combine_slots(LaunchEnvironment *launch, char *own, uint32_t slot,
                                                 uint32_t words, void **into, void **from,
                                                 uint32_t items, Combine combine) {
-  uint32_t thread = hardware_thread(), threads = hardware_threads(), teams = team_count();
+  uint32_t thread = hardware_thread(), threads = hardware_threads(), teams = block_count();
   combine_tree(own, slot, threads, into, from, items, combine);
   if (teams == 1)
-    return thread == 0;
+    return thread == 0 && combine_league_slots(launch, own, words, into, from, items, combine);
   uint32_t *records = launch->buffer, *first = (uint32_t *)(own - (uint64_t)thread * slot);
   aligned_barrier();
   for (uint32_t i = thread; i < words; i += threads)
-    records[(uint64_t)team_number() * words + i] = first[i];
+    records[(uint64_t)block_number() * words + i] = first[i];
   /* All words of the block are stored before the one thread reports the block's arrival. */
   __scoped_atomic_thread_fence(__ATOMIC_RELEASE, DEVICE);
   aligned_barrier();
@@ -244,5 +281,5 @@ SHORT_ENTRY bool __ompvm_outlined_combine_slots(LaunchEnvironment *launch, char 
       combine_with(own, (char *)(records + (uint64_t)t * words), into, from, items, combine);
   }
   combine_tree(own, slot, count, into, from, items, combine);
-  return thread == 0;
+  return thread == 0 && combine_league_slots(launch, own, words, into, from, items, combine);
 }

@@ -7,7 +7,8 @@
  * first thread has the result.
  *
  * Over teams, each team stores a record, and the team that arrives last combines all of them in the
- * order of the teams, so that the result does not depend on which team that is.
+ * order of the teams, so that the result does not depend on which team that is. If several devices
+ * share the league, each combines its own teams, and the device that arrives last combines theirs.
  */
 #include "device.h"
 
@@ -74,36 +75,43 @@ SHORT_ENTRY int32_t __kmpc_nvptx_parallel_reduce_nowait_v2(Ident *ident, uint64_
 
 ENTRY void *__kmpc_reduction_get_fixed_buffer(void) { return team.launch->buffer; }
 
-/* Returns true to the last of all teams that call this. */
-INLINE bool last_team(uint32_t teams) {
-  uint32_t *arrived = &team.launch->arrived;
-  bool last = __scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, DEVICE) == teams - 1;
-  if (last)
-    /* Reset for the next launch. */
-    __scoped_atomic_store_n(arrived, 0, __ATOMIC_RELAXED, DEVICE);
-  return last;
+/* Combines the results of all devices that share the league, in their order; `values` is this
+ * device's. Returns 1 on the device that arrives last. */
+INLINE int32_t combine_devices(void *values, Record store, Record load, Record combine) {
+  if (!divided())
+    return 1;
+  LaunchEnvironment *league = team.launch->league;
+  uint32_t parts = __ompvm_league.parts;
+  store(league->buffer, (int32_t)__ompvm_league.part, values);
+  if (!device_arrives_last(&league->arrived, parts))
+    return 0;
+  load(league->buffer, 0, values);
+  for (uint32_t i = 1; i < parts; i++)
+    combine(league->buffer, (int32_t)i, values);
+  return 1;
 }
 
 SHORT_ENTRY int32_t __kmpc_nvptx_teams_reduce_nowait_v2(
     Ident *ident, void *records, uint32_t length, uint64_t size, void *values, Shuffle shuffle,
     BetweenWarps gather, Record store, Record combine_record, Record load, Record combine) {
   (void)ident, (void)length, (void)size, (void)combine_record;
-  uint32_t thread = hardware_thread(), teams = team_count();
+  uint32_t thread = hardware_thread(), teams = block_count(), number = block_number();
+  uint32_t *arrived = &team.launch->arrived;
   bool all = spmd();
   if (teams == 1)
-    return !all || thread == 0;
+    return all && thread != 0 ? 0 : combine_devices(values, store, load, combine);
   if (!all) {
-    store(records, (int32_t)team_number(), values);
-    if (!last_team(teams))
+    store(records, (int32_t)number, values);
+    if (!arrives_last(arrived, teams))
       return 0;
     load(records, 0, values);
     for (uint32_t i = 1; i < teams; i++)
       combine(records, (int32_t)i, values);
-    return 1;
+    return combine_devices(values, store, load, combine);
   }
   if (thread == 0) {
-    store(records, (int32_t)team_number(), values);
-    team.flag = last_team(teams);
+    store(records, (int32_t)number, values);
+    team.flag = arrives_last(arrived, teams);
   }
   aligned_barrier();
   if (!team.flag)
@@ -122,7 +130,7 @@ SHORT_ENTRY int32_t __kmpc_nvptx_teams_reduce_nowait_v2(
   reduce_block(values, shuffle, gather, count);
   level_of[thread] = 0;
   threads_of[thread] = 1;
-  return thread == 0;
+  return thread == 0 ? combine_devices(values, store, load, combine) : 0;
 }
 
 ENTRY void __kmpc_nvptx_end_reduce_nowait(int32_t thread) { (void)thread; }

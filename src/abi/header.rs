@@ -80,7 +80,7 @@ mod tests {
             "offsetof(KernelConfiguration, reduction_length) == 24,",
             "offsetof(LaunchEnvironment, buffer) == 8,",
             "  void *buffer;",
-            "sizeof(VirtualThread) == 48,",
+            "sizeof(VirtualThread) == 56,",
         ] {
             assert!(header.contains(expected), "{expected}");
         }

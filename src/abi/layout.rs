@@ -12,7 +12,7 @@ macro_rules! structures {
         $(
             $(#[$doc])*
             #[repr(C)]
-            #[derive(Clone, Copy, Debug)]
+            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
             pub struct $name { $( $(#[$line])* pub $field: $of, )* }
         )*
 
@@ -68,6 +68,26 @@ structures! {
         unused: u32 = "uint32_t";
         /// The teams' records.
         buffer: *mut c_void = "void *";
+        /// Environment whose buffer has a record for each device that shares the league; null if
+        /// one device runs all of it.
+        league: *mut c_void = "void *";
+    }
+
+    /// Share of one device in a league that several devices run together. The host writes it to the
+    /// variable `__ompvm_league` of each device before a launch.
+    League {
+        /// Number of this device's share.
+        part: u32 = "uint32_t";
+        /// Number of shares; 1 if the device runs the whole league.
+        parts: u32 = "uint32_t";
+        /// Beginning of the share of a divided loop's iterations, as a fraction of 2^64.
+        from: u64 = "uint64_t";
+        /// End of that share; 0 if it ends with the loop.
+        to: u64 = "uint64_t";
+        /// Number of the share's first team, if `teams` is not 0.
+        first: u32 = "uint32_t";
+        /// Number of teams in the league; 0 if all shares have as many as this one.
+        teams: u32 = "uint32_t";
     }
 
     /// The first fields of the host runtime's record of a thread.
@@ -94,6 +114,8 @@ structures! {
         distance: u64 = "uint64_t";
         /// Number of the loop's iterations.
         trips: u64 = "uint64_t";
+        /// End of this device's share of them.
+        end: u64 = "uint64_t";
         /// The loop variable's first value, of dispatched loops.
         lower: i64 = "int64_t";
         /// True once the iteration has been handed out, of dispatched loops.

@@ -14,7 +14,7 @@ mod header;
 mod layout;
 
 pub use header::c_header;
-pub use layout::{KernelConfiguration, LaunchEnvironment, ThreadHead, VirtualThread};
+pub use layout::{KernelConfiguration, LaunchEnvironment, League, ThreadHead, VirtualThread};
 
 /// A group's constants by name.
 type Constants = &'static [(&'static str, i128)];

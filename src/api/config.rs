@@ -135,6 +135,7 @@ pub struct Config {
     pub(super) native: bool,
     pub(super) stats: bool,
     pub(super) devices: Option<Devices>,
+    pub(super) device_group: Option<DeviceGroup>,
     pub(super) offload_report: bool,
     pub(super) offload: Option<Offload>,
     pub(super) flush_denormals: Option<bool>,
@@ -222,6 +223,14 @@ impl Config {
         self
     }
 
+    /// Selects devices that run the regions of the default device together, in the whole process;
+    /// fixed once a program has used devices. Default: the value of `OMPVM_DEVICES`, else the
+    /// default device alone.
+    pub fn device_group(mut self, group: DeviceGroup) -> Self {
+        self.device_group = Some(group);
+        self
+    }
+
     /// Selects whether parallel loops outside of `target` regions run on devices, too. Applies to
     /// programs that are started from now on, in the whole process. Default: the value of
     /// `OMPVM_OFFLOAD` (`off`, `auto`, `force`), else off.
@@ -263,6 +272,7 @@ impl Config {
     }
 }
 
+pub use ompvm_support::settings::DeviceGroup;
 pub use ompvm_support::settings::DeviceSelection as Devices;
 pub use ompvm_support::settings::OffloadMode as Offload;
 

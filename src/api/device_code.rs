@@ -120,6 +120,7 @@ impl Module {
             arch: format!("sm_{architecture}"),
             name: module.name.clone(),
             teams: 0,
+            divided: false,
             options: OffloadOptions {
                 cache: self.cache.clone(),
                 mode: Offload::Off,

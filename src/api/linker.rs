@@ -124,7 +124,11 @@ impl Program {
             offload::report::enable();
         }
         let settings = self.settings;
-        offload::devices::select(config.devices.unwrap_or(settings.devices), settings);
+        offload::devices::select(
+            config.devices.unwrap_or(settings.devices),
+            config.device_group.unwrap_or(settings.group),
+            settings,
+        );
         let linked = self.symbols(&config)?;
         // With a tool, code is compiled with other runtime entries, and is not worth caching.
         let cache_entry = self

@@ -59,7 +59,8 @@ pub mod timeline;
 mod typed;
 
 pub use config::{
-    Config, Devices, Engine, Offload, Tier, Tool, find_archive, offload_report, parse_devices,
+    Config, DeviceGroup, Devices, Engine, Offload, Tier, Tool, find_archive, offload_report,
+    parse_devices,
 };
 pub use device_code::{DeviceCode, RegionVerdict};
 pub use linker::{Linker, Program};

@@ -126,6 +126,9 @@ fn configuration(options: &RunOptions) -> Config {
             args::Offload::Force => Offload::Force,
         });
     }
+    if let Some(group) = options.devices {
+        config = config.device_group(group);
+    }
     match options.device {
         Some(args::Device::Kind(devices)) => config.devices(devices),
         Some(args::Device::Number(n)) => config.env("OMP_DEFAULT_DEVICE", n.to_string()),

@@ -351,6 +351,7 @@ fn kernelized(run: &mut Run) -> Result<(), String> {
 /// Reports the module's PTX.
 fn ptx(run: &mut Run) -> Result<(), String> {
     let architecture = run.number("sm")?.unwrap_or(90);
+    let divided = run.number("divided")? == Some(1);
     // The module gets its target from the machine, so that it may be written without.
     GpuMachine::new(architecture, 83)?.adopt(run.parsed.module());
     let text = run.parsed.module().text();
@@ -363,8 +364,12 @@ fn ptx(run: &mut Run) -> Result<(), String> {
         version: 83,
         math_library: MathLibrary::default(),
         teams: 0,
+        divided,
     })?;
     for kernel in &lowered.kernels {
+        if let Some(division) = &kernel.division {
+            let _ = writeln!(run.report, "// {}: {division}", kernel.name);
+        }
         if let Some(refusal) = &kernel.refused {
             let _ = writeln!(run.report, "// {} refused: {}", kernel.name, refusal.reason);
         }

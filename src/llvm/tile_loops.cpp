@@ -98,8 +98,9 @@ struct Shape {
   PHINode *counter = nullptr;
   Instruction *next = nullptr;
   Value *first = nullptr, *last = nullptr;
+  CallInst *share = nullptr; // the first iteration of this device's share, if there are several
   Value *row = nullptr, *plane = nullptr; // the divisors; `plane` is null with two indices
-  SmallVector<Value *, 4> divisors; // all forms of the divisors
+  SmallVector<Value *, 4> divisors;       // all forms of the divisors
   // rest = y * row + x, rows = z * (rows of a plane) + y
   SmallVector<Instruction *, 4> x, y, z, rest, rows;
 };
@@ -168,6 +169,25 @@ private:
     return size <= LARGEST;
   }
 
+  /// Returns true if a value is a thread's number in the grid, or that behind the first iteration of
+  /// a device's share.
+  static bool starts_share(Value *first, CallInst *&share) {
+    share = nullptr;
+    first = stripped(first);
+    if (calls(first, "__ompvm_grid_part"))
+      return true;
+    Value *a = nullptr, *b = nullptr;
+    if (!match(first, m_c_Add(m_Value(a), m_Value(b))))
+      return false;
+    a = stripped(a), b = stripped(b);
+    if (calls(a, "__ompvm_grid_part"))
+      std::swap(a, b);
+    if (!calls(a, "__ompvm_share_first") || !calls(b, "__ompvm_grid_part"))
+      return false;
+    share = cast<CallInst>(a);
+    return true;
+  }
+
   bool recognized(Loop *loop, Shape &shape) {
     BasicBlock *before = loop->getLoopPreheader(), *latch = loop->getLoopLatch();
     auto *end = latch ? dyn_cast<BranchInst>(latch->getTerminator()) : nullptr;
@@ -192,16 +212,19 @@ private:
       Value *first = phi.getIncomingValueForBlock(before);
       if (phi.getIncomingValueForBlock(latch) == next &&
           match(next, m_c_Add(m_Specific(&phi), m_Value(step))) &&
-          calls(stripped(first), "__ompvm_grid_part") &&
-          calls(stripped(step), "__ompvm_grid_parts"))
+          starts_share(first, shape.share) && calls(stripped(step), "__ompvm_grid_parts"))
         shape.counter = &phi, shape.first = first;
     }
     if (!shape.counter)
       return false;
     shape.next = next;
     IRBuilder<> build(before->getTerminator());
-    shape.last =
-        at_most ? right : build.CreateAdd(right, ConstantInt::getAllOnesValue(right->getType()));
+    if (shape.share)
+      // The number of all devices' iterations, of which the loop's bounds are a share.
+      shape.last = build.CreateAdd(shape.share->getArgOperand(0), build.getInt64(-1));
+    else
+      shape.last =
+          at_most ? right : build.CreateAdd(right, ConstantInt::getAllOnesValue(right->getType()));
     return divisions(loop, shape);
   }
 
@@ -599,6 +622,16 @@ private:
     guard = build.CreateAnd(guard, build.CreateICmpUGE(block, number(1u << LINE)));
     guard = build.CreateAnd(guard, fits(first_size, number(1u << width)));
     guard = build.CreateAnd(guard, fits(second_size, high));
+    // Several devices share the tiles as they share iterations.
+    Value *from = team, *until = groups;
+    if (shape.share) {
+      Function *share_first = shape.share->getCalledFunction();
+      Function *share_end = f.getParent()->getFunction("__ompvm_share_end");
+      if (!share_end)
+        return false;
+      until = half(build.CreateCall(share_end, {wide(groups)}));
+      from = build.CreateAdd(half(build.CreateCall(share_first, {wide(groups)})), team);
+    }
     auto reciprocal = [&](Value *d) { return build.CreateUDiv(number(~0u), d); };
     Value *by_first = reciprocal(first_tiles);
     Value *by_face = plane ? reciprocal(face) : nullptr;
@@ -639,7 +672,7 @@ private:
     Value *other = build.CreateAdd(build.CreateShl(place.quotient, height), across);
     Value *x = asked.outer_first ? other : one, *y = asked.outer_first ? one : other;
     Value *rest = build.CreateAdd(build.CreateMul(y, row), x);
-    Value *valid = build.CreateAnd(build.CreateICmpULT(x, row), build.CreateICmpULT(group, groups));
+    Value *valid = build.CreateAnd(build.CreateICmpULT(x, row), build.CreateICmpULT(group, until));
     valid = build.CreateAnd(valid, build.CreateICmpULT(rest, plane ? plane : trips));
     build.CreateCondBr(valid, header, further);
 
@@ -696,8 +729,8 @@ private:
       one.tile->addIncoming(one.last, further);
     }
     Value *following = build.CreateAdd(group, teams);
-    build.CreateCondBr(build.CreateICmpULT(following, groups), around, exit);
-    group->addIncoming(team, before);
+    build.CreateCondBr(build.CreateICmpULT(following, until), around, exit);
+    group->addIncoming(from, before);
     group->addIncoming(following, further);
     for (auto &[phi, from] : leaving) {
       int at = phi->getBasicBlockIndex(latch);
@@ -747,8 +780,9 @@ private:
     BranchInst::Create(first ? linear : past, first ? past : linear, own, ask);
     for (PHINode &phi : past->phis())
       phi.addIncoming(phi.getIncomingValueForBlock(from), ask);
+    CallInst *share = nullptr;
     for (unsigned n : {0u, 1u})
-      if (calls(stripped(asks->getOperand(n)), "__ompvm_grid_part"))
+      if (starts_share(asks->getOperand(n), share))
         asks->setOperand(n, ConstantInt::get(asks->getOperand(n)->getType(), 0));
   }
 };
@@ -761,7 +795,8 @@ extern "C" void ompvm_tile_loops(LLVMModuleRef module) {
   for (Function &f : *unwrap(module))
     if (!f.isDeclaration())
       Tiling(f).run();
-  for (StringRef name : {"__ompvm_grid_part", "__ompvm_grid_parts"})
+  for (StringRef name :
+       {"__ompvm_grid_part", "__ompvm_grid_parts", "__ompvm_share_first", "__ompvm_share_end"})
     if (Function *f = unwrap(module)->getFunction(name))
       for (User *user : f->users())
         if (auto *call = dyn_cast<CallInst>(user))

@@ -15,6 +15,8 @@
 
 use super::options::OffloadOptions;
 pub use ompvm_kmpc::interop::Foreign;
+use ompvm_llvm::nvptx::Division;
+use std::any::Any;
 use std::fmt::{self, Debug};
 use std::ptr::NonNull;
 
@@ -208,6 +210,8 @@ pub struct DeviceCode {
     pub name: String,
     /// `nteams-var` of the device; 0 if unbounded.
     pub teams: u32,
+    /// True if several devices share the program's leagues; see [`super::group`].
+    pub divided: bool,
     /// Settings of the program.
     pub options: OffloadOptions,
 }
@@ -229,6 +233,14 @@ pub trait Device: Send + Sync + Debug {
 
     /// Returns the kind of code that it runs.
     fn target(&self) -> Target;
+
+    /// Starts the device, which its first operation would do otherwise.
+    ///
+    /// # Errors
+    /// [`Failure::Lost`].
+    fn open(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// Returns its capacity limits.
     fn limits(&self) -> Limits;
@@ -403,8 +415,53 @@ pub trait Device: Send + Sync + Debug {
         false
     }
 
+    /// Returns true if the times of kernels mean nothing. A group of such devices varies their
+    /// shares, which tests that results do not depend on them.
+    fn predicts_no_speed(&self) -> bool {
+        false
+    }
+
     /// Returns true if the address belongs to this device, allocated or not. Used for diagnostics.
     fn owns(&self, address: u64) -> bool;
+
+    /// Returns the device itself, for devices of the same kind.
+    fn as_any(&self) -> &dyn Any;
+
+    /// Makes the memory of another device of the same kind accessible to this one, at the same
+    /// addresses.
+    ///
+    /// # Errors
+    /// The reason why that is not possible.
+    fn reach(&self, _other: &dyn Device) -> std::result::Result<(), String> {
+        Err("it cannot access the memory of other devices".into())
+    }
+
+    /// Allocates one range of addresses whose parts lie on several devices of the same kind, of
+    /// which this is one, in their order. Returns `None` if the size is too small, or if the device
+    /// has no such memory. [`Device::free_striped`] frees the range.
+    ///
+    /// # Errors
+    /// As for [`Device::alloc`].
+    fn alloc_striped(&self, _devices: &[&dyn Device], _size: u64) -> Result<Option<Stripes>> {
+        Ok(None)
+    }
+
+    /// Frees memory from [`Device::alloc_striped`]. All operations that use it must be complete.
+    ///
+    /// # Errors
+    /// As for [`Device::free`].
+    fn free_striped(&self, _stripes: &Stripes) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A range of addresses whose parts lie on several devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stripes {
+    /// First address.
+    pub start: u64,
+    /// Offset of the end of each device's part; the last is the size of the range.
+    pub ends: Vec<u64>,
 }
 
 /// Code that is loaded on a device.
@@ -414,6 +471,11 @@ pub trait Image: Send + Sync + Debug {
 
     /// Looks a kernel up. Callers keep the result.
     fn kernel(&self, name: &str) -> Option<Kernel>;
+
+    /// Returns how devices share a kernel, if the code was made for that.
+    fn division(&self, _name: &str) -> Option<Division> {
+        None
+    }
 
     /// Returns why a kernel of the image has no code, if that is known before it is launched.
     fn refusal(&self, _name: &str) -> Option<Failure> {

@@ -7,12 +7,12 @@
 use super::device::{Device, Failure, Image, Kernel, MemoryKind, Queue, Result};
 use super::map::table::{Lifetime, MappedRange, MappingTable};
 use super::program::{self, Program, requires};
-use super::{cuda, emulated};
+use super::{cuda, emulated, group};
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
 use ompvm_kmpc::icv;
 use ompvm_support::log;
-use ompvm_support::settings::{self, DeviceSelection, Settings};
+use ompvm_support::settings::{self, DeviceGroup, DeviceSelection, Settings};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -64,21 +64,26 @@ pub(super) struct Allocation {
 /// The devices of a process.
 struct Devices {
     /// The selection, and the settings of the devices.
-    selection: Mutex<(DeviceSelection, &'static Settings)>,
+    selection: Mutex<(DeviceSelection, DeviceGroup, &'static Settings)>,
     list: OnceLock<Vec<DeviceState>>,
 }
 
 /// The devices of this process: OpenMP numbers the hardware that the process sees, and drivers keep
 /// one context per process.
 static DEVICES: Devices = Devices {
-    selection: Mutex::new((DeviceSelection::Hardware, settings::DEFAULT)),
+    selection: Mutex::new((
+        DeviceSelection::Hardware,
+        DeviceGroup::One,
+        settings::DEFAULT,
+    )),
     list: OnceLock::new(),
 };
 
-/// Selects the devices, with the `settings` of their memory and driver, and registers the
-/// device hooks of the runtime. Has no effect on the devices once they are discovered.
-pub fn select(selection: DeviceSelection, settings: &'static Settings) {
-    *DEVICES.selection.lock() = (selection, settings);
+/// Selects the devices and those that work together, with the `settings` of their memory and
+/// driver, and registers the device hooks of the runtime. Has no effect on the devices once they
+/// are discovered.
+pub fn select(selection: DeviceSelection, group: DeviceGroup, settings: &'static Settings) {
+    *DEVICES.selection.lock() = (selection, group, settings);
     hooks::set_devices(&hooks::Devices {
         count: || count() as i32,
         uid: |number| get(number).map(|state| state.uid.as_c_str()),
@@ -89,7 +94,7 @@ pub fn select(selection: DeviceSelection, settings: &'static Settings) {
 pub fn all() -> &'static [DeviceState] {
     DEVICES.list.get_or_init(|| {
         let mut list: Vec<Arc<dyn Device>> = Vec::new();
-        let (selection, settings) = *DEVICES.selection.lock();
+        let (selection, grouped, settings) = *DEVICES.selection.lock();
         match selection {
             DeviceSelection::None => {}
             DeviceSelection::Hardware => match cuda::devices(settings) {
@@ -105,12 +110,37 @@ pub fn all() -> &'static [DeviceState] {
                 }
             }
         }
-        tracing::info!(target: log::OFFLOAD, ?selection, devices = list.len(), "found the devices");
+        join(&mut list, grouped);
+        tracing::info!(target: log::OFFLOAD, ?selection, ?grouped, devices = list.len(), "found the devices");
         list.into_iter()
             .enumerate()
             .map(|(n, device)| DeviceState::new(n as i32, device))
             .collect()
     })
+}
+
+/// Replaces the first of the devices that work together by their group. The others keep their
+/// numbers, by which a program can still use each of them alone.
+fn join(list: &mut [Arc<dyn Device>], grouped: DeviceGroup) {
+    let numbers = match grouped {
+        DeviceGroup::One => return,
+        DeviceGroup::All | DeviceGroup::Auto => u64::MAX,
+        DeviceGroup::Numbers(numbers) => numbers,
+    };
+    let chosen: Vec<usize> = (0..list.len().min(64))
+        .filter(|n| numbers >> n & 1 != 0)
+        .collect();
+    let [first, _, ..] = chosen[..] else {
+        return;
+    };
+    let members = chosen.iter().map(|&n| Arc::clone(&list[n])).collect();
+    match group::Group::new(first as i32, members) {
+        Ok(group) => list[first] = Arc::new(group),
+        Err(why) if grouped == DeviceGroup::Auto => {
+            tracing::info!(target: log::OFFLOAD, why, "the devices do not work together");
+        }
+        Err(why) => eprintln!("ompvm: device {first} works alone: {why}"),
+    }
 }
 
 /// Returns the number of devices that programs can use: 0 if a program requires a feature that a
@@ -302,6 +332,7 @@ impl DeviceState {
             arch: arch.to_owned(),
             name: program.name.clone(),
             teams: icv::settings().num_teams,
+            divided: false,
             options: program.options.clone(),
         };
         let image = self.device.load(&code)?;

@@ -22,6 +22,7 @@ pub mod cuda;
 pub mod device;
 pub mod devices;
 pub mod emulated;
+pub mod group;
 pub mod host_access;
 pub mod image;
 pub mod interop;

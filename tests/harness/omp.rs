@@ -77,6 +77,13 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
                         }
                         let (path, d) = (path.clone(), d.clone());
                         let tier = tier.map(str::to_owned);
+                        let once = level == "O2" && tier.as_deref() == Some("interp");
+                        if let Some(d) = on_group(&d).filter(|_| once) {
+                            let (path, level, tier) = (path.clone(), level.clone(), tier.clone());
+                            trials.push(Trial::test(format!("group/{title}"), move || {
+                                Ok(check(&path, &level, &d, outcome, tier.as_deref())?)
+                            }));
+                        }
                         trials.push(Trial::test(format!("{title}/{level}"), move || {
                             Ok(check(&path, &level, &d, outcome, tier.as_deref())?)
                         }));
@@ -99,6 +106,19 @@ fn on_emulated_device(d: &mut Directives) {
     if !d.env.iter().any(|(key, _)| key == "OMP_NUM_THREADS") {
         d.env.push(("OMP_NUM_THREADS".into(), "4".into()));
     }
+}
+
+/// Returns the same test on three emulated devices that run its regions together. `None` if it
+/// chooses its devices.
+fn on_group(d: &Directives) -> Option<Directives> {
+    let mut grouped = d.clone();
+    let device = grouped
+        .options
+        .iter_mut()
+        .find(|o| *o == "--device=emulated")?;
+    *device = "--device=emulated:3".into();
+    grouped.options.push("--devices=all".into());
+    Some(grouped)
 }
 
 fn check(

@@ -374,6 +374,7 @@ define void @kernel(ptr %env, ptr %sum) {{
             parameters: 2,
             refused: None,
             any_grid: false,
+            division: None,
         };
         // SAFETY: the module outlives the call.
         any_grid(unsafe { Module::from_raw(module.as_mut_ptr()) }, &kernel)
@@ -459,6 +460,7 @@ define void @kernel(ptr %env) {{
             parameters: 1,
             refused: None,
             any_grid: true,
+            division: None,
         };
         // SAFETY: the module outlives the call.
         mark_interchangeable(unsafe { Module::from_raw(module.as_mut_ptr()) }, &kernel);

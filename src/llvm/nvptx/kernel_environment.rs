@@ -46,6 +46,7 @@ pub(crate) fn read(module: Module) -> Vec<Kernel> {
                 parameters: f.parameter_count(),
                 refused: None,
                 any_grid: false,
+                division: None,
                 name,
             }
         })

@@ -21,6 +21,7 @@
 
 mod allowlist;
 pub(crate) mod cleanup;
+mod division;
 pub(crate) mod grid;
 mod grid_analysis;
 pub(crate) mod hoist_loads;
@@ -30,6 +31,7 @@ mod math_library;
 pub(crate) mod promote;
 mod specialize;
 
+pub use division::{DEVICE_NUMBER, Division, LEAGUE, ParameterUse};
 pub use kernel_environment::KernelEnvironment;
 pub use math_library::MathLibrary;
 
@@ -55,6 +57,8 @@ pub struct LoweringRequest {
     pub math_library: MathLibrary,
     /// `nteams-var` of the device; 0 if the number of teams is not bounded.
     pub teams: u32,
+    /// True for code of devices that share leagues.
+    pub divided: bool,
 }
 
 /// A kernel of the images.
@@ -70,6 +74,8 @@ pub struct Kernel {
     pub refused: Option<Refusal>,
     /// True if no result depends on the number of teams, so the device may choose it.
     pub any_grid: bool,
+    /// How devices share the kernel, in code for that.
+    pub division: Option<Division>,
 }
 
 /// Reason why something cannot run on the device.
@@ -117,7 +123,7 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     machine.adopt(module);
     shim::resolve_aliases(module);
     let mut kernels = kernel_environment::read(module);
-    let own = own_symbols(module);
+    let mut own = own_symbols(module);
     prepare(module, &machine)?;
     kernel_environment::make_room(module, &kernels);
     grid::rewrite(module, &kernels);
@@ -131,10 +137,22 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
             environment.nested &= grid_analysis::nests(module, &kernel.name);
         }
     }
+    let refusals: Vec<Option<&str>> = kernels
+        .iter()
+        .map(|k| {
+            request
+                .divided
+                .then(|| division::refusal(module, &k.name))?
+        })
+        .collect();
     math_library::name(module, &request.math_library);
     link(&parsed, device::RUNTIME, "runtime")?;
     allow_inlining(module);
     specialize::set_constant(module, "__ompvm_max_teams", request.teams.into());
+    if request.divided {
+        specialize::set_constant(module, "__ompvm_divided", 1);
+    }
+    own.extend(division::WRITTEN_BY_HOST.map(Into::into));
     math_library::link(&parsed, &request.math_library)?;
     // Functions for another processor would not be inlined.
     machine.adopt(module);
@@ -165,8 +183,38 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     // Unrolling does not shorten a chain of such operations, and the assembler takes up to 20 s on
     // it.
     shim::disable_unrolling(module);
-    let ptx = machine.assembly(module)?;
+    drop_unused(module, &division::WRITTEN_BY_HOST);
+    if !request.divided {
+        let ptx = machine.assembly(module)?;
+        return Ok(Lowered { ptx, kernels });
+    }
+    divide(module, &mut kernels, &refusals);
+    let ptx = division::widen_scopes(machine.assembly(module)?);
     Ok(Lowered { ptx, kernels })
+}
+
+/// Removes variables that no kernel uses.
+fn drop_unused(module: Module, names: &[&str]) {
+    for variable in names.iter().filter_map(|name| module.variable(name)) {
+        if variable.is_unused() {
+            // SAFETY: nothing uses the variable, and its handle is not used again.
+            unsafe { variable.delete() };
+        }
+    }
+}
+
+/// Finds out how devices share the kernels.
+fn divide(module: Module, kernels: &mut [Kernel], refusals: &[Option<&str>]) {
+    let written = division::written_variables(module);
+    for (kernel, refusal) in kernels.iter_mut().zip(refusals) {
+        let mut division = division::analyze(module, &kernel.name, &written);
+        if kernel.environment.is_none() {
+            division.refused = Some("it is no kernel of OpenMP".into());
+        } else if let Some(why) = refusal {
+            division.refused = Some((*why).into());
+        }
+        kernel.division = Some(division);
+    }
 }
 
 /// Returns the names of the variables that the images define for others.

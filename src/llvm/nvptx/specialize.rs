@@ -7,6 +7,7 @@
 //! holds the address of a function, a group could call another group's copy through it, so nothing
 //! is specialized then.
 
+use super::division::WRITTEN_BY_HOST;
 use super::machine::{FULL, GpuMachine};
 use super::{Kernel, SHARED};
 use crate::handles::{Linkage, Module, OwnedModule, Value, Variable, Visibility};
@@ -155,7 +156,7 @@ fn turn_into_declarations(module: Module) {
         );
         if own
             || variable.address_space() == SHARED
-            || name.starts_with("__ompvm_")
+            || (name.starts_with("__ompvm_") && !WRITTEN_BY_HOST.contains(&&*name))
             || name.ends_with("_environment")
             || variable.is_declaration()
         {

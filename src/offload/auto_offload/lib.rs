@@ -297,6 +297,7 @@ impl Program {
                 arch: "sm_70".into(),
                 name: format!("the regions of {}", self.name),
                 teams: 0,
+                divided: false,
                 options: self.options.clone(),
             };
             let since = Instant::now();

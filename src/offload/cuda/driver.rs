@@ -37,7 +37,7 @@ macro_rules! driver {
         pub(super) struct Driver {
             $(pub $name: unsafe extern "C" fn($($arg),*) -> CuResult,)*
             // The library is never unloaded, because the driver has threads of its own.
-            _library: std::mem::ManuallyDrop<libloading::Library>,
+            library: std::mem::ManuallyDrop<libloading::Library>,
         }
 
         impl Driver {
@@ -48,7 +48,7 @@ macro_rules! driver {
                         $($name: *library
                             .get($symbol.as_bytes())
                             .map_err(|_| format!("the CUDA driver lacks `{}`", $symbol))?,)*
-                        _library: std::mem::ManuallyDrop::new(library),
+                        library: std::mem::ManuallyDrop::new(library),
                     })
                 }
             }
@@ -99,8 +99,54 @@ driver! {
                                    *mut c_int, *mut *mut c_void);
     link_complete = "cuLinkComplete" (Link, *mut *mut c_void, *mut usize);
     drop_link = "cuLinkDestroy" (Link);
+    can_reach = "cuDeviceCanAccessPeer" (*mut c_int, DeviceNumber, DeviceNumber);
+    reach = "cuCtxEnablePeerAccess" (Context, c_uint);
     error_name = "cuGetErrorName" (CuResult, *mut *const c_char);
     error_text = "cuGetErrorString" (CuResult, *mut *const c_char);
+}
+
+/// Location of physical memory (`CUmemLocation`): a device.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Location {
+    /// 1: a device.
+    pub kind: c_uint,
+    pub device: DeviceNumber,
+}
+
+/// Properties of physical memory (`CUmemAllocationProp`).
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Physical {
+    /// 1: pinned memory, the only kind.
+    pub kind: c_uint,
+    pub exported: c_uint,
+    pub location: Location,
+    pub metadata: usize,
+    pub flags: u64,
+}
+
+/// Access of a device to a range of addresses (`CUmemAccessDesc`).
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Access {
+    pub location: Location,
+    /// 3: reads and writes.
+    pub rights: c_uint,
+}
+
+/// The functions of the driver that map physical memory of several devices into one range of
+/// addresses. Drivers before 10.2 lack them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mapping {
+    pub granularity: unsafe extern "C" fn(*mut usize, *const Physical, c_uint) -> CuResult,
+    pub reserve: unsafe extern "C" fn(*mut Address, usize, usize, Address, u64) -> CuResult,
+    pub unreserve: unsafe extern "C" fn(Address, usize) -> CuResult,
+    pub create: unsafe extern "C" fn(*mut u64, usize, *const Physical, u64) -> CuResult,
+    pub release: unsafe extern "C" fn(u64) -> CuResult,
+    pub map: unsafe extern "C" fn(Address, usize, usize, u64, u64) -> CuResult,
+    pub unmap: unsafe extern "C" fn(Address, usize) -> CuResult,
+    pub set_access: unsafe extern "C" fn(Address, usize, *const Access, usize) -> CuResult,
 }
 
 /// Device attributes (`CUdevice_attribute`).
@@ -122,6 +168,7 @@ pub(super) mod code {
     pub const NO_MEMORY: i32 = 2;
     pub const NO_DEVICE: i32 = 100;
     pub const NOT_READY: i32 = 600;
+    pub const ALREADY_REACHABLE: i32 = 704;
     pub const ALREADY_REGISTERED: i32 = 712;
 }
 
@@ -169,6 +216,24 @@ impl Driver {
                 "the CUDA driver does not start: {}",
                 driver.text(other)
             )),
+        }
+    }
+
+    /// Returns the functions for ranges over several devices, if the driver has them.
+    pub(super) fn mapping(&self) -> Option<Mapping> {
+        // SAFETY: the names and types are those of the driver's documentation, and the library
+        // stays loaded.
+        unsafe {
+            Some(Mapping {
+                granularity: *self.library.get(b"cuMemGetAllocationGranularity").ok()?,
+                reserve: *self.library.get(b"cuMemAddressReserve").ok()?,
+                unreserve: *self.library.get(b"cuMemAddressFree").ok()?,
+                create: *self.library.get(b"cuMemCreate").ok()?,
+                release: *self.library.get(b"cuMemRelease").ok()?,
+                map: *self.library.get(b"cuMemMap").ok()?,
+                unmap: *self.library.get(b"cuMemUnmap").ok()?,
+                set_access: *self.library.get(b"cuMemSetAccess").ok()?,
+            })
         }
     }
 

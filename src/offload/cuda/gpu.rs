@@ -1,7 +1,7 @@
 //! An NVIDIA GPU as an offload device.
 //!
-//! [`Gpu`] retains the device's primary context, which it shares with CUDA code of the program, and
-//! makes it current on each thread that calls. A fault makes every later call of the driver fail,
+//! [`Gpu`] retains the device's primary context at its first use, shares it with CUDA code of the
+//! program, and makes it current on each thread that calls. A fault makes every later call of the driver fail,
 //! so the device counts as dead from then on. Memory, streams, copies and images are in the sibling
 //! files.
 
@@ -10,16 +10,19 @@ use super::image::{self, Entry};
 use super::memory::Pool;
 use super::queue::{Environment, Queues};
 use super::staging::Staging;
+use super::striped::StripedMemory;
 use crate::device::{
     Device, DeviceCode, ExecutionMode, Failure, Foreign, Image, Kernel, Launch, Limits, MemoryKind,
-    Queue, Result, Target, default_shape,
+    Queue, Result, Stripes, Target, default_shape,
 };
 use crate::locals::LOCALS;
 use ompvm_support::log;
+use std::any::Any;
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// Default threads of a block, which compilers assume, too.
 const DEFAULT_THREADS: u32 = 128;
@@ -35,7 +38,8 @@ const NVIDIA: isize = 11;
 #[derive(Debug)]
 pub struct Gpu {
     pub(super) driver: Arc<Driver>,
-    pub(super) context: Context,
+    /// Retained when the device is first used: with several GPUs that takes a while for each.
+    context: OnceLock<Context>,
     name: String,
     /// UUID in the form of NVIDIA's tools: `GPU-...`.
     uid: String,
@@ -51,12 +55,13 @@ pub struct Gpu {
     pool: Pool,
     queues: Queues,
     staging: Staging,
+    striped: StripedMemory,
     /// Set after a fault, when every call of the driver fails.
     dead: AtomicBool,
 }
 
 impl Gpu {
-    /// Retains the device's primary context and queries its attributes.
+    /// Queries the device's attributes.
     pub(super) fn open(driver: &Arc<Driver>, number: i32) -> std::result::Result<Gpu, String> {
         let failed = |code: CuResult| format!("GPU {number}: {}", driver.text(code));
         let check = |code: CuResult| if code == 0 { Ok(()) } else { Err(failed(code)) };
@@ -64,7 +69,6 @@ impl Gpu {
         let mut name = [0; 256];
         let mut total = 0;
         let mut uuid = [0; 16];
-        let mut context = Context(null_mut());
         // SAFETY: all result pointers are valid; `name` is zero-initialized and longer than the
         // limit passed, so it is zero-terminated.
         let name = unsafe {
@@ -76,12 +80,10 @@ impl Gpu {
             ))?;
             check((driver.uuid)(&mut uuid, device))?;
             check((driver.memory)(&mut total, device))?;
-            check((driver.retain_context)(&mut context, device))?;
             std::ffi::CStr::from_ptr(name.as_ptr())
                 .to_string_lossy()
                 .into_owned()
         };
-        tracing::debug!(target: log::OFFLOAD, number, name, "opened a GPU's context");
         let attribute_value = |what: i32| {
             let mut value = 0;
             // SAFETY: the result pointer is valid.
@@ -101,7 +103,7 @@ impl Gpu {
         };
         Ok(Gpu {
             driver: Arc::clone(driver),
-            context,
+            context: OnceLock::new(),
             name,
             uid: uid(&uuid),
             architecture: attribute_value(attribute::MAJOR)? * 10
@@ -115,6 +117,7 @@ impl Gpu {
             pool: Pool::default(),
             queues: Queues::default(),
             staging: Staging::default(),
+            striped: StripedMemory::default(),
             dead: AtomicBool::new(false),
         })
     }
@@ -124,14 +127,36 @@ impl Gpu {
         if self.dead.load(Ordering::Relaxed) {
             return Err(Failure::Lost("it failed earlier".into()));
         }
-        if LOCALS.with(|l| l.cuda_context.get()) == self.context.0 {
+        let context = self.context()?;
+        if LOCALS.with(|l| l.cuda_context.get()) == context.0 {
             return Ok(());
         }
         // SAFETY: the context is valid, because it is never released.
-        let code = unsafe { (self.driver.set_context)(self.context) };
+        let code = unsafe { (self.driver.set_context)(context) };
         self.check(code, "making its context current", 0)?;
-        LOCALS.with(|l| l.cuda_context.set(self.context.0));
+        LOCALS.with(|l| l.cuda_context.set(context.0));
         Ok(())
+    }
+
+    /// Returns the device's primary context. The first call retains it; a second thread that calls
+    /// meanwhile retains it, too, which only counts.
+    fn context(&self) -> Result<Context> {
+        if let Some(context) = self.context.get() {
+            return Ok(*context);
+        }
+        let since = Instant::now();
+        let mut context = Context(null_mut());
+        // SAFETY: the result pointer is valid.
+        let code = unsafe { (self.driver.retain_context)(&mut context, self.device) };
+        self.check(code, "opening its context", 0)?;
+        tracing::debug!(
+            target: log::OFFLOAD,
+            number = self.device,
+            name = self.name,
+            ms = %log::ms(since.elapsed()),
+            "opened a GPU's context"
+        );
+        Ok(*self.context.get_or_init(|| context))
     }
 
     /// Converts a result code of the driver.
@@ -143,6 +168,11 @@ impl Gpu {
             self.dead.store(true, Ordering::Relaxed);
         }
         Err(self.driver.failure(code, doing, size))
+    }
+
+    /// Returns its ordinal in the driver.
+    pub(super) fn ordinal(&self) -> i32 {
+        self.device
     }
 
     /// Returns the architecture: 90 for `sm_90`.
@@ -210,6 +240,10 @@ impl Device for Gpu {
             triple: "nvptx64-nvidia-cuda",
             arch: format!("sm_{}", self.architecture),
         }
+    }
+
+    fn open(&self) -> Result<()> {
+        self.enter()
     }
 
     fn limits(&self) -> Limits {
@@ -399,13 +433,49 @@ impl Device for Gpu {
             vendor: NVIDIA,
             vendor_name: c"nvidia",
             device: self.device as isize,
-            context: self.context.0 as usize,
+            context: self.context().ok()?.0 as usize,
             stream: self.queues.stream(self, queue).ok()?.0 as usize,
         })
     }
 
     fn owns(&self, address: u64) -> bool {
         self.pool.owns(address)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn reach(&self, other: &dyn Device) -> std::result::Result<(), String> {
+        let Some(other) = other.as_any().downcast_ref::<Gpu>() else {
+            return Err("the other device is no GPU of NVIDIA".into());
+        };
+        let failed = |code: CuResult| Err(self.driver.text(code));
+        let mut possible = 0;
+        // SAFETY: the result pointer is valid.
+        let code = unsafe { (self.driver.can_reach)(&mut possible, self.device, other.device) };
+        match code {
+            0 if possible != 0 => {}
+            0 => return Err("they have no link that allows it".into()),
+            code => return failed(code),
+        }
+        let entered = self.enter().and_then(|()| other.context());
+        let context = entered.map_err(|why| why.to_string())?;
+        // SAFETY: the other context is never released; flags must be 0.
+        match unsafe { (self.driver.reach)(context, 0) } {
+            0 | driver::code::ALREADY_REACHABLE => Ok(()),
+            code => failed(code),
+        }
+    }
+
+    fn alloc_striped(&self, devices: &[&dyn Device], size: u64) -> Result<Option<Stripes>> {
+        self.enter()?;
+        self.striped.alloc(self, devices, size)
+    }
+
+    fn free_striped(&self, stripes: &Stripes) -> Result<()> {
+        self.striped.free(stripes);
+        Ok(())
     }
 }
 

@@ -3,10 +3,12 @@
 use super::driver::{self, Function, Link, Module};
 use super::gpu::Gpu;
 use super::registers::{self, ResourceUsage};
-use crate::device::{DeviceCode, ExecutionMode, Failure, Image, Kernel, Result, Symbol};
+use crate::device::{
+    Device, DeviceCode, ExecutionMode, Failure, Image, Kernel, Queue, Result, Symbol,
+};
 use crate::nvptx;
 use hashbrown::HashMap;
-use ompvm_llvm::nvptx::{Kernel as Known, Lowered};
+use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, Kernel as Known, Lowered};
 use ompvm_support::log;
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
@@ -32,6 +34,7 @@ unsafe impl Sync for Entry {}
 #[derive(Debug)]
 struct Loaded {
     kernels: HashMap<String, Kernel>,
+    divisions: HashMap<String, Division>,
     module: Option<Module>,
     driver: std::sync::Arc<driver::Driver>,
 }
@@ -43,16 +46,38 @@ pub(super) fn load(gpu: &Gpu, code: &DeviceCode) -> Result<Box<dyn Image>> {
     let module = (!lowered.ptx.is_empty())
         .then(|| load_binary(gpu, &compiled))
         .transpose()?;
+    if let (Some(module), false) = (module, code.divided) {
+        tell_number(gpu, module)?;
+    }
     let mut kernels = HashMap::new();
+    let mut divisions = HashMap::new();
     for known in &lowered.kernels {
         let entry = entry(gpu, module, known)?;
         kernels.insert(known.name.clone(), kernel(known, entry));
+        if let Some(division) = &known.division {
+            divisions.insert(known.name.clone(), division.clone());
+        }
     }
     Ok(Box::new(Loaded {
         kernels,
+        divisions,
         module,
         driver: std::sync::Arc::clone(&gpu.driver),
     }))
+}
+
+/// Writes the number of the device to the variable of a module that reads it. It is 0 at first.
+fn tell_number(gpu: &Gpu, module: Module) -> Result<()> {
+    let number = gpu.ordinal();
+    let (mut address, mut size) = (0, 0);
+    let name = CString::new(DEVICE_NUMBER).unwrap_or_default();
+    // SAFETY: the module is loaded and the name is a C string; the result pointers are valid.
+    let code = unsafe { (gpu.driver.global)(&mut address, &mut size, module, name.as_ptr()) };
+    if code != 0 || number == 0 {
+        return Ok(());
+    }
+    // SAFETY: `number` has four bytes, which are read before the call returns.
+    unsafe { gpu.upload(Queue::SYNC, address, (&raw const number).cast(), 4) }
 }
 
 /// Loads the module's machine code from the cache, or compiles the PTX and caches the result.
@@ -250,6 +275,10 @@ impl Image for Loaded {
 
     fn kernel(&self, name: &str) -> Option<Kernel> {
         self.kernels.get(name).copied()
+    }
+
+    fn division(&self, name: &str) -> Option<Division> {
+        self.divisions.get(name).cloned()
     }
 }
 

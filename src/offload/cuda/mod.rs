@@ -16,6 +16,7 @@ mod memory;
 mod queue;
 mod registers;
 mod staging;
+mod striped;
 
 pub use gpu::Gpu;
 

@@ -97,7 +97,7 @@ impl Queues {
         }
         let size = size.next_power_of_two().max(1 << 16);
         let address = gpu.raw_alloc(HEADER_BYTES + size, MemoryKind::Device)?;
-        let head = [0_u64, address + HEADER_BYTES];
+        let head = [0_u64, address + HEADER_BYTES, 0];
         // SAFETY: the allocation is large enough; `head` lives until the stream is synchronized.
         let code = unsafe {
             let code = (gpu.driver.upload)(

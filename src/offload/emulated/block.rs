@@ -19,6 +19,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::ptr::null_mut;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -53,6 +54,8 @@ pub struct Grid<'a> {
     pub dynamic: u32,
     /// Memory of the device.
     pub arena: &'a Arena,
+    /// Memories of the other devices of its group.
+    pub peers: &'a [Arc<Arena>],
     /// Source locations, by the index that device code passes.
     pub places: &'a [SourceLocation],
     /// Sorted addresses of the device functions.

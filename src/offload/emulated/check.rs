@@ -43,6 +43,10 @@ fn access_slow(
     if at >= low && at < high && high - at >= size as usize {
         return at as *mut u8;
     }
+    let peers = block.grid.peers;
+    if let Some(host) = peers.iter().find_map(|p| p.translate(address, size.max(1))) {
+        return host;
+    }
     let unified = block.grid.unified && address & TAG == 0 && address >= NULL_PAGE;
     if size == 0 || unified || super::is_shared_host_memory(address, size) {
         return at as *mut u8;
@@ -69,7 +73,9 @@ fn access_fault(
 ) -> Failure {
     let how = if write { "a write" } else { "a read" };
     let bytes = if size == 1 { "byte" } else { "bytes" };
-    let arena = block.grid.arena;
+    let peers = block.grid.peers.iter().map(|p| &**p);
+    let owner = peers.into_iter().find(|p| p.owns(address));
+    let arena = owner.unwrap_or(block.grid.arena);
     let (what, help) = if address < NULL_PAGE {
         (format!("through a null pointer ({address:#x})"), None)
     } else if arena.owns(address) {

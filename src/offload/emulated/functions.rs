@@ -412,7 +412,8 @@ extern "C" fn is_shared(address: u64) -> bool {
 }
 
 extern "C" fn is_global(address: u64) -> bool {
-    current_block().grid.arena.owns(address)
+    let grid = &current_block().grid;
+    grid.arena.owns(address) || grid.peers.iter().any(|p| p.owns(address))
 }
 
 extern "C" fn is_local(address: u64) -> bool {

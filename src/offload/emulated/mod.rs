@@ -16,18 +16,23 @@ mod printf;
 mod warp;
 
 use super::device::*;
-use super::program;
+use super::{nvptx, program};
 use arena::Arena;
 use hashbrown::HashMap;
 use ompvm_llvm::Input;
 use ompvm_llvm::emulate::{self, DeviceEnvironment, Emulated, Refusal};
+use ompvm_llvm::nvptx::Division;
 use ompvm_memory::internal_thread;
 use ompvm_support::settings::Settings;
 use parking_lot::{Mutex, RwLock};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+/// Bytes of a launch environment.
+const ENVIRONMENT_BYTES: u64 = size_of::<omp_abi::LaunchEnvironment>() as u64;
 
 /// Host memory that all emulated devices of the process may access, from
 /// `llvm_omp_target_alloc_host` and `_shared`.
@@ -48,6 +53,8 @@ fn is_shared_host_memory(address: u64, size: u64) -> bool {
 pub struct Device {
     number: u32,
     arena: Arc<Arena>,
+    /// Memories of the other devices of its group.
+    peers: RwLock<Vec<Arc<Arena>>>,
     kernels: RwLock<Vec<LoadedKernel>>,
     queues: AtomicU64,
     timeout: Option<Duration>,
@@ -73,6 +80,7 @@ impl Device {
         Ok(Device {
             number,
             arena: Arc::new(Arena::new(number, settings.emulated_memory)?),
+            peers: RwLock::default(),
             kernels: RwLock::default(),
             queues: AtomicU64::new(1),
             timeout: settings.target_timeout,
@@ -81,6 +89,10 @@ impl Device {
 
     fn host_address(&self, address: u64, size: u64, what: &str) -> Result<*mut u8> {
         if let Some(host) = self.arena.translate(address, size.max(1)) {
+            return Ok(host);
+        }
+        let peers = self.peers.read();
+        if let Some(host) = peers.iter().find_map(|p| p.translate(address, size.max(1))) {
             return Ok(host);
         }
         let unified = program::is_unified() && address & arena::TAG == 0;
@@ -126,6 +138,7 @@ struct EmulatedImage {
     emulated: Mutex<Emulated>,
     variables: HashMap<String, Symbol>,
     kernels: HashMap<String, Kernel>,
+    divisions: HashMap<String, Division>,
     refused: HashMap<String, Failure>,
 }
 
@@ -140,6 +153,10 @@ impl Image for EmulatedImage {
 
     fn kernel(&self, name: &str) -> Option<Kernel> {
         self.kernels.get(name).copied()
+    }
+
+    fn division(&self, name: &str) -> Option<Division> {
+        self.divisions.get(name).cloned()
     }
 
     fn refusal(&self, name: &str) -> Option<Failure> {
@@ -319,6 +336,7 @@ impl super::device::Device for Device {
         let words = [
             ("__ompvm_device_number", self.number),
             ("__ompvm_max_teams", code.teams),
+            ("__ompvm_divided", u32::from(code.divided)),
         ];
         for (name, value) in words {
             if let Some(variable) = variables.get(name)
@@ -368,6 +386,7 @@ impl super::device::Device for Device {
             emulated: Mutex::new(made),
             variables,
             kernels,
+            divisions: divisions(code)?,
             refused,
         }))
     }
@@ -386,11 +405,11 @@ impl super::device::Device for Device {
             let buffer = self
                 .arena
                 .alloc(u64::from(kernel.reduction_size) * length, 64)?;
-            let environment = self.arena.alloc(16, 16)?;
+            let environment = self.arena.alloc(ENVIRONMENT_BYTES, 16)?;
             own.extend([buffer, environment]);
-            if let Some(to) = self.arena.translate(environment, 16) {
-                // SAFETY: `translate` checked 16 bytes.
-                unsafe { to.cast::<[u64; 2]>().write_unaligned([0, buffer]) };
+            if let Some(to) = self.arena.translate(environment, ENVIRONMENT_BYTES) {
+                // SAFETY: `translate` checked the bytes of three words.
+                unsafe { to.cast::<[u64; 3]>().write_unaligned([0, buffer, 0]) };
             }
             args[0] = environment;
         }
@@ -404,6 +423,7 @@ impl super::device::Device for Device {
                 place: None,
             });
         }
+        let peers = self.peers.read();
         let grid = block::Grid {
             kernel: loaded.address,
             args: &args,
@@ -412,6 +432,7 @@ impl super::device::Device for Device {
             shared: loaded.shared + u64::from(launch.shared),
             dynamic: launch.shared,
             arena: &self.arena,
+            peers: &peers,
             places: &loaded.places,
             functions: &loaded.functions,
             deadline: self.timeout.map(|t| Instant::now() + t),
@@ -447,6 +468,10 @@ impl super::device::Device for Device {
         true
     }
 
+    fn predicts_no_speed(&self) -> bool {
+        true
+    }
+
     fn accesses_host_memory(&self) -> bool {
         true
     }
@@ -454,6 +479,61 @@ impl super::device::Device for Device {
     fn owns(&self, address: u64) -> bool {
         self.arena.owns(address)
     }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn reach(&self, other: &dyn super::device::Device) -> std::result::Result<(), String> {
+        let Some(other) = other.as_any().downcast_ref::<Device>() else {
+            return Err("the other device is not emulated".into());
+        };
+        self.peers.write().push(other.arena.clone());
+        Ok(())
+    }
+
+    /// The whole range lies in this device's memory, which the others can access: only the copies
+    /// go through the devices of the parts.
+    fn alloc_striped(
+        &self,
+        devices: &[&dyn super::device::Device],
+        size: u64,
+    ) -> Result<Option<Stripes>> {
+        let count = devices.len() as u64;
+        if size < STRIPE_UNIT * count {
+            return Ok(None);
+        }
+        let start = self.arena.alloc(size, STRIPE_UNIT)?;
+        let units = size / STRIPE_UNIT;
+        let mut ends: Vec<u64> = (1..=count)
+            .map(|n| units * n / count * STRIPE_UNIT)
+            .collect();
+        if let Some(last) = ends.last_mut() {
+            *last = size;
+        }
+        Ok(Some(Stripes { start, ends }))
+    }
+
+    fn free_striped(&self, stripes: &Stripes) -> Result<()> {
+        self.arena.free(stripes.start)
+    }
+}
+
+/// Unit of the parts of striped ranges.
+const STRIPE_UNIT: u64 = 4096;
+
+/// Architecture for which the code of emulated devices is analyzed.
+const ANALYZED: u32 = 90;
+
+/// Returns how devices share the kernels of code that was made for that. The analysis needs the
+/// code in the form that GPUs get.
+fn divisions(code: &DeviceCode) -> Result<HashMap<String, Division>> {
+    if !code.divided {
+        return Ok(HashMap::new());
+    }
+    let kernels = nvptx::compile(code, ANALYZED)?.lowered.kernels;
+    let division = |k: ompvm_llvm::nvptx::Kernel| Some((k.name, k.division?));
+    Ok(kernels.into_iter().filter_map(division).collect())
 }
 
 /// Runs all blocks of a grid on several threads.

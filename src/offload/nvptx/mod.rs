@@ -55,7 +55,13 @@ pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
     let parts = code.units.iter().map(Vec::as_slice);
     let teams = code.teams.to_le_bytes();
     let teams = (code.teams != 0).then_some(&teams[..]);
-    let cache_entry = options.cache_entry(parts.chain([&b"device"[..], &digest]).chain(teams));
+    let divided = code.divided.then_some(&b"divided"[..]);
+    let cache_entry = options.cache_entry(
+        parts
+            .chain([&b"device"[..], &digest])
+            .chain(teams)
+            .chain(divided),
+    );
     let name = ptx_entry(architecture);
     if let Some(cache_entry) = &cache_entry
         && let Some(bytes) = cache_entry.bytes(&name)
@@ -82,6 +88,7 @@ pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
         version: ptx_version(architecture),
         math_library,
         teams: code.teams,
+        divided: code.divided,
     })
     .map_err(Failure::Image)?;
     tracing::debug!(

@@ -42,6 +42,8 @@ pub struct Settings {
     pub offload: OffloadMode,
     /// Devices that `target` regions run on.
     pub devices: DeviceSelection,
+    /// Devices that run the regions of the default device together.
+    pub group: DeviceGroup,
     /// Memory of an emulated device, in bytes.
     pub emulated_memory: u64,
     /// Time limit of a region on an emulated device.
@@ -118,6 +120,46 @@ impl DeviceSelection {
         (1..=Self::MOST)
             .contains(&count)
             .then_some(DeviceSelection::Emulated(count))
+    }
+}
+
+/// Devices that run the regions of the default device together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceGroup {
+    /// The default device alone.
+    #[default]
+    One,
+    /// All devices.
+    All,
+    /// All devices if they can access each other's memory, else the default device alone.
+    Auto,
+    /// The devices of these numbers, one bit each.
+    Numbers(u64),
+}
+
+impl DeviceGroup {
+    /// Parses `all`, `auto`, a number of devices, or a list of device numbers such as `0,2`.
+    pub fn parse(text: &str) -> Option<DeviceGroup> {
+        let text = text.trim().to_ascii_lowercase();
+        match text.as_str() {
+            "all" => return Some(DeviceGroup::All),
+            "auto" => return Some(DeviceGroup::Auto),
+            _ => {}
+        }
+        let bit = |number: u32| (number < u64::BITS).then(|| 1u64 << number);
+        if !text.contains(',') {
+            return match text.parse().ok()? {
+                0 => None,
+                1 => Some(DeviceGroup::One),
+                count @ 2..=64 => Some(DeviceGroup::Numbers(u64::MAX >> (u64::BITS - count))),
+                _ => None,
+            };
+        }
+        let mut numbers = 0;
+        for number in text.split(',').filter(|part| !part.trim().is_empty()) {
+            numbers |= bit(number.trim().parse().ok()?)?;
+        }
+        (numbers != 0).then_some(DeviceGroup::Numbers(numbers))
     }
 }
 
@@ -203,6 +245,7 @@ impl Settings {
         huge_pages: true,
         offload: OffloadMode::Off,
         devices: DeviceSelection::Hardware,
+        group: DeviceGroup::One,
         emulated_memory: 4 << 30,
         target_timeout: None,
         cuda_driver: None,

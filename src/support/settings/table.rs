@@ -1,6 +1,6 @@
 //! The variables of the environment that set ompvm's settings: one row each.
 
-use super::{DeviceSelection, EagerPolicy, InjectedFailure, OffloadMode, Settings};
+use super::{DeviceGroup, DeviceSelection, EagerPolicy, InjectedFailure, OffloadMode, Settings};
 use crate::log::LogFilter;
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -103,6 +103,14 @@ pub const VARIABLES: &[Variable] = &[
         default: "the GPUs of the machine",
         meaning: "devices that `target` regions run on, as `--device`",
         parser: Parser::Text(|s, v| set(&mut s.devices, DeviceSelection::parse(v))),
+    },
+    Variable {
+        name: "OMPVM_DEVICES",
+        section: Section::Use,
+        values: "`all`, `auto`, a number of devices, or a list of device numbers such as `0,2`",
+        default: "the default device alone",
+        meaning: "devices that run the regions of the default device together, as `--devices`",
+        parser: Parser::Text(|s, v| set(&mut s.group, DeviceGroup::parse(v))),
     },
     Variable {
         name: "OMPVM_EMULATED_MEMORY",

@@ -1,4 +1,5 @@
 // OpenMP 5.2, section 18.7: queries about devices on both sides.
+// options: --device=emulated:1
 #include "../../check.h"
 int main(void) {
   int teams = 0, team = -1, threads = 0, level = -1, limit = 0, num = -1, initial = 1, procs = 0, most = 0;

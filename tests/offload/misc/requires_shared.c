@@ -1,5 +1,6 @@
 // OpenMP 5.2, section 8.2: with unified shared memory a region uses the host's memory, mapped or not.
 // flags: -fopenmp-version=51
+// options: --device=emulated:1
 // env: OMP_TARGET_OFFLOAD=mandatory
 #include "../../check.h"
 #pragma omp requires unified_shared_memory

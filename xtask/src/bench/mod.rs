@@ -5,6 +5,7 @@
 
 mod bench_root;
 mod cache;
+mod devices;
 pub mod epcc;
 mod hello;
 mod interp;
@@ -32,6 +33,8 @@ pub enum Bench {
     Npb(npb::NpbOptions),
     /// `target` regions compared with CUDA, and the offload tests on a device
     Offload(offload::OffloadOptions),
+    /// Loops on several devices together, compared with one device
+    Devices(devices::DevicesOptions),
     /// Time of a program with one parallel region: native, ompvm cold and warm, lli
     Hello(hello::HelloOptions),
     /// The NAS benchmarks called repeatedly in one process
@@ -60,6 +63,7 @@ pub fn run(bench: &Bench) -> Result<(), String> {
         Bench::Tasks(options) => epcc::tasks(options),
         Bench::Npb(options) => npb::run(options),
         Bench::Offload(options) => offload::pack_and_run(options),
+        Bench::Devices(options) => devices::pack_and_run(options),
         Bench::Hello(options) => hello::run(options),
         Bench::Steady(options) => steady::run(options),
     }

@@ -1,0 +1,243 @@
+//! The shares of a kernel's iterations that members get.
+//!
+//! Shares are equal at first, as the parts of arrays are. If the members then take different times,
+//! since iterations differ or other work slows one down, the borders between the shares move by the
+//! measured rates. Borders that do not make the whole faster are taken back: memory of other members
+//! may cost more than the balance gains. After [`ATTEMPTS`] such attempts the borders stay until the
+//! number of teams changes.
+//!
+//! A kernel of less than [`LONGEST_ALONE`] is tried on the first member alone, too, and stays there
+//! if that is faster.
+
+use std::time::Duration;
+
+/// Relative imbalance at which borders move.
+const IMBALANCE: f64 = 0.05;
+/// Relative gain that new borders must have.
+const GAIN: f64 = 0.01;
+/// Number of attempts without a gain.
+const ATTEMPTS: u32 = 3;
+/// Duration below which times say little.
+const SHORTEST: Duration = Duration::from_micros(100);
+/// Duration from which a kernel is not tried on one member alone.
+const LONGEST_ALONE: Duration = Duration::from_micros(500);
+/// Number of launches that are measured one after the other, and distance of later measurements:
+/// measuring waits for the kernel.
+const MEASURED: u32 = 16;
+/// Number of launches that are not measured: the first one includes preparations of the driver.
+const UNMEASURED: u32 = 1;
+
+/// How a launch runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// True if all members run it; else the first one does.
+    pub divided: bool,
+    /// True if its time is of interest.
+    pub measured: bool,
+}
+
+/// The first member alone, compared with all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Alone {
+    Untried,
+    Running,
+    Worse,
+    Better,
+}
+
+/// The shares of one kernel.
+#[derive(Debug)]
+pub(super) struct Balance {
+    /// Relative size of each member's share.
+    shares: Vec<f64>,
+    /// Best shares so far and the time with them.
+    best: Option<(Vec<f64>, Duration)>,
+    /// Teams of the launches that are compared.
+    teams: u32,
+    launches: u32,
+    failures: u32,
+    alone: Alone,
+    /// State of the generator of varied shares.
+    random: u64,
+}
+
+impl Balance {
+    /// Returns equal shares.
+    pub(super) fn new(members: usize) -> Balance {
+        Balance {
+            shares: vec![1.0 / members as f64; members],
+            best: None,
+            teams: 0,
+            launches: 0,
+            failures: 0,
+            alone: Alone::Untried,
+            random: 1,
+        }
+    }
+
+    /// Returns the borders of the next launch as fractions of 2^64: the beginning of each share, and
+    /// 0 for the end of the last one.
+    pub(super) fn borders(&self) -> Vec<u64> {
+        let mut sum = 0.0;
+        let mut borders = vec![0];
+        for share in &self.shares[..self.shares.len() - 1] {
+            sum += share;
+            borders.push(fraction(sum));
+        }
+        borders.push(0);
+        borders
+    }
+
+    /// Plans a launch of that many teams.
+    pub(super) fn begin(&mut self, teams: u32) -> Plan {
+        if self.teams != teams {
+            self.teams = teams;
+            (self.launches, self.failures, self.best) = (0, 0, None);
+            self.alone = Alone::Untried;
+        }
+        self.launches = self.launches.saturating_add(1);
+        if self.alone == Alone::Better {
+            return Plan {
+                divided: false,
+                measured: false,
+            };
+        }
+        let short = self.best.as_ref().is_some_and(|(_, t)| *t < LONGEST_ALONE);
+        if self.alone == Alone::Untried && short && self.launches > UNMEASURED + 1 {
+            self.alone = Alone::Running;
+            return Plan {
+                divided: false,
+                measured: true,
+            };
+        }
+        let soon = self.launches <= UNMEASURED + MEASURED;
+        let measured = self.launches > UNMEASURED
+            && self.failures < ATTEMPTS
+            && (soon || self.launches.is_multiple_of(MEASURED));
+        Plan {
+            divided: true,
+            measured,
+        }
+    }
+
+    /// Plans a launch on members whose times mean nothing: other shares each time, and at times the
+    /// first member alone.
+    pub(super) fn vary(&mut self) -> Plan {
+        for share in &mut self.shares {
+            self.random = self
+                .random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            *share = (self.random >> 40) as f64 + 1.0;
+        }
+        self.normalize();
+        Plan {
+            divided: self.random >> 61 != 0,
+            measured: false,
+        }
+    }
+
+    /// Takes the members' times of a launch into account.
+    pub(super) fn measured(&mut self, times: &[Duration]) {
+        let whole = times.iter().copied().max().unwrap_or_default();
+        let least = times.iter().copied().min().unwrap_or_default();
+        if self.alone == Alone::Running {
+            let divided = self.best.as_ref().map_or(Duration::MAX, |(_, time)| *time);
+            self.alone = match whole < divided {
+                true => Alone::Better,
+                false => Alone::Worse,
+            };
+            return;
+        }
+        match &self.best {
+            Some((shares, time)) if whole.as_secs_f64() > time.as_secs_f64() * (1.0 - GAIN) => {
+                if *shares != self.shares {
+                    self.failures += 1;
+                    self.shares = shares.clone();
+                    return;
+                }
+            }
+            _ => self.best = Some((self.shares.clone(), whole)),
+        }
+        let balanced = least.as_secs_f64() > whole.as_secs_f64() * (1.0 - IMBALANCE);
+        if balanced || whole < SHORTEST {
+            return;
+        }
+        for (share, time) in self.shares.iter_mut().zip(times) {
+            *share /= time.as_secs_f64().max(1e-9);
+        }
+        self.normalize();
+    }
+
+    fn normalize(&mut self) {
+        let sum: f64 = self.shares.iter().sum();
+        self.shares.iter_mut().for_each(|share| *share /= sum);
+    }
+}
+
+/// Returns a number between 0 and 1 as a fraction of 2^64.
+fn fraction(number: f64) -> u64 {
+    // Conversions saturate, and 0 would mean the end of the loop.
+    ((number * 2f64.powi(64)) as u64).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn millis(times: &[u64]) -> Vec<Duration> {
+        times.iter().map(|&t| Duration::from_millis(t)).collect()
+    }
+
+    #[test]
+    fn offload_group_shares_follow_the_members_rates() {
+        let mut balance = Balance::new(2);
+        assert_eq!(balance.borders(), [0, 1 << 63, 0]);
+        assert!(!balance.begin(8).measured && balance.begin(8).measured);
+        balance.measured(&millis(&[10, 30]));
+        assert_eq!(balance.borders()[1] >> 56, 0xbf);
+        // It took less time, so the new shares stay.
+        balance.measured(&millis(&[15, 15]));
+        assert_eq!(balance.borders()[1] >> 56, 0xbf);
+    }
+
+    #[test]
+    fn offload_group_shares_that_gain_nothing_are_taken_back() {
+        let mut balance = Balance::new(2);
+        balance.begin(8);
+        for _ in 0..ATTEMPTS {
+            assert!(balance.begin(8).measured);
+            balance.measured(&millis(&[10, 20]));
+            assert_ne!(balance.borders(), [0, 1 << 63, 0]);
+            balance.begin(8);
+            balance.measured(&millis(&[25, 25]));
+            assert_eq!(balance.borders(), [0, 1 << 63, 0]);
+        }
+        assert!(!balance.begin(8).measured);
+        // Another size is another loop.
+        balance.begin(9);
+        assert!(balance.begin(9).measured);
+    }
+
+    #[test]
+    fn offload_group_short_kernels_stay_on_one_member_if_that_is_faster() {
+        for (alone, divided) in [(20, false), (40, true)] {
+            let micros = |times: &[u64]| -> Vec<Duration> {
+                times.iter().map(|&t| Duration::from_micros(t)).collect()
+            };
+            let mut balance = Balance::new(2);
+            balance.begin(8);
+            assert!(balance.begin(8).divided);
+            balance.measured(&micros(&[30, 30]));
+            let trial = balance.begin(8);
+            assert!(!trial.divided && trial.measured);
+            balance.measured(&micros(&[alone]));
+            assert_eq!(balance.begin(8).divided, divided);
+            // A long kernel is not tried.
+            balance.begin(9);
+            balance.begin(9);
+            balance.measured(&millis(&[3, 3]));
+            assert!(balance.begin(9).divided);
+        }
+    }
+}

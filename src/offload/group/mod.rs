@@ -1,0 +1,261 @@
+//! A group of devices that run the regions of one device together.
+//!
+//! A [`Group`] is a device itself, so mapping, regions and auto-offload need not know of it. Its
+//! members have one address space: memory of one is accessible to all, at the same addresses. A
+//! launch gives each member a share of the league's teams and of the divided loop's iterations
+//! (`runtime-c/device/device.h`). So every region that may be divided at all computes the same,
+//! wherever its data lies; [`memory`] decides where that is, and [`replicas`] makes copies of what
+//! all members read. [`launch`] starts kernels.
+//!
+//! A kernel runs on the first member alone if it has one team, if it uses variables of the image
+//! that kernels change (each member has its own), or if it observes its block other than through
+//! OpenMP (`llvm::nvptx::division`).
+//!
+//! Operations complete before the next one begins, except for those that [`launch`] starts together.
+//! Devices whose memory the others cannot access do not form a group.
+
+mod balance;
+mod image;
+mod launch;
+mod memory;
+mod replicas;
+
+use super::device::{
+    Device, DeviceCode, Failure, Foreign, Image, Kernel, Launch, Limits, MemoryKind, Queue, Result,
+    Target,
+};
+use launch::Launcher;
+use memory::Memory;
+use std::any::Any;
+use std::sync::Arc;
+
+/// Devices that run regions together.
+#[derive(Debug)]
+pub struct Group {
+    members: Vec<Arc<dyn Device>>,
+    memory: Arc<Memory>,
+    launcher: Launcher,
+    /// Number of the group, which its regions see.
+    number: i32,
+}
+
+impl Group {
+    /// Joins devices of one kind to a group of the given number.
+    ///
+    /// # Errors
+    /// The reason why they cannot work together.
+    pub fn new(number: i32, members: Vec<Arc<dyn Device>>) -> std::result::Result<Group, String> {
+        let Some(first) = members.first() else {
+            return Err("there is no device".into());
+        };
+        if let Some(other) = members.iter().find(|m| m.target() != first.target()) {
+            return Err(format!(
+                "{} and {} run different code",
+                first.name(),
+                other.name()
+            ));
+        }
+        // Each device takes a while to start.
+        std::thread::scope(|scope| {
+            let opened: Vec<_> = members
+                .iter()
+                .map(|member| scope.spawn(|| member.open()))
+                .collect();
+            opened.into_iter().try_for_each(|thread| {
+                let result = thread.join();
+                result.unwrap_or_else(|_| Err(Failure::Lost("its start panicked".into())))
+            })
+        })
+        .map_err(|why| why.to_string())?;
+        for (n, member) in members.iter().enumerate() {
+            for (m, other) in members.iter().enumerate().filter(|(m, _)| *m != n) {
+                member.reach(&**other).map_err(|why| {
+                    format!("device {n} cannot access memory of device {m}: {why}")
+                })?;
+            }
+        }
+        Ok(Group {
+            memory: Arc::new(Memory::new(members.len())),
+            launcher: Launcher::new(members.len()),
+            number,
+            members,
+        })
+    }
+
+    fn first(&self) -> &dyn Device {
+        &*self.members[0]
+    }
+
+    /// Waits until all members have completed what was started.
+    fn settle(&self) -> Result<()> {
+        self.launcher.settle(&self.members)
+    }
+}
+
+impl Device for Group {
+    fn name(&self) -> String {
+        format!("{} devices: {}", self.members.len(), self.first().name())
+    }
+
+    fn uid(&self) -> Option<String> {
+        self.first().uid()
+    }
+
+    fn target(&self) -> Target {
+        self.first().target()
+    }
+
+    fn limits(&self) -> Limits {
+        let memory = self.members.iter().map(|m| m.limits().memory).sum();
+        Limits {
+            memory,
+            ..self.first().limits()
+        }
+    }
+
+    fn alloc(&self, size: u64, align: u64, memory: MemoryKind) -> Result<u64> {
+        if memory != MemoryKind::Device {
+            return self.first().alloc(size, align, memory);
+        }
+        self.memory.alloc(&self.members, size, align)
+    }
+
+    fn alloc_padded(&self, padding: u64, size: u64, align: u64) -> Result<u64> {
+        self.memory
+            .alloc_padded(&self.members, padding, size, align)
+    }
+
+    fn free(&self, address: u64, memory: MemoryKind) -> Result<()> {
+        if memory != MemoryKind::Device {
+            return self.first().free(address, memory);
+        }
+        self.settle()?;
+        self.memory.free(&self.members, address)
+    }
+
+    unsafe fn upload(&self, _: Queue, to: u64, from: *const u8, len: usize) -> Result<()> {
+        self.settle()?;
+        for piece in self.memory.written(to, len as u64) {
+            let member = &self.members[piece.member];
+            // SAFETY: the piece lies within the range, which is readable by this function's
+            // contract.
+            unsafe {
+                member.upload(
+                    Queue::SYNC,
+                    piece.address,
+                    from.add(piece.offset),
+                    piece.len,
+                )?
+            };
+            self.launcher.begin(piece.member);
+        }
+        Ok(())
+    }
+
+    unsafe fn download(&self, _: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
+        self.settle()?;
+        for piece in self.memory.read(from, len as u64) {
+            let member = &self.members[piece.member];
+            // SAFETY: the piece lies within the range, which is writable by this function's
+            // contract.
+            unsafe {
+                member.download(Queue::SYNC, to.add(piece.offset), piece.address, piece.len)?
+            };
+        }
+        Ok(())
+    }
+
+    fn copy(&self, _: Queue, to: u64, from: u64, len: u64) -> Result<()> {
+        self.settle()?;
+        for piece in self.memory.written(to, len) {
+            let from = from + piece.offset as u64;
+            let member = &self.members[piece.member];
+            member.copy(Queue::SYNC, piece.address, from, piece.len as u64)?;
+        }
+        Ok(())
+    }
+
+    fn fill(&self, _: Queue, to: u64, value: u8, len: u64) -> Result<()> {
+        self.settle()?;
+        for piece in self.memory.written(to, len) {
+            let member = &self.members[piece.member];
+            member.fill(Queue::SYNC, piece.address, value, piece.len as u64)?;
+        }
+        Ok(())
+    }
+
+    fn load(&self, code: &DeviceCode) -> Result<Box<dyn Image>> {
+        image::load(&self.members, &self.memory, code, self.number)
+    }
+
+    fn launch(&self, _: Queue, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
+        self.launch_async(kernel, launch)?;
+        self.await_launch(kernel)
+    }
+
+    fn launch_async(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
+        self.launcher
+            .launch(&self.members, &self.memory, kernel, launch)
+    }
+
+    fn await_launch(&self, kernel: &Kernel) -> Result<()> {
+        self.launcher.settle_after(&self.members, kernel)
+    }
+
+    fn queue(&self) -> Result<Queue> {
+        // Operations complete at once, so queues need no state.
+        Ok(Queue(1))
+    }
+
+    fn release(&self, _: Queue) {}
+
+    fn synchronize(&self, _: Queue) -> Result<()> {
+        self.settle()
+    }
+
+    fn idle(&self, _: Queue) -> Result<bool> {
+        self.settle().map(|()| true)
+    }
+
+    fn pin(&self, start: *mut u8, len: usize) {
+        self.first().pin(start, len);
+    }
+
+    fn unpin(&self, start: *mut u8) {
+        self.first().unpin(start);
+    }
+
+    fn shape(&self, kernel: &Kernel, teams: u32, threads: u32, trip: u64) -> (u32, u32) {
+        let entry = image::entry(kernel);
+        let parts = entry.parts() as u32;
+        let member = entry.members[0];
+        let share = trip.div_ceil(u64::from(parts));
+        let (blocks, threads) = self.first().shape(&member, teams, threads, share);
+        let asked = teams != 0 && !kernel.any_grid || kernel.teams.1 > 0;
+        if asked || parts == 1 {
+            return (blocks, threads);
+        }
+        (blocks.saturating_mul(parts), threads)
+    }
+
+    fn accesses_host_memory(&self) -> bool {
+        self.members.iter().all(|m| m.accesses_host_memory())
+    }
+
+    fn foreign_handles(&self, queue: Queue) -> Option<Foreign> {
+        let _ = queue;
+        self.first().foreign_handles(Queue::SYNC)
+    }
+
+    fn survives_faults(&self) -> bool {
+        self.members.iter().all(|m| m.survives_faults())
+    }
+
+    fn owns(&self, address: u64) -> bool {
+        self.memory.owns(address) || self.members.iter().any(|m| m.owns(address))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
