@@ -76,19 +76,20 @@ SHORT_ENTRY int32_t __kmpc_nvptx_parallel_reduce_nowait_v2(Ident *ident, uint64_
 ENTRY void *__kmpc_reduction_get_fixed_buffer(void) { return team.launch->buffer; }
 
 /* Combines the results of all devices that share the league, in their order; `values` is this
- * device's. Returns 1 on the device that arrives last. */
-INLINE int32_t combine_devices(void *values, Record store, Record load, Record combine) {
+ * device's. Returns true on the device that arrives last. */
+INLINE bool combine_devices(void *values, Record store, Record load, Record combine) {
   if (!divided())
-    return 1;
+    return true;
   LaunchEnvironment *league = team.launch->league;
   uint32_t parts = __ompvm_league.parts;
   store(league->buffer, (int32_t)__ompvm_league.part, values);
   if (!device_arrives_last(&league->arrived, parts))
-    return 0;
+    return false;
   load(league->buffer, 0, values);
+#pragma clang loop unroll(disable)
   for (uint32_t i = 1; i < parts; i++)
     combine(league->buffer, (int32_t)i, values);
-  return 1;
+  return true;
 }
 
 SHORT_ENTRY int32_t __kmpc_nvptx_teams_reduce_nowait_v2(
@@ -98,39 +99,40 @@ SHORT_ENTRY int32_t __kmpc_nvptx_teams_reduce_nowait_v2(
   uint32_t thread = hardware_thread(), teams = block_count(), number = block_number();
   uint32_t *arrived = &team.launch->arrived;
   bool all = spmd();
-  if (teams == 1)
-    return all && thread != 0 ? 0 : combine_devices(values, store, load, combine);
-  if (!all) {
+  /* True on the thread that has the result of this device's teams. */
+  bool mine = !all || thread == 0;
+  if (teams > 1 && !all) {
     store(records, (int32_t)number, values);
-    if (!arrives_last(arrived, teams))
+    mine = arrives_last(arrived, teams);
+    if (mine) {
+      load(records, 0, values);
+      for (uint32_t i = 1; i < teams; i++)
+        combine(records, (int32_t)i, values);
+    }
+  } else if (teams > 1) {
+    if (thread == 0) {
+      store(records, (int32_t)number, values);
+      team.flag = arrives_last(arrived, teams);
+    }
+    aligned_barrier();
+    if (!team.flag)
       return 0;
-    load(records, 0, values);
-    for (uint32_t i = 1; i < teams; i++)
-      combine(records, (int32_t)i, values);
-    return combine_devices(values, store, load, combine);
+    __scoped_atomic_thread_fence(__ATOMIC_ACQUIRE, DEVICE);
+    uint32_t threads = hardware_threads();
+    uint32_t count = teams < threads ? teams : threads;
+    if (thread < count) {
+      load(records, (int32_t)thread, values);
+      for (uint32_t i = thread + threads; i < teams; i += threads)
+        combine(records, (int32_t)i, values);
+    }
+    /* The compiler's functions query the region. */
+    level_of[thread] = 1;
+    threads_of[thread] = threads;
+    reduce_block(values, shuffle, gather, count);
+    level_of[thread] = 0;
+    threads_of[thread] = 1;
   }
-  if (thread == 0) {
-    store(records, (int32_t)number, values);
-    team.flag = arrives_last(arrived, teams);
-  }
-  aligned_barrier();
-  if (!team.flag)
-    return 0;
-  __scoped_atomic_thread_fence(__ATOMIC_ACQUIRE, DEVICE);
-  uint32_t threads = hardware_threads();
-  uint32_t count = teams < threads ? teams : threads;
-  if (thread < count) {
-    load(records, (int32_t)thread, values);
-    for (uint32_t i = thread + threads; i < teams; i += threads)
-      combine(records, (int32_t)i, values);
-  }
-  /* The compiler's functions query the region. */
-  level_of[thread] = 1;
-  threads_of[thread] = threads;
-  reduce_block(values, shuffle, gather, count);
-  level_of[thread] = 0;
-  threads_of[thread] = 1;
-  return thread == 0 ? combine_devices(values, store, load, combine) : 0;
+  return mine && combine_devices(values, store, load, combine);
 }
 
 ENTRY void __kmpc_nvptx_end_reduce_nowait(int32_t thread) { (void)thread; }

@@ -32,6 +32,9 @@ pub fn trials() -> Vec<Trial> {
     tiers.flatten().collect()
 }
 
+/// Share of the programs that run on a group of devices, too, where all of a tier's run.
+const GROUP_SHARE: usize = 8;
+
 /// Returns the trials of a tier. All faults are included: they are few and quick, and every tier
 /// must report them alike.
 fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
@@ -77,7 +80,8 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
                         }
                         let (path, d) = (path.clone(), d.clone());
                         let tier = tier.map(str::to_owned);
-                        let once = level == "O2" && tier.as_deref() == Some("interp");
+                        let chosen = one_in > 1 || number % GROUP_SHARE == 0;
+                        let once = level == "O2" && tier.as_deref() == Some("interp") && chosen;
                         if let Some(d) = on_group(&d).filter(|_| once) {
                             let (path, level, tier) = (path.clone(), level.clone(), tier.clone());
                             trials.push(Trial::test(format!("group/{title}"), move || {

@@ -3,12 +3,13 @@
 //! Shares are equal at first, as the parts of arrays are. If the members then take different times,
 //! since iterations differ or other work slows one down, the borders between the shares move by the
 //! measured rates. Borders that do not make the whole faster are taken back: memory of other members
-//! may cost more than the balance gains. After [`ATTEMPTS`] such attempts the borders stay until the
-//! number of teams changes.
+//! may cost more than the balance gains. After [`ATTEMPTS`] such attempts the borders stay. Launches
+//! with other numbers of teams have shares of their own: they are other loops, or other sizes.
 //!
 //! A kernel of less than [`LONGEST_ALONE`] is tried on the first member alone, too, and stays there
 //! if that is faster.
 
+use hashbrown::HashMap;
 use std::time::Duration;
 
 /// Relative imbalance at which borders move.
@@ -21,6 +22,8 @@ const ATTEMPTS: u32 = 3;
 const SHORTEST: Duration = Duration::from_micros(100);
 /// Duration from which a kernel is not tried on one member alone.
 const LONGEST_ALONE: Duration = Duration::from_micros(500);
+/// Number of sizes that are told apart.
+const MOST_SIZES: usize = 64;
 /// Number of launches that are measured one after the other, and distance of later measurements:
 /// measuring waits for the kernel.
 const MEASURED: u32 = 16;
@@ -45,15 +48,40 @@ enum Alone {
     Better,
 }
 
-/// The shares of one kernel.
+/// The shares of one kernel, by the number of teams.
+#[derive(Debug)]
+pub(super) struct Balances {
+    members: usize,
+    by_teams: HashMap<u32, Balance>,
+}
+
+impl Balances {
+    /// Returns equal shares for all numbers of teams.
+    pub(super) fn new(members: usize) -> Balances {
+        Balances {
+            members,
+            by_teams: HashMap::new(),
+        }
+    }
+
+    /// Returns the shares of launches with that many teams.
+    pub(super) fn of(&mut self, teams: u32) -> &mut Balance {
+        if self.by_teams.len() >= MOST_SIZES && !self.by_teams.contains_key(&teams) {
+            self.by_teams.clear();
+        }
+        let members = self.members;
+        let new = || Balance::new(members);
+        self.by_teams.entry(teams).or_insert_with(new)
+    }
+}
+
+/// The shares of one kernel with one number of teams.
 #[derive(Debug)]
 pub(super) struct Balance {
     /// Relative size of each member's share.
     shares: Vec<f64>,
     /// Best shares so far and the time with them.
     best: Option<(Vec<f64>, Duration)>,
-    /// Teams of the launches that are compared.
-    teams: u32,
     launches: u32,
     failures: u32,
     alone: Alone,
@@ -67,7 +95,6 @@ impl Balance {
         Balance {
             shares: vec![1.0 / members as f64; members],
             best: None,
-            teams: 0,
             launches: 0,
             failures: 0,
             alone: Alone::Untried,
@@ -88,13 +115,8 @@ impl Balance {
         borders
     }
 
-    /// Plans a launch of that many teams.
-    pub(super) fn begin(&mut self, teams: u32) -> Plan {
-        if self.teams != teams {
-            self.teams = teams;
-            (self.launches, self.failures, self.best) = (0, 0, None);
-            self.alone = Alone::Untried;
-        }
+    /// Plans a launch.
+    pub(super) fn begin(&mut self) -> Plan {
         self.launches = self.launches.saturating_add(1);
         if self.alone == Alone::Better {
             return Plan {
@@ -193,7 +215,7 @@ mod tests {
     fn offload_group_shares_follow_the_members_rates() {
         let mut balance = Balance::new(2);
         assert_eq!(balance.borders(), [0, 1 << 63, 0]);
-        assert!(!balance.begin(8).measured && balance.begin(8).measured);
+        assert!(!balance.begin().measured && balance.begin().measured);
         balance.measured(&millis(&[10, 30]));
         assert_eq!(balance.borders()[1] >> 56, 0xbf);
         // It took less time, so the new shares stay.
@@ -204,19 +226,16 @@ mod tests {
     #[test]
     fn offload_group_shares_that_gain_nothing_are_taken_back() {
         let mut balance = Balance::new(2);
-        balance.begin(8);
+        balance.begin();
         for _ in 0..ATTEMPTS {
-            assert!(balance.begin(8).measured);
+            assert!(balance.begin().measured);
             balance.measured(&millis(&[10, 20]));
             assert_ne!(balance.borders(), [0, 1 << 63, 0]);
-            balance.begin(8);
+            balance.begin();
             balance.measured(&millis(&[25, 25]));
             assert_eq!(balance.borders(), [0, 1 << 63, 0]);
         }
-        assert!(!balance.begin(8).measured);
-        // Another size is another loop.
-        balance.begin(9);
-        assert!(balance.begin(9).measured);
+        assert!(!balance.begin().measured);
     }
 
     #[test]
@@ -226,18 +245,21 @@ mod tests {
                 times.iter().map(|&t| Duration::from_micros(t)).collect()
             };
             let mut balance = Balance::new(2);
-            balance.begin(8);
-            assert!(balance.begin(8).divided);
+            balance.begin();
+            assert!(balance.begin().divided);
             balance.measured(&micros(&[30, 30]));
-            let trial = balance.begin(8);
+            let trial = balance.begin();
             assert!(!trial.divided && trial.measured);
             balance.measured(&micros(&[alone]));
-            assert_eq!(balance.begin(8).divided, divided);
-            // A long kernel is not tried.
-            balance.begin(9);
-            balance.begin(9);
-            balance.measured(&millis(&[3, 3]));
-            assert!(balance.begin(9).divided);
+            assert_eq!(balance.begin().divided, divided);
+        }
+        // A long kernel is not tried. Another size is another loop.
+        let mut balances = Balances::new(2);
+        balances.of(8).begin();
+        balances.of(8).begin();
+        balances.of(8).measured(&millis(&[3, 3]));
+        for _ in 0..4 {
+            assert!(balances.of(8).begin().divided && balances.of(9).begin().divided);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Code that is loaded on all members of a group.
 
-use super::balance::Balance;
+use super::balance::Balances;
 use super::memory::Memory;
 use crate::device::{Device, DeviceCode, Failure, Image, Kernel, Queue, Result, Symbol};
 use hashbrown::HashMap;
@@ -17,7 +17,7 @@ pub(super) struct Entry {
     pub members: Vec<Kernel>,
     pub division: Division,
     pub shares: Arc<Shares>,
-    pub balance: Mutex<Balance>,
+    pub balance: Mutex<Balances>,
 }
 
 impl Entry {
@@ -141,7 +141,7 @@ impl Image for GroupImage {
                 members,
                 division: self.images[0].division(name).unwrap_or_else(unknown),
                 shares: Arc::clone(&self.shares),
-                balance: Mutex::new(Balance::new(self.images.len())),
+                balance: Mutex::new(Balances::new(self.images.len())),
             };
             tracing::debug!(
                 target: ompvm_support::log::OFFLOAD,

@@ -96,10 +96,11 @@ impl Launcher {
         let mut measured = false;
         let mut borders = Vec::new();
         if parts > 1 {
-            let mut balance = entry.balance.lock();
+            let mut balances = entry.balance.lock();
+            let balance = balances.of(teams);
             let plan = match varies {
                 true => balance.vary(),
-                false => balance.begin(teams),
+                false => balance.begin(),
             };
             measured = plan.measured;
             borders = balance.borders();
@@ -107,18 +108,36 @@ impl Launcher {
         }
         if parts == 1 {
             self.give_share(members, &entry.shares, 0, ALONE)?;
+            let words = {
+                let mut blocks = memory.blocks();
+                replicas::argument_words(members, &mut blocks, &entry.division, launch.args, 1)?
+            };
+            let own = Launch {
+                args: &words[0],
+                ..*launch
+            };
             let since = Instant::now();
-            let begun = members[0].launch_async(&entry.members[0], launch);
+            let begun = members[0].launch_async(&entry.members[0], &own);
             self.begin(0);
             record_writes(memory, entry, launch.args);
-            return match measured {
-                true => begun.and_then(|()| self.measure(members, entry, &[since])),
-                false => begun,
-            };
+            begun?;
+            if measured {
+                self.measure(members, entry, teams, &[since])?;
+            }
+            return replicas::spread_variables(
+                members,
+                &mut memory.blocks(),
+                &entry.division,
+                launch.args,
+                || self.settle_after(members, kernel),
+            );
         }
-        let mut lists = {
+        let (mut lists, stand_ins) = {
             let mut blocks = memory.blocks();
-            replicas::argument_words(members, &mut blocks, &entry.division, launch.args)?
+            let (division, words) = (&entry.division, launch.args);
+            let mut lists = replicas::argument_words(members, &mut blocks, division, words, parts)?;
+            let made = replicas::stand_ins(members, &mut blocks, division, words, &mut lists)?;
+            (lists, made)
         };
         if kernel.reduction_size > 0 && launch.args.first() == Some(&0) {
             let records = u64::from(teams.max(kernel.reduction_length));
@@ -132,7 +151,7 @@ impl Launcher {
         let mut times = Vec::with_capacity(parts);
         for (n, (member, words)) in members.iter().zip(&lists).enumerate() {
             let (first, end) = (share(teams, n, parts), share(teams, n + 1, parts));
-            let even = teams as usize % parts == 0;
+            let even = teams.is_multiple_of(parts as u32);
             let league = League {
                 part: n as u32,
                 parts: parts as u32,
@@ -157,10 +176,14 @@ impl Launcher {
             let settled = self.settle_after(members, kernel);
             return begun.and(settled);
         }
-        match measured {
-            true => self.measure(members, entry, &times),
-            false => Ok(()),
+        if measured {
+            self.measure(members, entry, teams, &times)?;
         }
+        if !stand_ins.is_empty() {
+            self.settle_after(members, kernel)?;
+            replicas::end_stand_ins(members, stand_ins)?;
+        }
+        Ok(())
     }
 
     /// Waits for the members and tells the kernel's balance how long each took since its start.
@@ -168,6 +191,7 @@ impl Launcher {
         &self,
         members: &[Arc<dyn Device>],
         entry: &Entry,
+        teams: u32,
         starts: &[Instant],
     ) -> Result<()> {
         let mut times: Vec<Option<Duration>> = vec![None; starts.len()];
@@ -180,7 +204,7 @@ impl Launcher {
         }
         let times: Vec<Duration> = times.into_iter().flatten().collect();
         tracing::trace!(target: log::OFFLOAD, doing = ?times, "measured the members of a group");
-        entry.balance.lock().measured(&times);
+        entry.balance.lock().of(teams).measured(&times);
         Ok(())
     }
 

@@ -6,8 +6,9 @@
 //! that a kernel just reads lead to copies; pointers in memory lead to the block itself.
 
 use super::memory::{Blocks, Location, find, pieces};
-use crate::device::{Device, MemoryKind, Result};
+use crate::device::{Device, MemoryKind, Queue, Result};
 use ompvm_llvm::nvptx::{Division, ParameterUse};
+use ompvm_support::log;
 use std::sync::Arc;
 
 /// Minimum size of a block that is copied, in bytes: caches hold smaller ones.
@@ -44,8 +45,9 @@ impl Replicas {
     }
 }
 
-/// Returns the argument words of each member, in which parameters that all threads read point to
-/// the member's own copy. Copies that are not current are made.
+/// Returns the argument words of the first `parts` members, in which parameters that all threads
+/// read point to the member's own copy. A kernel on the first member alone gets copies of all that
+/// it reads and that lies on other members, too. Copies that are not current are made.
 ///
 /// # Errors
 /// Failures of the devices, except for a lack of memory: then the block itself serves.
@@ -54,8 +56,10 @@ pub(super) fn argument_words(
     blocks: &mut Blocks,
     division: &Division,
     words: &[u64],
+    parts: usize,
 ) -> Result<Vec<Vec<u64>>> {
-    let mut lists = vec![words.to_vec(); members.len()];
+    let mut lists = vec![words.to_vec(); parts];
+    own_variables(blocks, division, words, &mut lists);
     if division.writes_elsewhere {
         return Ok(lists);
     }
@@ -66,7 +70,12 @@ pub(super) fn argument_words(
     }
     let mut stale: Vec<(u64, usize)> = Vec::new();
     let mut replaced = Vec::new();
-    for (index, (_, &word)) in parameters().filter(|(_, (u, _))| **u == ParameterUse::ReadAny) {
+    let copied = |of: ParameterUse| match of {
+        ParameterUse::ReadAny => true,
+        ParameterUse::ReadOwn => parts == 1,
+        ParameterUse::None | ParameterUse::Written => false,
+    };
+    for (index, (_, &word)) in parameters().filter(|(_, (u, _))| copied(**u)) {
         let Some((start, block)) = find(blocks, word) else {
             continue;
         };
@@ -79,17 +88,18 @@ pub(super) fn argument_words(
             Location::Striped(_) => 0,
             Location::Variable(_) => continue,
         };
-        for member in own..members.len() {
-            if block.replicas.0[member].is_none() {
-                let Ok(address) = members[member].alloc(block.size, 256, MemoryKind::Device) else {
+        let each = members.iter().zip(&mut block.replicas.0).enumerate();
+        for (member, (device, replica)) in each.take(parts).skip(own) {
+            if replica.is_none() {
+                let Ok(address) = device.alloc(block.size, 256, MemoryKind::Device) else {
                     break;
                 };
-                block.replicas.0[member] = Some(Replica {
+                *replica = Some(Replica {
                     address,
                     version: u64::MAX,
                 });
             }
-            let current = block.replicas.0[member].is_some_and(|r| r.version == block.version);
+            let current = replica.is_some_and(|r| r.version == block.version);
             if !current && !stale.contains(&(start, member)) {
                 stale.push((start, member));
             }
@@ -103,6 +113,136 @@ pub(super) fn argument_words(
         }
     }
     Ok(lists)
+}
+
+/// Points parameters that lead to variables of an image to each member's own copy, if the kernel
+/// only reads it: a variable is not accessible to the other members.
+fn own_variables(blocks: &mut Blocks, division: &Division, words: &[u64], lists: &mut [Vec<u64>]) {
+    for (index, (of, &word)) in division.parameters.iter().zip(words).enumerate() {
+        if matches!(of, ParameterUse::None | ParameterUse::Written) {
+            continue;
+        }
+        if let Some((start, block)) = find(blocks, word)
+            && let Location::Variable(addresses) = &block.location
+        {
+            for (list, address) in lists.iter_mut().zip(addresses) {
+                list[index] = address + (word - start);
+            }
+        }
+    }
+}
+
+/// A variable of an image that a divided kernel writes, and accessible memory in its place.
+#[derive(Debug)]
+pub(super) struct StandIn {
+    /// Index of the parameter.
+    index: usize,
+    /// Address and size of the memory.
+    address: u64,
+    size: u64,
+    /// Addresses of the variable on the members.
+    variable: Vec<u64>,
+}
+
+/// Returns memory in place of the variables that a kernel writes through parameters, with their
+/// contents, and points the parameters there.
+///
+/// # Errors
+/// Failures of the devices.
+pub(super) fn stand_ins(
+    members: &[Arc<dyn Device>],
+    blocks: &mut Blocks,
+    division: &Division,
+    words: &[u64],
+    lists: &mut [Vec<u64>],
+) -> Result<Vec<StandIn>> {
+    let mut made: Vec<StandIn> = Vec::new();
+    for (index, (of, &word)) in division.parameters.iter().zip(words).enumerate() {
+        if *of != ParameterUse::Written {
+            continue;
+        }
+        let Some((start, block)) = find(blocks, word) else {
+            continue;
+        };
+        let Location::Variable(variable) = &block.location else {
+            continue;
+        };
+        let known = made.iter().find(|s| s.variable == *variable);
+        let address = match known {
+            Some(known) => known.address,
+            None => {
+                let address = members[0].alloc(block.size, 256, MemoryKind::Device)?;
+                members[0].copy(Queue::SYNC, address, variable[0], block.size)?;
+                made.push(StandIn {
+                    index,
+                    address,
+                    size: block.size,
+                    variable: variable.clone(),
+                });
+                address
+            }
+        };
+        for list in lists.iter_mut() {
+            list[index] = address + (word - start);
+        }
+    }
+    Ok(made)
+}
+
+/// Gives all members what a kernel on the first one wrote to variables through parameters; `settle`
+/// waits for the kernel.
+///
+/// # Errors
+/// Failures of the devices.
+pub(super) fn spread_variables(
+    members: &[Arc<dyn Device>],
+    blocks: &mut Blocks,
+    division: &Division,
+    words: &[u64],
+    settle: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    let written = division.parameters.iter().zip(words);
+    let mut changed: Vec<(Vec<u64>, u64)> = Vec::new();
+    for (_, &word) in written.filter(|(of, _)| **of == ParameterUse::Written) {
+        if let Some((_, block)) = find(blocks, word)
+            && let Location::Variable(variable) = &block.location
+        {
+            changed.push((variable.clone(), block.size));
+        }
+    }
+    if changed.is_empty() {
+        return Ok(());
+    }
+    settle()?;
+    for (variable, size) in changed {
+        let between = members[0].alloc(size, 256, MemoryKind::Device)?;
+        members[0].copy(Queue::SYNC, between, variable[0], size)?;
+        for (member, &to) in members.iter().zip(&variable).skip(1) {
+            member.copy(Queue::SYNC, to, between, size)?;
+        }
+        members[0].free(between, MemoryKind::Device)?;
+    }
+    Ok(())
+}
+
+/// Copies what a kernel wrote to the variables, and frees the memory in their place.
+///
+/// # Errors
+/// Failures of the devices.
+pub(super) fn end_stand_ins(members: &[Arc<dyn Device>], made: Vec<StandIn>) -> Result<()> {
+    for stand_in in made {
+        tracing::trace!(
+            target: log::OFFLOAD,
+            parameter = stand_in.index,
+            bytes = stand_in.size,
+            "copied a variable to the members of a group"
+        );
+        for (member, &to) in members.iter().zip(&stand_in.variable) {
+            member.copy(Queue::SYNC, to, stand_in.address, stand_in.size)?;
+        }
+        members[0].free(stand_in.address, MemoryKind::Device)?;
+    }
+    Ok(())
 }
 
 /// Makes copies current, all members at the same time.

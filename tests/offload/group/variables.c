@@ -8,6 +8,7 @@ int factor = 3;
 int table[N];
 long counter = 0;
 static int calls = 0;
+long total = 0;
 static int next_call(void) {
   int now;
 #pragma omp atomic capture
@@ -47,6 +48,20 @@ int main(void) {
   }
 #pragma omp target update from(counter)
   CHECK(counter == (2L + 4 + 8) * N * (N - 1) / 2);
+  // A variable that kernels change through an argument, and that others read as a variable.
+  for (int s = 1; s < 5; s++) {
+#pragma omp target teams distribute parallel for reduction(+ : total)
+    for (int i = 0; i < N; i++)
+      total += i % 10;
+    static long read[N];
+#pragma omp target teams distribute parallel for map(from : read)
+    for (int i = 0; i < N; i++)
+      read[i] = total;
+    for (int i = 0; i < N; i++)
+      CHECK(read[i] == s * 4500L * N / 1000);
+#pragma omp target map(tofrom : total)
+    total += 0;
+  }
   int most = 0;
 #pragma omp target teams distribute parallel for reduction(max : most)
   for (int i = 0; i < N; i++)
