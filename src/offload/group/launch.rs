@@ -108,9 +108,14 @@ impl Launcher {
         }
         if parts == 1 {
             self.give_share(members, &entry.shares, 0, ALONE)?;
-            let words = {
-                let mut blocks = memory.blocks();
-                replicas::argument_words(members, &mut blocks, &entry.division, launch.args, 1)?
+            let words = match entry.division.refused {
+                Some(_) => {
+                    let mut blocks = memory.blocks();
+                    let division = &entry.division;
+                    replicas::argument_words(members, &mut blocks, division, launch.args, 1)?
+                }
+                // It is short, and copies are not.
+                None => vec![launch.args.to_vec()],
             };
             let own = Launch {
                 args: &words[0],

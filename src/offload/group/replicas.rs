@@ -46,8 +46,9 @@ impl Replicas {
 }
 
 /// Returns the argument words of the first `parts` members, in which parameters that all threads
-/// read point to the member's own copy. A kernel on the first member alone gets copies of all that
-/// it reads and that lies on other members, too. Copies that are not current are made.
+/// read point to the member's own copy. Copies that are not current are made. A kernel that cannot
+/// be divided gets copies of all that it reads and that lies on other members, too, unless it has
+/// changed since the first copy.
 ///
 /// # Errors
 /// Failures of the devices, except for a lack of memory: then the block itself serves.
@@ -72,10 +73,10 @@ pub(super) fn argument_words(
     let mut replaced = Vec::new();
     let copied = |of: ParameterUse| match of {
         ParameterUse::ReadAny => true,
-        ParameterUse::ReadOwn => parts == 1,
+        ParameterUse::ReadOwn => division.refused.is_some(),
         ParameterUse::None | ParameterUse::Written => false,
     };
-    for (index, (_, &word)) in parameters().filter(|(_, (u, _))| copied(**u)) {
+    for (index, (of, &word)) in parameters().filter(|(_, (u, _))| copied(**u)) {
         let Some((start, block)) = find(blocks, word) else {
             continue;
         };
@@ -90,6 +91,10 @@ pub(super) fn argument_words(
         };
         let each = members.iter().zip(&mut block.replicas.0).enumerate();
         for (member, (device, replica)) in each.take(parts).skip(own) {
+            let outdated = replica.is_some_and(|r| r.version != block.version);
+            if *of == ParameterUse::ReadOwn && outdated {
+                continue;
+            }
             if replica.is_none() {
                 let Ok(address) = device.alloc(block.size, 256, MemoryKind::Device) else {
                     break;
