@@ -99,8 +99,6 @@ driver! {
                                    *mut c_int, *mut *mut c_void);
     link_complete = "cuLinkComplete" (Link, *mut *mut c_void, *mut usize);
     drop_link = "cuLinkDestroy" (Link);
-    can_reach = "cuDeviceCanAccessPeer" (*mut c_int, DeviceNumber, DeviceNumber);
-    reach = "cuCtxEnablePeerAccess" (Context, c_uint);
     error_name = "cuGetErrorName" (CuResult, *mut *const c_char);
     error_text = "cuGetErrorString" (CuResult, *mut *const c_char);
 }
@@ -147,6 +145,13 @@ pub(super) struct Mapping {
     pub map: unsafe extern "C" fn(Address, usize, usize, u64, u64) -> CuResult,
     pub unmap: unsafe extern "C" fn(Address, usize) -> CuResult,
     pub set_access: unsafe extern "C" fn(Address, usize, *const Access, usize) -> CuResult,
+}
+
+/// The functions of the driver by which GPUs access each other's memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peers {
+    pub can_reach: unsafe extern "C" fn(*mut c_int, DeviceNumber, DeviceNumber) -> CuResult,
+    pub reach: unsafe extern "C" fn(Context, c_uint) -> CuResult,
 }
 
 /// Device attributes (`CUdevice_attribute`).
@@ -233,6 +238,18 @@ impl Driver {
                 map: *self.library.get(b"cuMemMap").ok()?,
                 unmap: *self.library.get(b"cuMemUnmap").ok()?,
                 set_access: *self.library.get(b"cuMemSetAccess").ok()?,
+            })
+        }
+    }
+
+    /// Returns the functions for access to other GPUs' memory, if the driver has them.
+    pub(super) fn peers(&self) -> Option<Peers> {
+        // SAFETY: the names and types are those of the driver's documentation, and the library
+        // stays loaded.
+        unsafe {
+            Some(Peers {
+                can_reach: *self.library.get(b"cuDeviceCanAccessPeer").ok()?,
+                reach: *self.library.get(b"cuCtxEnablePeerAccess").ok()?,
             })
         }
     }

@@ -450,10 +450,13 @@ impl Device for Gpu {
         let Some(other) = other.as_any().downcast_ref::<Gpu>() else {
             return Err("the other device is no GPU of NVIDIA".into());
         };
+        let Some(peers) = self.driver.peers() else {
+            return Err("the driver lacks the functions for that".into());
+        };
         let failed = |code: CuResult| Err(self.driver.text(code));
         let mut possible = 0;
         // SAFETY: the result pointer is valid.
-        let code = unsafe { (self.driver.can_reach)(&mut possible, self.device, other.device) };
+        let code = unsafe { (peers.can_reach)(&mut possible, self.device, other.device) };
         match code {
             0 if possible != 0 => {}
             0 => return Err("they have no link that allows it".into()),
@@ -462,7 +465,7 @@ impl Device for Gpu {
         let entered = self.enter().and_then(|()| other.context());
         let context = entered.map_err(|why| why.to_string())?;
         // SAFETY: the other context is never released; flags must be 0.
-        match unsafe { (self.driver.reach)(context, 0) } {
+        match unsafe { (peers.reach)(context, 0) } {
             0 | driver::code::ALREADY_REACHABLE => Ok(()),
             code => failed(code),
         }

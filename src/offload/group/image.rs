@@ -6,6 +6,7 @@ use crate::device::{Device, DeviceCode, Failure, Image, Kernel, Queue, Result, S
 use hashbrown::HashMap;
 use omp_abi::League;
 use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, LEAGUE};
+use ompvm_support::log;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -144,7 +145,7 @@ impl Image for GroupImage {
                 balance: Mutex::new(Balances::new(self.images.len())),
             };
             tracing::debug!(
-                target: ompvm_support::log::OFFLOAD,
+                target: log::OFFLOAD,
                 kernel = name,
                 division = %entry.division,
                 "loaded a kernel on a group of devices"
