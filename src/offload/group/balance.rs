@@ -217,10 +217,11 @@ mod tests {
         assert_eq!(balance.borders(), [0, 1 << 63, 0]);
         assert!(!balance.begin().measured && balance.begin().measured);
         balance.measured(&millis(&[10, 30]));
-        assert_eq!(balance.borders()[1] >> 56, 0xbf);
+        let three_quarters = |borders: &[u64]| (borders[1] >> 48).abs_diff(0xc000) <= 1;
+        assert!(three_quarters(&balance.borders()));
         // It took less time, so the new shares stay.
         balance.measured(&millis(&[15, 15]));
-        assert_eq!(balance.borders()[1] >> 56, 0xbf);
+        assert!(three_quarters(&balance.borders()));
     }
 
     #[test]
