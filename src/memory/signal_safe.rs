@@ -11,8 +11,8 @@
 //! Locks that are taken in a section must be taken in sections, or at least with signals blocked,
 //! everywhere on threads that run guest code.
 //!
-//! Does not cover the start of a thread for LLVM, which allocates in the C library: the
-//! preparation of a rare instruction ([`super::internal_thread`]).
+//! The start of a thread allocates in the C library, also within a section: LLVM prepares a rare
+//! instruction on a thread of its own ([`super::internal_thread`]).
 
 use super::thread::LOCALS;
 use ompvm_support::signal_heap;

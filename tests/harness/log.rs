@@ -124,7 +124,9 @@ static int (*const behind_pointer[])(int) = {behind};
 static int (*table[])(int) = {in_table, in_table};
 static struct { int n; int (*run)(int); int (*const *more)(int); } structure = {1, in_structure, behind_pointer};
 __attribute__((noinline)) static int apply(int (*f)(int), int n) { return f(n); }
-static void first(int s) { last = direct(s) + table[s & 1](s) + structure.run(s) + structure.more[0](s) + apply(taken, s); }
+static void first(int s) {
+  last = direct(s) + table[s & 1](s) + structure.run(s) + structure.more[0](s) + apply(taken, s);
+}
 static void second(int s, siginfo_t *i, void *c) { last = with_action(s); }
 static void third(int s) { last = with_sysv(s); }
 int main(int argc, char **argv) {

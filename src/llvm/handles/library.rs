@@ -1,4 +1,4 @@
-//! What LLVM has once per process: its version, its options, its code generators.
+//! LLVM's state of the process: its version, its options, its code generators.
 
 use crate::raw::llvm;
 use std::ffi::CStr;

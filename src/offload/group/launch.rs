@@ -114,7 +114,7 @@ impl Launcher {
                     let division = &entry.division;
                     replicas::argument_words(members, &mut blocks, division, launch.args, 1)?
                 }
-                // It is short, and copies are not.
+                // A divisible kernel that runs alone is short. Copies would take longer.
                 None => vec![launch.args.to_vec()],
             };
             let own = Launch {
