@@ -340,20 +340,11 @@ fn fault_position(state: &ThreadState, pc: usize, registers: &[usize; 16]) -> *c
             && (unsafe { running.as_ref() }.is_some_and(|c| c.contains(ip))
                 || find_code(ip).is_some())
     };
-    // `rdi` comes first (r8 is index 8 in ucontext's order): it holds a handler's instruction. The
-    // address of a function's code may be left in other registers, and means its entry only if
-    // nothing else is found.
-    let positions = || {
-        [8usize, 0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15]
-            .into_iter()
-            .map(|i| registers[i])
-            .filter(|&r| hit(r))
-    };
-    let is_entry =
-        |r: usize| find_code(r as *const u64).is_some_and(|c| c.begins_at(r as *const u64));
-    positions()
-        .find(|&r| !is_entry(r))
-        .or_else(|| positions().next())
+    // `rdi` comes first (r8 is index 8 in ucontext's order): it holds a handler's instruction.
+    [8usize, 0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15]
+        .into_iter()
+        .map(|i| registers[i])
+        .find(|&r| hit(r))
         .map_or(ptr::null(), |r| r as *const u64)
 }
 

@@ -192,11 +192,6 @@ impl LoweredFunction {
         self.code.as_ptr_range().contains(&ip)
     }
 
-    /// Returns true if a bytecode position is that of this function's first instruction.
-    pub fn begins_at(&self, ip: *const u64) -> bool {
-        self.code.as_ptr() == ip
-    }
-
     /// Returns the address after the call at a bytecode position, if tools trace calls.
     pub fn address_after_call(&self, ip: *const u64) -> Option<usize> {
         let off = (ip as usize).wrapping_sub(self.code.as_ptr() as usize) as u32;

@@ -506,7 +506,12 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
         let mut ip = ptr::null();
         if compiled != 0 {
             ip = compiled as *const u64;
-        } else if let Some(hook) = HOOKS.position.get().filter(|_| !sent) {
+        } else if let Some(hook) = HOOKS
+            .position
+            .get()
+            .filter(|_| !sent && !super::abi::in_call(pc))
+        {
+            // At a native call, the registers hold its arguments; the position is saved.
             ip = hook(&*state, pc, &registers);
         }
         if ip.is_null() {

@@ -21,7 +21,7 @@ pub(super) use x86_64_asm::{
 pub use x86_64_asm::{
     EntryHook, NativeFrame, entry_address, extend, set_entry_hook, witness_address,
 };
-pub(super) use x86_64_asm::{in_enter, in_run};
+pub(super) use x86_64_asm::{in_call, in_enter, in_run};
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_throw::{raw_rethrow, raw_throw, throw_addresses};
 

@@ -95,6 +95,8 @@ pub(crate) const ACTIVATION_SLOT: usize = 48;
 unsafe extern "C-unwind" {
     #[link_name = "ompvm_boundary_call"]
     pub(super) fn raw_call(target: usize, out: *mut Outgoing);
+    #[link_name = "ompvm_boundary_call_end"]
+    fn raw_call_end();
     #[link_name = "ompvm_boundary_enter"]
     pub(crate) fn raw_enter(
         act: *mut c_void,
@@ -159,6 +161,12 @@ pub(crate) fn in_enter(position: usize) -> bool {
     ]
     .iter()
     .any(|&start| (start..start + 256).contains(&position))
+}
+
+/// Returns true if a native position is in the code that calls native functions.
+pub(crate) fn in_call(position: usize) -> bool {
+    let end = raw_call_end as *const () as usize;
+    (raw_call as *const () as usize..end).contains(&position)
 }
 
 /// Returns the landing address of `raw_enter`'s frame.
@@ -352,6 +360,9 @@ global_asm!(
     "ret",
     ".cfi_endproc",
     ".size ompvm_boundary_call, . - ompvm_boundary_call",
+    ".hidden ompvm_boundary_call_end",
+    ".globl ompvm_boundary_call_end",
+    "ompvm_boundary_call_end:",
     stack = const std::mem::offset_of!(Outgoing, stack),
     stack_words = const std::mem::offset_of!(Outgoing, stack_words),
     rax = const std::mem::offset_of!(Outgoing, rax),
