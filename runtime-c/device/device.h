@@ -162,26 +162,21 @@ INLINE void *allocate(size_t size, const char *caller) {
   return memory;
 }
 
-/* Counts an arrival, and returns true to the last of `count`, which resets the counter for the next
- * launch. Records that were stored before are visible to it. The code generator drops the order of
- * an addition, hence the fences. */
-INLINE bool arrives_last(uint32_t *arrived, uint32_t count) {
-  __scoped_atomic_thread_fence(__ATOMIC_RELEASE, DEVICE);
-  bool last = __scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, DEVICE) == count - 1;
-  if (last)
-    __scoped_atomic_store_n(arrived, 0, __ATOMIC_RELAXED, DEVICE);
-  __scoped_atomic_thread_fence(__ATOMIC_ACQUIRE, DEVICE);
-  return last;
-}
-/* The same among the devices of a league. */
-INLINE bool device_arrives_last(uint32_t *arrived, uint32_t count) {
-  __scoped_atomic_thread_fence(__ATOMIC_RELEASE, SYSTEM);
-  bool last = __scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, SYSTEM) == count - 1;
-  if (last)
-    __scoped_atomic_store_n(arrived, 0, __ATOMIC_RELAXED, SYSTEM);
-  __scoped_atomic_thread_fence(__ATOMIC_ACQUIRE, SYSTEM);
-  return last;
-}
+/* Define functions that count an arrival, and return true to the last of `count`, which resets the
+ * counter for the next launch. Records that were stored before are visible to it. The code
+ * generator drops the order of an addition, hence the fences. */
+#define ARRIVES_LAST(NAME, SCOPE)                                                                  \
+  INLINE bool NAME(uint32_t *arrived, uint32_t count) {                                            \
+    __scoped_atomic_thread_fence(__ATOMIC_RELEASE, SCOPE);                                         \
+    bool last = __scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, SCOPE) == count - 1;       \
+    if (last)                                                                                      \
+      __scoped_atomic_store_n(arrived, 0, __ATOMIC_RELAXED, SCOPE);                                \
+    __scoped_atomic_thread_fence(__ATOMIC_ACQUIRE, SCOPE);                                         \
+    return last;                                                                                   \
+  }
+/* Among the teams of a device, and among the devices of a league. */
+ARRIVES_LAST(arrives_last, DEVICE)
+ARRIVES_LAST(device_arrives_last, SYSTEM)
 
 /* Calls a region's function with its captured variables (invoke.c). */
 INLINE void invoke(void *function, void **captured, int64_t count, uint32_t thread);

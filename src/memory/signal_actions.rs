@@ -48,6 +48,7 @@ pub unsafe extern "C" fn sigaction(
 /// The C library's functions under names of this module.
 mod c {
     use libc::c_int;
+    // SAFETY: these are the C library's declarations; a handler is passed as its address.
     unsafe extern "C" {
         pub fn signal(number: c_int, handler: usize) -> usize;
         pub fn ssignal(number: c_int, handler: usize) -> usize;

@@ -30,25 +30,27 @@ macro_rules! handles {
 }
 handles!(Context Module Function Stream Event Link);
 
-macro_rules! driver {
-    ($($(#[$doc:meta])* $name:ident = $symbol:literal ($($arg:ty),*);)*) => {
-        /// The functions of the CUDA driver.
-        #[derive(Debug)]
-        pub(super) struct Driver {
+/// Defines a table of functions of the driver by their names in the library.
+macro_rules! functions {
+    ($(#[$doc:meta])* $table:ident { $($name:ident = $symbol:literal ($($arg:ty),*);)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub(super) struct $table {
             $(pub $name: unsafe extern "C" fn($($arg),*) -> CuResult,)*
-            // The library is never unloaded, because the driver has threads of its own.
-            library: std::mem::ManuallyDrop<libloading::Library>,
         }
 
-        impl Driver {
-            fn from(library: libloading::Library) -> Result<Driver, String> {
+        impl $table {
+            /// Looks the functions up.
+            ///
+            /// # Safety
+            /// The library must be the CUDA driver, and never be unloaded.
+            unsafe fn of(library: &libloading::Library) -> Result<$table, String> {
                 // SAFETY: the names and types are those of the driver's documentation.
                 unsafe {
-                    Ok(Driver {
+                    Ok($table {
                         $($name: *library
                             .get($symbol.as_bytes())
                             .map_err(|_| format!("the CUDA driver lacks `{}`", $symbol))?,)*
-                        library: std::mem::ManuallyDrop::new(library),
                     })
                 }
             }
@@ -56,51 +58,97 @@ macro_rules! driver {
     };
 }
 
-driver! {
-    init = "cuInit" (c_uint);
-    version = "cuDriverGetVersion" (*mut c_int);
-    count = "cuDeviceGetCount" (*mut c_int);
-    device = "cuDeviceGet" (*mut DeviceNumber, c_int);
-    name = "cuDeviceGetName" (*mut c_char, c_int, DeviceNumber);
-    uuid = "cuDeviceGetUuid" (*mut [u8; 16], DeviceNumber);
-    attribute = "cuDeviceGetAttribute" (*mut c_int, c_int, DeviceNumber);
-    memory = "cuDeviceTotalMem_v2" (*mut usize, DeviceNumber);
-    retain_context = "cuDevicePrimaryCtxRetain" (*mut Context, DeviceNumber);
-    set_context = "cuCtxSetCurrent" (Context);
-    synchronize = "cuCtxSynchronize" ();
-    alloc = "cuMemAlloc_v2" (*mut Address, usize);
-    free = "cuMemFree_v2" (Address);
-    alloc_host = "cuMemHostAlloc" (*mut *mut c_void, usize, c_uint);
-    free_host = "cuMemFreeHost" (*mut c_void);
-    alloc_managed = "cuMemAllocManaged" (*mut Address, usize, c_uint);
-    register = "cuMemHostRegister_v2" (*mut c_void, usize, c_uint);
-    unregister = "cuMemHostUnregister" (*mut c_void);
-    upload = "cuMemcpyHtoDAsync_v2" (Address, *const c_void, usize, Stream);
-    download = "cuMemcpyDtoHAsync_v2" (*mut c_void, Address, usize, Stream);
-    copy = "cuMemcpyDtoDAsync_v2" (Address, Address, usize, Stream);
-    fill = "cuMemsetD8Async" (Address, u8, usize, Stream);
-    stream = "cuStreamCreate" (*mut Stream, c_uint);
-    await_stream = "cuStreamSynchronize" (Stream);
-    stream_idle = "cuStreamQuery" (Stream);
-    event = "cuEventCreate" (*mut Event, c_uint);
-    record = "cuEventRecord" (Event, Stream);
-    await_event = "cuEventSynchronize" (Event);
-    load = "cuModuleLoadDataEx" (*mut Module, *const c_void, c_uint, *mut c_int, *mut *mut c_void);
-    unload = "cuModuleUnload" (Module);
-    function = "cuModuleGetFunction" (*mut Function, Module, *const c_char);
-    global = "cuModuleGetGlobal_v2" (*mut Address, *mut usize, Module, *const c_char);
-    occupancy = "cuOccupancyMaxActiveBlocksPerMultiprocessor" (*mut c_int, Function, c_int, usize);
-    set_function = "cuFuncSetAttribute" (Function, c_int, c_int);
-    function_attribute = "cuFuncGetAttribute" (*mut c_int, c_int, Function);
-    launch = "cuLaunchKernel" (Function, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint,
-                               Stream, *mut *mut c_void, *mut *mut c_void);
-    link = "cuLinkCreate_v2" (c_uint, *mut c_int, *mut *mut c_void, *mut Link);
-    link_add = "cuLinkAddData_v2" (Link, c_int, *mut c_void, usize, *const c_char, c_uint,
-                                   *mut c_int, *mut *mut c_void);
-    link_complete = "cuLinkComplete" (Link, *mut *mut c_void, *mut usize);
-    drop_link = "cuLinkDestroy" (Link);
-    error_name = "cuGetErrorName" (CuResult, *mut *const c_char);
-    error_text = "cuGetErrorString" (CuResult, *mut *const c_char);
+functions! {
+    /// The functions that every driver has.
+    Functions {
+        init = "cuInit" (c_uint);
+        version = "cuDriverGetVersion" (*mut c_int);
+        count = "cuDeviceGetCount" (*mut c_int);
+        device = "cuDeviceGet" (*mut DeviceNumber, c_int);
+        name = "cuDeviceGetName" (*mut c_char, c_int, DeviceNumber);
+        uuid = "cuDeviceGetUuid" (*mut [u8; 16], DeviceNumber);
+        attribute = "cuDeviceGetAttribute" (*mut c_int, c_int, DeviceNumber);
+        memory = "cuDeviceTotalMem_v2" (*mut usize, DeviceNumber);
+        retain_context = "cuDevicePrimaryCtxRetain" (*mut Context, DeviceNumber);
+        set_context = "cuCtxSetCurrent" (Context);
+        synchronize = "cuCtxSynchronize" ();
+        alloc = "cuMemAlloc_v2" (*mut Address, usize);
+        free = "cuMemFree_v2" (Address);
+        alloc_host = "cuMemHostAlloc" (*mut *mut c_void, usize, c_uint);
+        free_host = "cuMemFreeHost" (*mut c_void);
+        alloc_managed = "cuMemAllocManaged" (*mut Address, usize, c_uint);
+        register = "cuMemHostRegister_v2" (*mut c_void, usize, c_uint);
+        unregister = "cuMemHostUnregister" (*mut c_void);
+        upload = "cuMemcpyHtoDAsync_v2" (Address, *const c_void, usize, Stream);
+        download = "cuMemcpyDtoHAsync_v2" (*mut c_void, Address, usize, Stream);
+        copy = "cuMemcpyDtoDAsync_v2" (Address, Address, usize, Stream);
+        fill = "cuMemsetD8Async" (Address, u8, usize, Stream);
+        stream = "cuStreamCreate" (*mut Stream, c_uint);
+        await_stream = "cuStreamSynchronize" (Stream);
+        stream_idle = "cuStreamQuery" (Stream);
+        event = "cuEventCreate" (*mut Event, c_uint);
+        record = "cuEventRecord" (Event, Stream);
+        await_event = "cuEventSynchronize" (Event);
+        load = "cuModuleLoadDataEx" (*mut Module, *const c_void, c_uint, *mut c_int,
+                                     *mut *mut c_void);
+        unload = "cuModuleUnload" (Module);
+        function = "cuModuleGetFunction" (*mut Function, Module, *const c_char);
+        global = "cuModuleGetGlobal_v2" (*mut Address, *mut usize, Module, *const c_char);
+        occupancy = "cuOccupancyMaxActiveBlocksPerMultiprocessor" (*mut c_int, Function, c_int,
+                                                                   usize);
+        set_function = "cuFuncSetAttribute" (Function, c_int, c_int);
+        function_attribute = "cuFuncGetAttribute" (*mut c_int, c_int, Function);
+        launch = "cuLaunchKernel" (Function, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint,
+                                   Stream, *mut *mut c_void, *mut *mut c_void);
+        link = "cuLinkCreate_v2" (c_uint, *mut c_int, *mut *mut c_void, *mut Link);
+        link_add = "cuLinkAddData_v2" (Link, c_int, *mut c_void, usize, *const c_char, c_uint,
+                                       *mut c_int, *mut *mut c_void);
+        link_complete = "cuLinkComplete" (Link, *mut *mut c_void, *mut usize);
+        drop_link = "cuLinkDestroy" (Link);
+        error_name = "cuGetErrorName" (CuResult, *mut *const c_char);
+        error_text = "cuGetErrorString" (CuResult, *mut *const c_char);
+    }
+}
+
+functions! {
+    /// The functions that map physical memory of several devices into one range of addresses.
+    /// Drivers before 10.2 lack them.
+    Mapping {
+        granularity = "cuMemGetAllocationGranularity" (*mut usize, *const Physical, c_uint);
+        reserve = "cuMemAddressReserve" (*mut Address, usize, usize, Address, u64);
+        unreserve = "cuMemAddressFree" (Address, usize);
+        create = "cuMemCreate" (*mut u64, usize, *const Physical, u64);
+        release = "cuMemRelease" (u64);
+        map = "cuMemMap" (Address, usize, usize, u64, u64);
+        unmap = "cuMemUnmap" (Address, usize);
+        set_access = "cuMemSetAccess" (Address, usize, *const Access, usize);
+    }
+}
+
+functions! {
+    /// The functions by which GPUs access each other's memory.
+    Peers {
+        can_reach = "cuDeviceCanAccessPeer" (*mut c_int, DeviceNumber, DeviceNumber);
+        reach = "cuCtxEnablePeerAccess" (Context, c_uint);
+    }
+}
+
+/// The CUDA driver.
+#[derive(Debug)]
+pub(super) struct Driver {
+    functions: Functions,
+    pub mapping: Option<Mapping>,
+    pub peers: Option<Peers>,
+    // The library is never unloaded, because the driver has threads of its own.
+    _library: std::mem::ManuallyDrop<libloading::Library>,
+}
+
+impl std::ops::Deref for Driver {
+    type Target = Functions;
+
+    fn deref(&self) -> &Functions {
+        &self.functions
+    }
 }
 
 /// Location of physical memory (`CUmemLocation`): a device.
@@ -131,27 +179,6 @@ pub(super) struct Access {
     pub location: Location,
     /// 3: reads and writes.
     pub rights: c_uint,
-}
-
-/// The functions of the driver that map physical memory of several devices into one range of
-/// addresses. Drivers before 10.2 lack them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Mapping {
-    pub granularity: unsafe extern "C" fn(*mut usize, *const Physical, c_uint) -> CuResult,
-    pub reserve: unsafe extern "C" fn(*mut Address, usize, usize, Address, u64) -> CuResult,
-    pub unreserve: unsafe extern "C" fn(Address, usize) -> CuResult,
-    pub create: unsafe extern "C" fn(*mut u64, usize, *const Physical, u64) -> CuResult,
-    pub release: unsafe extern "C" fn(u64) -> CuResult,
-    pub map: unsafe extern "C" fn(Address, usize, usize, u64, u64) -> CuResult,
-    pub unmap: unsafe extern "C" fn(Address, usize) -> CuResult,
-    pub set_access: unsafe extern "C" fn(Address, usize, *const Access, usize) -> CuResult,
-}
-
-/// The functions of the driver by which GPUs access each other's memory.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Peers {
-    pub can_reach: unsafe extern "C" fn(*mut c_int, DeviceNumber, DeviceNumber) -> CuResult,
-    pub reach: unsafe extern "C" fn(Context, c_uint) -> CuResult,
 }
 
 /// Device attributes (`CUdevice_attribute`).
@@ -212,7 +239,15 @@ impl Driver {
         let Ok(library) = (unsafe { libloading::Library::new(name) }) else {
             return Ok(None);
         };
-        let driver = Driver::from(library)?;
+        // SAFETY: the library is the driver, and is kept.
+        let driver = unsafe {
+            Driver {
+                functions: Functions::of(&library)?,
+                mapping: Mapping::of(&library).ok(),
+                peers: Peers::of(&library).ok(),
+                _library: std::mem::ManuallyDrop::new(library),
+            }
+        };
         // SAFETY: `cuInit` has no preconditions; its flags must be 0.
         match unsafe { (driver.init)(0) } {
             0 => Ok(Some(driver)),
@@ -221,36 +256,6 @@ impl Driver {
                 "the CUDA driver does not start: {}",
                 driver.text(other)
             )),
-        }
-    }
-
-    /// Returns the functions for ranges over several devices, if the driver has them.
-    pub(super) fn mapping(&self) -> Option<Mapping> {
-        // SAFETY: the names and types are those of the driver's documentation, and the library
-        // stays loaded.
-        unsafe {
-            Some(Mapping {
-                granularity: *self.library.get(b"cuMemGetAllocationGranularity").ok()?,
-                reserve: *self.library.get(b"cuMemAddressReserve").ok()?,
-                unreserve: *self.library.get(b"cuMemAddressFree").ok()?,
-                create: *self.library.get(b"cuMemCreate").ok()?,
-                release: *self.library.get(b"cuMemRelease").ok()?,
-                map: *self.library.get(b"cuMemMap").ok()?,
-                unmap: *self.library.get(b"cuMemUnmap").ok()?,
-                set_access: *self.library.get(b"cuMemSetAccess").ok()?,
-            })
-        }
-    }
-
-    /// Returns the functions for access to other GPUs' memory, if the driver has them.
-    pub(super) fn peers(&self) -> Option<Peers> {
-        // SAFETY: the names and types are those of the driver's documentation, and the library
-        // stays loaded.
-        unsafe {
-            Some(Peers {
-                can_reach: *self.library.get(b"cuDeviceCanAccessPeer").ok()?,
-                reach: *self.library.get(b"cuCtxEnablePeerAccess").ok()?,
-            })
         }
     }
 

@@ -450,7 +450,7 @@ impl Device for Gpu {
         let Some(other) = other.as_any().downcast_ref::<Gpu>() else {
             return Err("the other device is no GPU of NVIDIA".into());
         };
-        let Some(peers) = self.driver.peers() else {
+        let Some(peers) = &self.driver.peers else {
             return Err("the driver lacks the functions for that".into());
         };
         let failed = |code: CuResult| Err(self.driver.text(code));
@@ -477,7 +477,8 @@ impl Device for Gpu {
     }
 
     fn free_striped(&self, stripes: &Stripes) -> Result<()> {
-        self.striped.free(stripes);
+        self.enter()?;
+        self.striped.free(self, stripes);
         Ok(())
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! Mapping takes milliseconds, so freed ranges are kept for the next allocation of the same size.
 
-use super::driver::{Access, Location, Mapping, Physical};
+use super::driver::{self, Access, Location, Mapping, Physical};
 use super::gpu::Gpu;
 use crate::device::{Device, Failure, Result, Stripes};
 use hashbrown::HashMap;
@@ -19,8 +19,8 @@ const DEVICE: u32 = 1;
 const PINNED: u32 = 1;
 /// Value of [`Access::rights`]: reads and writes.
 const READ_WRITE: u32 = 3;
-/// Error of the driver: no memory.
-const NO_MEMORY: i32 = 2;
+/// Maximum total size of free ranges that are kept.
+const MAX_KEPT: u64 = 8 << 30;
 
 /// The mapped ranges of a group of GPUs, kept by the group's first one.
 #[derive(Debug, Default)]
@@ -32,6 +32,8 @@ struct Ranges {
     parts: HashMap<u64, Vec<Part>>,
     /// Free ranges by size.
     free: HashMap<u64, Vec<Stripes>>,
+    /// Total size of the free ranges.
+    kept: u64,
 }
 
 /// A mapped part of a range.
@@ -53,7 +55,7 @@ impl StripedMemory {
     ) -> Result<Option<Stripes>> {
         let gpus = devices.iter().map(|d| d.as_any().downcast_ref::<Gpu>());
         let (Some(gpus), Some(mapping)) =
-            (gpus.collect::<Option<Vec<&Gpu>>>(), gpu.driver.mapping())
+            (gpus.collect::<Option<Vec<&Gpu>>>(), &gpu.driver.mapping)
         else {
             return Ok(None);
         };
@@ -68,46 +70,66 @@ impl StripedMemory {
             return Ok(None);
         }
         let whole = size.next_multiple_of(unit);
-        if let Some(free) = self.0.lock().free.get_mut(&whole).and_then(Vec::pop) {
+        if let Some(free) = self.0.lock().take_free(whole) {
             return Ok(Some(free));
         }
         let units = whole / unit;
         let ends: Vec<u64> = (1..=count).map(|n| units * n / count * unit).collect();
-        match map(&mapping, gpu, &gpus, &ends) {
-            Err(Failure::OutOfMemory { .. }) if self.release_free(&mapping) => {}
-            result => return result.map(|made| Some(self.keep(made, ends))),
-        }
-        let made = map(&mapping, gpu, &gpus, &ends)?;
-        Ok(Some(self.keep(made, ends)))
-    }
-
-    fn keep(&self, (start, parts): (u64, Vec<Part>), ends: Vec<u64>) -> Stripes {
+        let made = match map(mapping, gpu, &gpus, &ends) {
+            Err(Failure::OutOfMemory { .. }) if self.release_free(mapping) => {
+                map(mapping, gpu, &gpus, &ends)?
+            }
+            result => result?,
+        };
+        let (start, parts) = made;
         self.0.lock().parts.insert(start, parts);
-        Stripes { start, ends }
+        Ok(Some(Stripes { start, ends }))
     }
 
-    /// Keeps a range for a later allocation.
-    pub(super) fn free(&self, stripes: &Stripes) {
-        let Some(&size) = stripes.ends.last() else {
+    /// Keeps a range for a later allocation, or returns its memory to the driver if
+    /// [`MAX_KEPT`] bytes are kept.
+    pub(super) fn free(&self, gpu: &Gpu, stripes: &Stripes) {
+        let (Some(&size), Some(mapping)) = (stripes.ends.last(), &gpu.driver.mapping) else {
             return;
         };
         let mut ranges = self.0.lock();
+        if ranges.kept + size > MAX_KEPT {
+            ranges.release(mapping, stripes);
+            return;
+        }
+        ranges.kept += size;
         ranges.free.entry(size).or_default().push(stripes.clone());
     }
 
     /// Returns the memory of all free ranges to the driver. Returns true if there were any.
     fn release_free(&self, mapping: &Mapping) -> bool {
         let mut ranges = self.0.lock();
-        let free = std::mem::take(&mut ranges.free);
-        let any = free.values().any(|list| !list.is_empty());
-        for stripes in free.into_values().flatten() {
-            let parts = ranges.parts.remove(&stripes.start).unwrap_or_default();
-            unmap(mapping, &parts);
-            let size = stripes.ends.last().copied().unwrap_or(0);
-            // SAFETY: nothing is mapped in the range any more.
-            unsafe { (mapping.unreserve)(stripes.start, size as usize) };
-        }
-        any
+        let free: Vec<Stripes> = std::mem::take(&mut ranges.free)
+            .into_values()
+            .flatten()
+            .collect();
+        ranges.kept = 0;
+        free.iter().for_each(|range| ranges.release(mapping, range));
+        !free.is_empty()
+    }
+}
+
+impl Ranges {
+    fn take_free(&mut self, size: u64) -> Option<Stripes> {
+        let range = self.free.get_mut(&size)?.pop()?;
+        self.kept -= size;
+        Some(range)
+    }
+
+    /// Returns a range's memory and addresses to the driver.
+    fn release(&mut self, mapping: &Mapping, stripes: &Stripes) {
+        unmap(
+            mapping,
+            &self.parts.remove(&stripes.start).unwrap_or_default(),
+        );
+        let size = stripes.ends.last().copied().unwrap_or(0);
+        // SAFETY: nothing is mapped in the range any more.
+        unsafe { (mapping.unreserve)(stripes.start, size as usize) };
     }
 }
 
@@ -178,7 +200,7 @@ fn map(mapping: &Mapping, gpu: &Gpu, gpus: &[&Gpu], ends: &[u64]) -> Result<(u64
     unmap(mapping, &parts);
     // SAFETY: nothing is mapped in the range any more.
     unsafe { (mapping.unreserve)(start, size as usize) };
-    if code == NO_MEMORY {
+    if code == driver::code::NO_MEMORY {
         return Err(Failure::OutOfMemory { size });
     }
     gpu.check(code, "mapping memory of several GPUs", size)?;

@@ -27,8 +27,8 @@ use ompvm_support::settings::Settings;
 use parking_lot::{Mutex, RwLock};
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Bytes of a launch environment.
@@ -138,7 +138,9 @@ struct EmulatedImage {
     emulated: Mutex<Emulated>,
     variables: HashMap<String, Symbol>,
     kernels: HashMap<String, Kernel>,
-    divisions: HashMap<String, Division>,
+    /// Code for several devices, whose kernels are analyzed when a group asks.
+    code: Option<DeviceCode>,
+    divisions: OnceLock<HashMap<String, Division>>,
     refused: HashMap<String, Failure>,
 }
 
@@ -156,7 +158,9 @@ impl Image for EmulatedImage {
     }
 
     fn division(&self, name: &str) -> Option<Division> {
-        self.divisions.get(name).cloned()
+        let code = self.code.as_ref()?;
+        let divisions = self.divisions.get_or_init(|| divisions(code));
+        divisions.get(name).cloned()
     }
 
     fn refusal(&self, name: &str) -> Option<Failure> {
@@ -386,7 +390,8 @@ impl super::device::Device for Device {
             emulated: Mutex::new(made),
             variables,
             kernels,
-            divisions: divisions(code)?,
+            code: code.divided.then(|| code.clone()),
+            divisions: OnceLock::new(),
             refused,
         }))
     }
@@ -525,15 +530,16 @@ const STRIPE_UNIT: u64 = 4096;
 /// Architecture for which the code of emulated devices is analyzed.
 const ANALYZED: u32 = 90;
 
-/// Returns how devices share the kernels of code that was made for that. The analysis needs the
-/// code in the form that GPUs get.
-fn divisions(code: &DeviceCode) -> Result<HashMap<String, Division>> {
-    if !code.divided {
-        return Ok(HashMap::new());
-    }
-    let kernels = nvptx::compile(code, ANALYZED)?.lowered.kernels;
-    let division = |k: ompvm_llvm::nvptx::Kernel| Some((k.name, k.division?));
-    Ok(kernels.into_iter().filter_map(division).collect())
+/// Returns how devices share the kernels of code that was made for that; none if the code cannot be
+/// compiled. The analysis needs the code in the form that GPUs get.
+fn divisions(code: &DeviceCode) -> HashMap<String, Division> {
+    let Ok(compiled) = nvptx::compile(code, ANALYZED) else {
+        return HashMap::new();
+    };
+    let kernels = compiled.lowered.kernels.into_iter();
+    kernels
+        .filter_map(|k| Some((k.name, k.division?)))
+        .collect()
 }
 
 /// Runs all blocks of a grid on several threads.

@@ -81,21 +81,9 @@ impl Memory {
         self.blocks.lock()
     }
 
-    pub(super) fn alloc(&self, members: &[Arc<dyn Device>], size: u64, align: u64) -> Result<u64> {
-        let devices: Vec<&dyn Device> = members.iter().map(|m| &**m).collect();
-        if align <= STRIPE_ALIGN
-            && let Some(stripes) = members[0].alloc_striped(&devices, size)?
-        {
-            let start = stripes.start;
-            self.insert(start, size, Location::Striped(stripes));
-            return Ok(start);
-        }
-        let start = members[0].alloc(size, align, MemoryKind::Device)?;
-        self.insert(start, size, Location::First);
-        Ok(start)
-    }
-
-    pub(super) fn alloc_padded(
+    /// Allocates a block after `padding` bytes, and returns the start of the padding; see
+    /// [`Device::alloc_padded`].
+    pub(super) fn alloc(
         &self,
         members: &[Arc<dyn Device>],
         padding: u64,
@@ -103,13 +91,18 @@ impl Memory {
         align: u64,
     ) -> Result<u64> {
         let devices: Vec<&dyn Device> = members.iter().map(|m| &**m).collect();
-        if let Some(stripes) = members[0].alloc_striped(&devices, padding + size)? {
-            let start = stripes.start;
-            self.insert(start, padding + size, Location::Striped(stripes));
-            return Ok(start);
-        }
-        let start = members[0].alloc_padded(padding, size, align)?;
-        self.insert(start, padding + size, Location::First);
+        let stripes = match align <= STRIPE_ALIGN {
+            true => members[0].alloc_striped(&devices, padding + size)?,
+            false => None,
+        };
+        let (start, location) = match stripes {
+            Some(stripes) => (stripes.start, Location::Striped(stripes)),
+            None => (
+                members[0].alloc_padded(padding, size, align)?,
+                Location::First,
+            ),
+        };
+        self.insert(start, padding + size, location);
         Ok(start)
     }
 

@@ -117,12 +117,11 @@ impl Device for Group {
         if memory != MemoryKind::Device {
             return self.first().alloc(size, align, memory);
         }
-        self.memory.alloc(&self.members, size, align)
+        self.memory.alloc(&self.members, 0, size, align)
     }
 
     fn alloc_padded(&self, padding: u64, size: u64, align: u64) -> Result<u64> {
-        self.memory
-            .alloc_padded(&self.members, padding, size, align)
+        self.memory.alloc(&self.members, padding, size, align)
     }
 
     fn free(&self, address: u64, memory: MemoryKind) -> Result<()> {

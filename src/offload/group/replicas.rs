@@ -140,8 +140,6 @@ fn own_variables(blocks: &mut Blocks, division: &Division, words: &[u64], lists:
 /// A variable of an image that a divided kernel writes, and accessible memory in its place.
 #[derive(Debug)]
 pub(super) struct StandIn {
-    /// Index of the parameter.
-    index: usize,
     /// Address and size of the memory.
     address: u64,
     size: u64,
@@ -179,7 +177,6 @@ pub(super) fn stand_ins(
                 let address = members[0].alloc(block.size, 256, MemoryKind::Device)?;
                 members[0].copy(Queue::SYNC, address, variable[0], block.size)?;
                 made.push(StandIn {
-                    index,
                     address,
                     size: block.size,
                     variable: variable.clone(),
@@ -238,7 +235,6 @@ pub(super) fn end_stand_ins(members: &[Arc<dyn Device>], made: Vec<StandIn>) -> 
     for stand_in in made {
         tracing::trace!(
             target: log::OFFLOAD,
-            parameter = stand_in.index,
             bytes = stand_in.size,
             "copied a variable to the members of a group"
         );

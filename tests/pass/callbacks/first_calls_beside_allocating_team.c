@@ -4,16 +4,15 @@
 // levels: O0 O2
 // stdout: ok
 #include "../../check.h"
+#include "many_functions.h"
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
 #define F(N) __attribute__((noinline)) static int f##N(int n) { return n * 3 + N; }
-#define TEN(D) F(D##0) F(D##1) F(D##2) F(D##3) F(D##4) F(D##5) F(D##6) F(D##7) F(D##8) F(D##9)
 TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) TEN(6)
-#define A(D) f##D##0, f##D##1, f##D##2, f##D##3, f##D##4, f##D##5, f##D##6, f##D##7, f##D##8, f##D##9
 enum { COUNT = 60, MOST = 4 };
-static int (*const table[])(int) = {A(1), A(2), A(3), A(4), A(5), A(6)};
+static int (*const table[])(int) = {A(f, 1), A(f, 2), A(f, 3), A(f, 4), A(f, 5), A(f, 6)};
 
 static __thread int first_touch = 7;
 static __thread int large[50000] = {11};

@@ -2,6 +2,7 @@
 // levels: O0 O2
 // stdout: ok
 #include "../../check.h"
+#include "many_functions.h"
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,14 +10,7 @@
 #define F(N)                                                                                       \
   __attribute__((noinline)) static int own##N(int n) { return n - N; }                             \
   __attribute__((noinline)) static int handlers##N(int n) { return n + N; }
-#define TEN(D) F(D##0) F(D##1) F(D##2) F(D##3) F(D##4) F(D##5) F(D##6) F(D##7) F(D##8) F(D##9)
-TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9)
-#define A(NAME, D)                                                                                 \
-  NAME##D##0, NAME##D##1, NAME##D##2, NAME##D##3, NAME##D##4, NAME##D##5, NAME##D##6, NAME##D##7,  \
-      NAME##D##8, NAME##D##9
-#define ALL(NAME)                                                                                  \
-  A(NAME, 1), A(NAME, 2), A(NAME, 3), A(NAME, 4), A(NAME, 5), A(NAME, 6), A(NAME, 7), A(NAME, 8),  \
-      A(NAME, 9)
+NINETY
 enum { COUNT = 90 };
 static int (*const own[])(int) = {ALL(own)};
 static int (*const handlers[])(int) = {ALL(handlers)};

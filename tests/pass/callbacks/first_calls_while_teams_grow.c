@@ -3,17 +3,14 @@
 // levels: O0 O2
 // stdout: ok
 #include "../../check.h"
+#include "many_functions.h"
 #include <signal.h>
 #include <sys/time.h>
 
 #define F(N)                                                                                       \
   __attribute__((noinline)) static int own##N(int n) { return n ^ N; }                             \
   __attribute__((noinline)) static int handlers##N(int n) { return n + N; }
-#define TEN(D) F(D##0) F(D##1) F(D##2) F(D##3) F(D##4) F(D##5) F(D##6) F(D##7) F(D##8) F(D##9)
 TEN(1) TEN(2) TEN(3) TEN(4)
-#define A(NAME, D)                                                                                 \
-  NAME##D##0, NAME##D##1, NAME##D##2, NAME##D##3, NAME##D##4, NAME##D##5, NAME##D##6, NAME##D##7,  \
-      NAME##D##8, NAME##D##9
 enum { COUNT = 40, TEAMS = 12 };
 static int (*const own[])(int) = {A(own, 1), A(own, 2), A(own, 3), A(own, 4)};
 static int (*const handlers[])(int) = {A(handlers, 1), A(handlers, 2), A(handlers, 3), A(handlers, 4)};
