@@ -2,9 +2,10 @@
 //!
 //! Shares are equal at first, as the parts of arrays are. If the members then take different times,
 //! since iterations differ or other work slows one down, the borders between the shares move by the
-//! measured rates. Borders that do not make the whole faster are taken back: memory of other members
-//! may cost more than the balance gains. After [`ATTEMPTS`] such attempts the borders stay. Launches
-//! with other numbers of teams have shares of their own: they are other loops, or other sizes.
+//! measured rates. Borders that do not make the whole faster are taken back: memory of other
+//! members may cost more than the balance gains. After [`ATTEMPTS`] such attempts the borders stay.
+//! Launches with other numbers of teams have shares of their own: they are other loops, or other
+//! sizes.
 //!
 //! A kernel of less than [`LONGEST_ALONE`] is tried on the first member alone, too, and stays there
 //! if that is faster.
@@ -102,8 +103,8 @@ impl Balance {
         }
     }
 
-    /// Returns the borders of the next launch as fractions of 2^64: the beginning of each share, and
-    /// 0 for the end of the last one.
+    /// Returns the borders of the next launch as fractions of 2^64: the beginning of each share,
+    /// and 0 for the end of the last one.
     pub(super) fn borders(&self) -> Vec<u64> {
         let mut sum = 0.0;
         let mut borders = vec![0];

@@ -11,7 +11,8 @@
 //! that kernels change (each member has its own), or if it observes its block other than through
 //! OpenMP (`llvm::nvptx::division`).
 //!
-//! Operations complete before the next one begins, except for those that [`launch`] starts together.
+//! Operations complete before the next one begins, except for those that [`launch`] starts
+//! together.
 //! Devices whose memory the others cannot access do not form a group.
 
 mod balance;
