@@ -95,9 +95,10 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 
 /// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 fn compile_shim() {
-    const SOURCES: [&str; 16] = [
+    const SOURCES: [&str; 17] = [
         "shim.cpp",
         "keep_in_memory.cpp",
+        "constructors.cpp",
         "contain.cpp",
         "osr_entry.cpp",
         "version_aliases.cpp",

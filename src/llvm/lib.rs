@@ -16,6 +16,7 @@
 mod attributes;
 mod code;
 mod constants;
+pub mod constructors;
 pub mod contain;
 mod contract;
 mod debug;

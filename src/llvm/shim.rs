@@ -113,6 +113,11 @@ unsafe extern "C" {
     fn ompvm_outline_blocks(blocks: *const LLVMBasicBlockRef, count: usize) -> LLVMValueRef;
     fn ompvm_inline_call(call: LLVMValueRef) -> c_int;
     fn ompvm_disable_unrolling(module: LLVMModuleRef);
+    fn ompvm_gather_constructors(
+        module: LLVMModuleRef,
+        name: *const c_char,
+        divided: c_int,
+    ) -> c_int;
     fn ompvm_keep_in_memory(module: LLVMModuleRef) -> c_int;
     fn ompvm_release_arrays(module: LLVMModuleRef);
     fn ompvm_cluster_stores(module: LLVMModuleRef);
@@ -508,6 +513,14 @@ pub(super) fn mark_unroll(module: Module<'_>, machine: &TargetMachine) -> Unroll
         nests: found & 1 != 0,
         vectors: found & 2 != 0,
     }
+}
+
+/// Makes a function of all that must run before the first kernel of a device image; see
+/// `constructors.cpp`. Returns false if there is nothing.
+pub(super) fn gather_constructors(module: Module<'_>, name: &CStr, divided: bool) -> bool {
+    // SAFETY: a live module and a C string. Variables that the caller may hold keep their identity,
+    // except for LLVM's lists.
+    unsafe { ompvm_gather_constructors(module.raw(), name.as_ptr(), divided.into()) != 0 }
 }
 
 /// Keeps arrays in memory whose elements a loop would carry in more registers than there are; see

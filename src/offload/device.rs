@@ -15,7 +15,7 @@
 
 use super::options::OffloadOptions;
 pub use ompvm_kmpc::interop::Foreign;
-use ompvm_llvm::nvptx::Division;
+use ompvm_llvm::nvptx::{Division, SharedVariable};
 use std::any::Any;
 use std::fmt::{self, Debug};
 use std::ptr::NonNull;
@@ -475,6 +475,21 @@ pub trait Image: Send + Sync + Debug {
     /// Returns how devices share a kernel, if the code was made for that.
     fn division(&self, _name: &str) -> Option<Division> {
         None
+    }
+
+    /// Returns the variables that all devices share, if the code was made for that. The caller
+    /// allocates them and writes the pointers to them.
+    fn shared_variables(&self) -> &[SharedVariable] {
+        &[]
+    }
+
+    /// Runs the constructors of the image's variables, unless loading did: code for several devices
+    /// needs the shared variables first.
+    ///
+    /// # Errors
+    /// As for [`Device::launch`].
+    fn construct(&self, _device: &dyn Device) -> Result<()> {
+        Ok(())
     }
 
     /// Returns why a kernel of the image has no code, if that is known before it is launched.

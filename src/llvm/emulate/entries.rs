@@ -1,36 +1,7 @@
-//! Functions by which the host enters device code: kernels, constructors, targets of calls through
-//! pointers.
+//! Functions by which the host enters device code: kernels and targets of calls through pointers.
 
 use super::INTRINSICS;
 use crate::handles::{Builder, Function, Linkage, Module, Value};
-
-/// Kernel that constructs objects with static storage, if there are any: one thread calls it before
-/// all others.
-pub const CONSTRUCTORS: &str = "ompvm.constructors";
-
-/// Creates [`CONSTRUCTORS`] from the compiler's list. Returns true if there is one.
-pub(super) fn gather_constructors(module: Module<'_>) -> bool {
-    let Some(list) = module.variable("llvm.global_ctors") else {
-        return false;
-    };
-    let context = module.context();
-    let of = context.void().function(&[]);
-    let all = module.add_function(CONSTRUCTORS, of);
-    let builder = context.builder();
-    builder.at_end(all.append_block());
-    // Rows are (priority, function, data), in the order of priorities.
-    let rows = list.initializer().into_iter().flat_map(Value::operands);
-    for constructor in rows.filter_map(|row| row.operands().nth(1)) {
-        builder.call_pointer(of, constructor, &[]);
-    }
-    builder.ret(None);
-    let destructors = module.variable("llvm.global_dtors");
-    for list in [Some(list), destructors].into_iter().flatten() {
-        // SAFETY: nothing may use the compiler's lists, and the handle is not used again.
-        unsafe { list.delete() };
-    }
-    true
-}
 
 /// Makes everything but kernels internal, so that unused functions are removed.
 pub(super) fn keep_kernels(module: Module<'_>, kernels: &[String]) {

@@ -17,11 +17,11 @@ mod reach;
 mod retarget;
 mod variables;
 
-pub use entries::CONSTRUCTORS;
-
+use super::constructors::{self, CONSTRUCTORS};
 use super::guard;
-use super::handles::Module;
+use super::handles::{self, Module};
 use super::native::pipeline::HostMachine;
+use super::nvptx::{SharedVariable, share_variables};
 use super::orc::Jit;
 use super::parse;
 use super::{Input, initialize_target};
@@ -79,8 +79,10 @@ pub type SourceLocation = (Box<str>, u32);
 /// Device code compiled for this processor.
 #[derive(Debug)]
 pub struct Emulated {
-    /// The variables, except shared ones.
+    /// The variables, except those that a block's threads share.
     pub variables: Vec<Variable>,
+    /// Variables that all devices share, in code for that.
+    pub shared_variables: Vec<SharedVariable>,
     /// The kernels.
     pub kernels: Vec<Kernel>,
     /// Size of a block's shared variables, in bytes.
@@ -108,20 +110,26 @@ pub enum Refusal {
     Unsupported(String, Option<String>),
 }
 
-/// Links device code, of which the first input is the program's, retargets and compiles it.
+/// Links device code, of which the first input is the program's, retargets and compiles it;
+/// `divided` for several devices that share leagues.
 ///
 /// # Errors
 /// See [`Refusal`].
 pub fn emulate(
     inputs: Vec<Input>,
+    divided: bool,
     environment: Arc<dyn DeviceEnvironment>,
 ) -> Result<Emulated, Refusal> {
     let limits = guard::ResourceLimits::for_input(inputs.iter().map(|i| i.bytes.len()).sum());
-    let work = move || work(&inputs, &*environment);
+    let work = move || work(&inputs, divided, &*environment);
     guard::run(&limits, work).unwrap_or_else(|cause| Err(Refusal::Damaged(cause)))
 }
 
-fn work(inputs: &[Input], environment: &dyn DeviceEnvironment) -> Result<Emulated, Refusal> {
+fn work(
+    inputs: &[Input],
+    divided: bool,
+    environment: &dyn DeviceEnvironment,
+) -> Result<Emulated, Refusal> {
     initialize_target();
     let damaged = |e: String| Refusal::Damaged(e);
     let device =
@@ -138,7 +146,7 @@ fn work(inputs: &[Input], environment: &dyn DeviceEnvironment) -> Result<Emulate
     };
     let parsed = parse::parse(&[host]).map_err(|e| Refusal::Damaged(e.to_string()))?;
     let module = parsed.module();
-    if entries::gather_constructors(module) {
+    if constructors::gather(module, divided).is_some() {
         kernels.push(CONSTRUCTORS.into());
     }
     let refused = refuse(module, &mut kernels, &shared, environment)?;
@@ -146,6 +154,12 @@ fn work(inputs: &[Input], environment: &dyn DeviceEnvironment) -> Result<Emulate
     entries::keep_kernels(module, &kernels);
     machine.run_passes(module, PASSES).map_err(damaged)?;
     forget_unreached(module, &shared, environment);
+    let mut shared_variables = Vec::new();
+    if divided {
+        let names: Vec<&str> = kernels.iter().map(String::as_str).collect();
+        let in_blocks = |v: handles::Variable<'_>| variables::is_among(&shared, v);
+        shared_variables = share_variables::share(module, &names, SPACES, in_blocks);
+    }
     let mut locations = Vec::new();
     checks::insert(module, &mut locations)?;
     let shared = variables::place_shared(module, &shared, environment);
@@ -192,6 +206,7 @@ fn work(inputs: &[Input], environment: &dyn DeviceEnvironment) -> Result<Emulate
     }
     Ok(Emulated {
         variables,
+        shared_variables,
         kernels: list,
         shared,
         locations,
@@ -207,6 +222,12 @@ const PASSES: &std::ffi::CStr = c"always-inline,cgscc(inline),function(sroa,earl
 /// The data layout of this system.
 const LAYOUT: &str =
     "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128";
+
+/// The address spaces of the retargeted code.
+const SPACES: share_variables::Spaces = share_variables::Spaces {
+    global: 0,
+    constant: 0,
+};
 
 /// `LLVMPTXKernelCallConv`.
 pub(super) const KERNEL: u32 = 71;

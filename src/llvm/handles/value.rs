@@ -486,6 +486,11 @@ impl<'m> Function<'m> {
         llvm!(core::LLVMGetFunctionCallConv(self.raw()))
     }
 
+    /// Sets the calling convention.
+    pub(crate) fn set_convention(self, convention: u32) {
+        llvm!(core::LLVMSetFunctionCallConv(self.raw(), convention));
+    }
+
     /// Returns true for functions of LLVM (`llvm.memset...`).
     pub(crate) fn is_intrinsic(self) -> bool {
         llvm!(core::LLVMGetIntrinsicID(self.raw())) != 0

@@ -3,14 +3,16 @@
 //!
 //! A kernel is divided by giving each device a share of the teams and of the iterations
 //! (`runtime-c/device/device.h`). Every address means the same on all devices, so the analysis is
-//! needed for two things only: variables of the image, which each device has for itself, and
-//! placement. Memory that every team may read gains by a copy on each device; memory that a team
+//! needed for two things only: variables that remain in the image ([`super::share_variables`]), of
+//! which each device has its own, and placement. Memory that every team may read gains by a copy on each device; memory that a team
 //! accesses at its own iterations gains by lying where these run.
 //!
 //! The analysis runs on the final code, after inlining. It follows pointers through address
 //! computations. A pointer that it cannot follow counts as written.
 
 use super::cleanup::reached;
+use super::share_variables::SharedVariable;
+use super::{CONSTANT, SHARED};
 use crate::handles::{Function, Instruction, Module, Opcode, Value, Variable};
 use hashbrown::HashSet;
 use std::fmt;
@@ -23,10 +25,6 @@ pub const DEVICE_NUMBER: &str = "__ompvm_device_number";
 
 /// Variables that the host writes.
 pub(super) const WRITTEN_BY_HOST: [&str; 2] = [LEAGUE, DEVICE_NUMBER];
-
-/// The address spaces of shared memory and of constants.
-const SHARED: u32 = 3;
-const CONSTANT: u32 = 4;
 
 /// Use of the memory that a kernel's parameter points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -49,6 +47,8 @@ pub struct Division {
     pub refused: Option<String>,
     /// Use of each parameter.
     pub parameters: Vec<ParameterUse>,
+    /// Use of the shared variables that occur in the kernel, by their names.
+    pub variables: Vec<(String, ParameterUse)>,
     /// True if the kernel may write through pointers that it finds in memory.
     pub writes_elsewhere: bool,
 }
@@ -60,6 +60,9 @@ impl fmt::Display for Division {
             None => f.write_str("divided")?,
         }
         write!(f, "; parameters {:?}", self.parameters)?;
+        for (name, used) in &self.variables {
+            write!(f, "; `{name}` {used:?}")?;
+        }
         if self.writes_elsewhere {
             f.write_str("; writes through pointers in memory")?;
         }
@@ -94,10 +97,19 @@ fn has_assembly(function: Function) -> bool {
 }
 
 /// Analyzes a kernel of the final module.
-pub(super) fn analyze(module: Module, kernel: &str, written: &HashSet<Variable>) -> Division {
+///
+/// `written` are the variables of the image that device code may change, and `shared` those that
+/// were moved out of it.
+pub(super) fn analyze(
+    module: Module,
+    kernel: &str,
+    written: &HashSet<Variable>,
+    shared: &[SharedVariable],
+) -> Division {
     let mut division = Division {
         refused: None,
         parameters: Vec::new(),
+        variables: Vec::new(),
         writes_elsewhere: false,
     };
     let Some(entry) = module.function(kernel).filter(|f| !f.is_declaration()) else {
@@ -105,7 +117,13 @@ pub(super) fn analyze(module: Module, kernel: &str, written: &HashSet<Variable>)
         return division;
     };
     division.parameters = entry.parameters().map(parameter_use).collect();
-    for function in reached(entry) {
+    let reached = reached(entry);
+    for variable in shared {
+        if let Some(used) = shared_use(module, variable, kernel, &reached) {
+            division.variables.push((variable.name.clone(), used));
+        }
+    }
+    for function in reached {
         for instruction in function.instructions() {
             division.writes_elsewhere |= written_pointers(instruction)
                 .into_iter()
@@ -117,6 +135,28 @@ pub(super) fn analyze(module: Module, kernel: &str, written: &HashSet<Variable>)
         }
     }
     division
+}
+
+/// Returns the use of a shared variable in a kernel; `None` if it does not occur there.
+fn shared_use(
+    module: Module,
+    shared: &SharedVariable,
+    kernel: &str,
+    reached: &HashSet<Function>,
+) -> Option<ParameterUse> {
+    let loads = |pointer: &str| -> Vec<Instruction> {
+        let pointer = module.variable(pointer).map(Value::from);
+        let users = pointer.into_iter().flat_map(Value::users);
+        let users = users.filter_map(Value::as_instruction);
+        users.filter(|i| reached.contains(&i.function())).collect()
+    };
+    // The kernel cannot give other functions its own pointer, so their reads count as writes.
+    if !loads(&shared.pointer).is_empty() {
+        return Some(ParameterUse::Written);
+    }
+    let own = shared.own_pointers.get(kernel)?;
+    let load = loads(own).first().copied()?;
+    Some(use_of(Value::from(load)))
 }
 
 /// Returns the variables of a module that device code may change.
@@ -155,7 +195,7 @@ fn parameter_use(parameter: Value) -> ParameterUse {
 }
 
 /// Returns how the memory behind a pointer is used.
-fn use_of(pointer: Value) -> ParameterUse {
+pub(super) fn use_of(pointer: Value) -> ParameterUse {
     let mut result = ParameterUse::None;
     let mut seen = HashSet::new();
     let mut open = vec![pointer];
@@ -313,6 +353,8 @@ fn leads_elsewhere<'m>(pointer: Value<'m>, kernel: Function<'m>) -> bool {
             Opcode::LLVMSelect => open.extend([instruction.operand(1), instruction.operand(2)]),
             Opcode::LLVMPHI => open.extend(instruction.operands()),
             Opcode::LLVMAlloca => {}
+            // A pointer to a shared variable.
+            Opcode::LLVMLoad if is_in_space(instruction.operand(0), CONSTANT) => {}
             // The launch environment leads to the buffers of reductions.
             Opcode::LLVMLoad if is_environment(value, kernel, &mut HashSet::new()) => {}
             _ => return true,

@@ -29,12 +29,15 @@ pub(crate) mod kernel_environment;
 pub(crate) mod machine;
 mod math_library;
 pub(crate) mod promote;
+pub(crate) mod share_variables;
 mod specialize;
 
 pub use division::{DEVICE_NUMBER, Division, LEAGUE, ParameterUse};
 pub use kernel_environment::KernelEnvironment;
 pub use math_library::MathLibrary;
+pub use share_variables::SharedVariable;
 
+use super::constructors;
 use super::guard;
 use super::parse::{self, Parsed};
 use super::{Input, device, shim};
@@ -43,6 +46,8 @@ use machine::{GpuMachine, PROMOTED};
 
 /// The address space of shared memory, which each block has for itself.
 const SHARED: u32 = 3;
+/// The address space of constants.
+const CONSTANT: u32 = 4;
 
 /// Input of a lowering.
 #[derive(Clone, Debug)]
@@ -94,6 +99,8 @@ pub struct Lowered {
     pub ptx: Vec<u8>,
     /// The kernels, including refused ones.
     pub kernels: Vec<Kernel>,
+    /// Variables that all devices share, in code for that.
+    pub shared: Vec<SharedVariable>,
 }
 
 /// Links and lowers a program's images.
@@ -122,6 +129,7 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     let machine = GpuMachine::new(request.architecture, request.version)?;
     machine.adopt(module);
     shim::resolve_aliases(module);
+    gather_constructors(module, &machine, request.divided)?;
     let mut kernels = kernel_environment::read(module);
     let mut own = own_symbols(module);
     prepare(module, &machine)?;
@@ -186,11 +194,30 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     drop_unused(module, &division::WRITTEN_BY_HOST);
     if !request.divided {
         let ptx = machine.assembly(module)?;
-        return Ok(Lowered { ptx, kernels });
+        return Ok(Lowered {
+            ptx,
+            kernels,
+            shared: Vec::new(),
+        });
     }
-    divide(module, &mut kernels, &refusals);
+    let shared = divide(module, &mut kernels, &refusals);
     let ptx = division::widen_scopes(machine.assembly(module)?);
-    Ok(Lowered { ptx, kernels })
+    Ok(Lowered {
+        ptx,
+        kernels,
+        shared,
+    })
+}
+
+/// Makes a kernel of the constructors that LLVM cannot evaluate, and of what PTX cannot express.
+fn gather_constructors(module: Module, machine: &GpuMachine, divided: bool) -> Result<(), String> {
+    if module.variable("llvm.global_ctors").is_some() {
+        machine.run_passes(module, c"globalopt")?;
+    }
+    if let Some(kernel) = constructors::gather(module, divided) {
+        kernel.set_convention(kernel_environment::KERNEL);
+    }
+    Ok(())
 }
 
 /// Removes variables that no kernel uses.
@@ -203,11 +230,18 @@ fn drop_unused(module: Module, names: &[&str]) {
     }
 }
 
-/// Finds out how devices share the kernels.
-fn divide(module: Module, kernels: &mut [Kernel], refusals: &[Option<&str>]) {
+/// Moves variables out of the image, finds out how devices share the kernels, and returns the
+/// variables.
+fn divide(
+    module: Module,
+    kernels: &mut [Kernel],
+    refusals: &[Option<&str>],
+) -> Vec<SharedVariable> {
+    let names: Vec<&str> = kernels.iter().map(|k| &*k.name).collect();
+    let shared = share_variables::share(module, &names, share_variables::OF_GPU, |_| false);
     let written = division::written_variables(module);
     for (kernel, refusal) in kernels.iter_mut().zip(refusals) {
-        let mut division = division::analyze(module, &kernel.name, &written);
+        let mut division = division::analyze(module, &kernel.name, &written, &shared);
         if kernel.environment.is_none() {
             division.refused = Some("it is no kernel of OpenMP".into());
         } else if let Some(why) = refusal {
@@ -215,6 +249,7 @@ fn divide(module: Module, kernels: &mut [Kernel], refusals: &[Option<&str>]) {
         }
         kernel.division = Some(division);
     }
+    shared
 }
 
 /// Returns the names of the variables that the images define for others.

@@ -4,11 +4,12 @@ use super::driver::{self, Function, Link, Module};
 use super::gpu::Gpu;
 use super::registers::{self, ResourceUsage};
 use crate::device::{
-    Device, DeviceCode, ExecutionMode, Failure, Image, Kernel, Queue, Result, Symbol,
+    Device, DeviceCode, ExecutionMode, Failure, Image, Kernel, Launch, Queue, Result, Symbol,
 };
 use crate::nvptx;
 use hashbrown::HashMap;
-use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, Kernel as Known, Lowered};
+use ompvm_llvm::constructors::CONSTRUCTORS;
+use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, Kernel as Known, Lowered, SharedVariable};
 use ompvm_support::log;
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
@@ -35,6 +36,7 @@ unsafe impl Sync for Entry {}
 struct Loaded {
     kernels: HashMap<String, Kernel>,
     divisions: HashMap<String, Division>,
+    shared: Vec<SharedVariable>,
     module: Option<Module>,
     driver: std::sync::Arc<driver::Driver>,
 }
@@ -58,12 +60,17 @@ pub(super) fn load(gpu: &Gpu, code: &DeviceCode) -> Result<Box<dyn Image>> {
             divisions.insert(known.name.clone(), division.clone());
         }
     }
-    Ok(Box::new(Loaded {
+    let loaded = Loaded {
         kernels,
         divisions,
+        shared: lowered.shared.clone(),
         module,
         driver: std::sync::Arc::clone(&gpu.driver),
-    }))
+    };
+    if !code.divided {
+        loaded.construct(gpu)?;
+    }
+    Ok(Box::new(loaded))
 }
 
 /// Writes the number of the device to the variable of a module that reads it. It is 0 at first.
@@ -279,6 +286,23 @@ impl Image for Loaded {
 
     fn division(&self, name: &str) -> Option<Division> {
         self.divisions.get(name).cloned()
+    }
+
+    fn construct(&self, device: &dyn Device) -> Result<()> {
+        let Some(constructors) = self.kernels.get(CONSTRUCTORS) else {
+            return Ok(());
+        };
+        let once = Launch {
+            blocks: [1; 3],
+            threads: [1; 3],
+            shared: 0,
+            args: &[],
+        };
+        device.launch(Queue::SYNC, constructors, &once)
+    }
+
+    fn shared_variables(&self) -> &[SharedVariable] {
+        &self.shared
     }
 }
 

@@ -20,9 +20,11 @@ use super::{nvptx, program};
 use arena::Arena;
 use hashbrown::HashMap;
 use ompvm_llvm::Input;
+use ompvm_llvm::constructors::CONSTRUCTORS;
 use ompvm_llvm::emulate::{self, DeviceEnvironment, Emulated, Refusal};
-use ompvm_llvm::nvptx::Division;
+use ompvm_llvm::nvptx::{Division, SharedVariable};
 use ompvm_memory::internal_thread;
+use ompvm_support::log;
 use ompvm_support::settings::Settings;
 use parking_lot::{Mutex, RwLock};
 use std::any::Any;
@@ -141,6 +143,7 @@ struct EmulatedImage {
     /// Code for several devices, whose kernels are analyzed when a group asks.
     code: Option<DeviceCode>,
     divisions: OnceLock<HashMap<String, Division>>,
+    shared: Vec<SharedVariable>,
     refused: HashMap<String, Failure>,
 }
 
@@ -161,6 +164,23 @@ impl Image for EmulatedImage {
         let code = self.code.as_ref()?;
         let divisions = self.divisions.get_or_init(|| divisions(code));
         divisions.get(name).cloned()
+    }
+
+    fn shared_variables(&self) -> &[SharedVariable] {
+        &self.shared
+    }
+
+    fn construct(&self, device: &dyn super::device::Device) -> Result<()> {
+        let Some(constructors) = self.kernels.get(CONSTRUCTORS) else {
+            return Ok(());
+        };
+        let once = Launch {
+            blocks: [1; 3],
+            threads: [1; 3],
+            shared: 0,
+            args: &[],
+        };
+        device.launch(Queue::SYNC, constructors, &once)
     }
 
     fn refusal(&self, name: &str) -> Option<Failure> {
@@ -313,7 +333,7 @@ impl super::device::Device for Device {
         let resolver = Arc::new(ImageResolver {
             arena: self.arena.clone(),
         });
-        let made = emulate::emulate(inputs, resolver).map_err(failure)?;
+        let made = emulate::emulate(inputs, code.divided, resolver).map_err(failure)?;
         let places = Arc::new(made.locations.clone());
         let functions = Arc::new(made.functions.clone());
         let mut variables = HashMap::new();
@@ -377,23 +397,20 @@ impl super::device::Device for Device {
             });
         }
         drop(loaded);
-        if let Some(constructors) = kernels.get(emulate::CONSTRUCTORS) {
-            let once = Launch {
-                blocks: [1; 3],
-                threads: [1; 3],
-                shared: 0,
-                args: &[],
-            };
-            self.launch(Queue::SYNC, constructors, &once)?;
-        }
-        Ok(Box::new(EmulatedImage {
+        let shared = made.shared_variables.clone();
+        let image = EmulatedImage {
             emulated: Mutex::new(made),
             variables,
             kernels,
             code: code.divided.then(|| code.clone()),
             divisions: OnceLock::new(),
+            shared,
             refused,
-        }))
+        };
+        if !code.divided {
+            image.construct(self)?;
+        }
+        Ok(Box::new(image))
     }
 
     fn launch(&self, _: Queue, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
@@ -533,8 +550,12 @@ const ANALYZED: u32 = 90;
 /// Returns how devices share the kernels of code that was made for that; none if the code cannot be
 /// compiled. The analysis needs the code in the form that GPUs get.
 fn divisions(code: &DeviceCode) -> HashMap<String, Division> {
-    let Ok(compiled) = nvptx::compile(code, ANALYZED) else {
-        return HashMap::new();
+    let compiled = match nvptx::compile(code, ANALYZED) {
+        Ok(compiled) => compiled,
+        Err(why) => {
+            tracing::info!(target: log::OFFLOAD, %why, "cannot analyze kernels, so one device runs them");
+            return HashMap::new();
+        }
     };
     let kernels = compiled.lowered.kernels.into_iter();
     kernels

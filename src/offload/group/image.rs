@@ -1,11 +1,14 @@
 //! Code that is loaded on all members of a group.
+//!
+//! Variables that device code writes exist once, in the group's memory. The code reaches them
+//! through pointers, which each member has for itself (`llvm::nvptx::share_variables`).
 
 use super::balance::Balances;
 use super::memory::Memory;
 use crate::device::{Device, DeviceCode, Failure, Image, Kernel, Queue, Result, Symbol};
 use hashbrown::HashMap;
 use omp_abi::League;
-use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, LEAGUE};
+use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, LEAGUE, ParameterUse, SharedVariable};
 use ompvm_support::log;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -16,7 +19,10 @@ use std::sync::Arc;
 pub(super) struct Entry {
     /// The kernel on each member.
     pub members: Vec<Kernel>,
+    /// How the kernel can be divided. The uses of shared variables follow those of the parameters.
     pub division: Division,
+    /// Shared variables that the kernel uses, in the order of their uses.
+    pub variables: Vec<KernelVariable>,
     pub shares: Arc<Shares>,
     pub balance: Mutex<Balances>,
 }
@@ -29,6 +35,47 @@ impl Entry {
             None => self.members.len(),
         }
     }
+
+    /// Returns a launch's arguments and the addresses of the shared variables, one for each use.
+    pub(super) fn words(&self, arguments: &[u64]) -> Vec<u64> {
+        let parameters = self.division.parameters.len() - self.variables.len();
+        let mut words = arguments.to_vec();
+        words.resize(parameters.max(arguments.len()), 0);
+        words.extend(self.variables.iter().map(|v| v.address));
+        words
+    }
+
+    /// Points the kernel to the shared variables that a member's words have.
+    pub(super) fn point(&self, member: usize, device: &dyn Device, words: &[u64]) -> Result<()> {
+        let addresses = &words[words.len() - self.variables.len()..];
+        for (variable, &address) in self.variables.iter().zip(addresses) {
+            let Some(&pointer) = variable.pointers.get(member) else {
+                continue;
+            };
+            let mut current = variable.current.lock();
+            if current[member] != address {
+                write_word(device, pointer, address)?;
+                current[member] = address;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A shared variable that a kernel uses.
+#[derive(Debug)]
+pub(super) struct KernelVariable {
+    /// Address of the variable.
+    address: u64,
+    /// Addresses of the kernel's pointer to it on the members; empty if it has none of its own.
+    pointers: Vec<u64>,
+    /// What the members' pointers hold.
+    current: Mutex<Vec<u64>>,
+}
+
+fn write_word(device: &dyn Device, to: u64, word: u64) -> Result<()> {
+    // SAFETY: `word` has eight bytes, which are read before the call returns.
+    unsafe { device.upload(Queue::SYNC, to, (&raw const word).cast(), 8) }
 }
 
 /// The variables of an image that hold the members' shares ([`omp_abi::League`]).
@@ -56,8 +103,12 @@ struct GroupImage {
     images: Vec<Box<dyn Image>>,
     shares: Arc<Shares>,
     memory: Arc<Memory>,
+    members: Vec<Arc<dyn Device>>,
     kernels: Mutex<HashMap<String, Option<Kernel>>>,
+    /// Addresses of variables that each member has for itself.
     variables: Mutex<Vec<u64>>,
+    /// Addresses of the variables that all share, by name.
+    shared: HashMap<String, u64>,
 }
 
 /// Returns the entry of a kernel.
@@ -101,7 +152,15 @@ pub(super) fn load(
         .iter()
         .map(|image| Some(image.symbol(LEAGUE)?.address))
         .collect();
+    let mut shared = HashMap::new();
+    for variable in images[0].shared_variables() {
+        let address = place(members, memory, &images, variable)?;
+        shared.insert(variable.name.clone(), address);
+    }
+    images[0].construct(&*members[0])?;
     Ok(Box::new(GroupImage {
+        members: members.to_vec(),
+        shared,
         shares: Arc::new(Shares {
             addresses: addresses.unwrap_or_default(),
             current: Mutex::new(vec![ALONE; members.len()]),
@@ -113,8 +172,88 @@ pub(super) fn load(
     }))
 }
 
+/// Allocates a shared variable with its initial contents, and points all members to it.
+fn place(
+    members: &[Arc<dyn Device>],
+    memory: &Memory,
+    images: &[Box<dyn Image>],
+    variable: &SharedVariable,
+) -> Result<u64> {
+    let size = variable.size.max(1);
+    let address = memory.alloc(members, 0, size, variable.align)?;
+    let first = &members[0];
+    match &variable.contents {
+        None => {
+            for piece in memory.written(address, size) {
+                let member = &members[piece.member];
+                member.fill(Queue::SYNC, piece.address, 0, piece.len as u64)?;
+            }
+        }
+        Some(contents) => {
+            let from = images[0].symbol(contents).ok_or_else(|| lacks(contents))?;
+            for piece in memory.written(address, size) {
+                let from = from.address + piece.offset as u64;
+                first.copy(Queue::SYNC, piece.address, from, piece.len as u64)?;
+            }
+        }
+    }
+    for member in members {
+        member.synchronize(Queue::SYNC)?;
+    }
+    let pointers = std::iter::once(&variable.pointer).chain(variable.own_pointers.values());
+    for name in pointers {
+        for (member, image) in members.iter().zip(images) {
+            let pointer = image.symbol(name).ok_or_else(|| lacks(name))?;
+            write_word(&**member, pointer.address, address)?;
+        }
+    }
+    Ok(address)
+}
+
+fn lacks(name: &str) -> Failure {
+    Failure::Image(format!("it lacks the variable `{name}`"))
+}
+
+impl GroupImage {
+    /// Returns the shared variables of a kernel, and appends their uses to those of its parameters.
+    fn variables(&self, kernel: &str, division: &mut Division) -> Vec<KernelVariable> {
+        let mut list = Vec::new();
+        for (name, used) in std::mem::take(&mut division.variables) {
+            let Some(&address) = self.shared.get(&name) else {
+                // The analysis saw other code than what runs.
+                division.writes_elsewhere |= used == ParameterUse::Written;
+                continue;
+            };
+            let shared = self.images[0].shared_variables();
+            let own = shared
+                .iter()
+                .find(|v| v.name == name)
+                .and_then(|v| v.own_pointers.get(kernel));
+            let pointers: Option<Vec<u64>> = own.and_then(|own| {
+                let images = self.images.iter();
+                images.map(|i| Some(i.symbol(own)?.address)).collect()
+            });
+            division.parameters.push(used);
+            list.push(KernelVariable {
+                address,
+                pointers: pointers.unwrap_or_default(),
+                current: Mutex::new(vec![address; self.images.len()]),
+            });
+        }
+        list
+    }
+}
+
 impl Image for GroupImage {
     fn symbol(&self, name: &str) -> Option<Symbol> {
+        if let Some(&address) = self.shared.get(name) {
+            let shared = self.images[0].shared_variables();
+            let variable = shared.iter().find(|v| v.name == name)?;
+            return Some(Symbol {
+                address,
+                size: variable.size,
+            });
+        }
         let symbols: Option<Vec<Symbol>> = self.images.iter().map(|i| i.symbol(name)).collect();
         let symbols = symbols?;
         if symbols[0].size > 0 {
@@ -135,12 +274,16 @@ impl Image for GroupImage {
             let unknown = || Division {
                 refused: Some("its use of memory is unknown".into()),
                 parameters: Vec::new(),
+                variables: Vec::new(),
                 writes_elsewhere: true,
             };
             let first = members[0];
+            let mut division = self.images[0].division(name).unwrap_or_else(unknown);
+            let variables = self.variables(name, &mut division);
             let entry = Entry {
                 members,
-                division: self.images[0].division(name).unwrap_or_else(unknown),
+                division,
+                variables,
                 shares: Arc::clone(&self.shares),
                 balance: Mutex::new(Balances::new(self.images.len())),
             };
@@ -173,6 +316,11 @@ impl Drop for GroupImage {
         let mut blocks = self.memory.blocks();
         for start in self.variables.lock().drain(..) {
             blocks.remove(&start);
+        }
+        drop(blocks);
+        for &address in self.shared.values() {
+            // A device that fails now has failed before, which was reported.
+            let _ = self.memory.free(&self.members, address);
         }
     }
 }

@@ -85,6 +85,8 @@ impl Launcher {
         launch: &Launch<'_>,
     ) -> Result<()> {
         let entry = entry(kernel);
+        let given = entry.words(launch.args);
+        let count = launch.args.len();
         let mut environments = self.environments.lock();
         self.settle(members)?;
         let [teams, y, z] = launch.blocks;
@@ -112,19 +114,20 @@ impl Launcher {
                 Some(_) => {
                     let mut blocks = memory.blocks();
                     let division = &entry.division;
-                    replicas::argument_words(members, &mut blocks, division, launch.args, 1)?
+                    replicas::argument_words(members, &mut blocks, division, &given, 1)?
                 }
                 // A divisible kernel that runs alone is short. Copies would take longer.
-                None => vec![launch.args.to_vec()],
+                None => vec![given.clone()],
             };
+            entry.point(0, &*members[0], &words[0])?;
             let own = Launch {
-                args: &words[0],
+                args: &words[0][..count],
                 ..*launch
             };
             let since = Instant::now();
             let begun = members[0].launch_async(&entry.members[0], &own);
             self.begin(0);
-            record_writes(memory, entry, launch.args);
+            record_writes(memory, entry, &given);
             begun?;
             if measured {
                 self.measure(members, entry, teams, &[since])?;
@@ -133,13 +136,13 @@ impl Launcher {
                 members,
                 &mut memory.blocks(),
                 &entry.division,
-                launch.args,
+                &given,
                 || self.settle_after(members, kernel),
             );
         }
         let (mut lists, stand_ins) = {
             let mut blocks = memory.blocks();
-            let (division, words) = (&entry.division, launch.args);
+            let (division, words) = (&entry.division, &given);
             let mut lists = replicas::argument_words(members, &mut blocks, division, words, parts)?;
             let made = replicas::stand_ins(members, &mut blocks, division, words, &mut lists)?;
             (lists, made)
@@ -167,16 +170,17 @@ impl Launcher {
             };
             let own = Launch {
                 blocks: [end - first, 1, 1],
-                args: words,
+                args: &words[..count],
                 ..*launch
             };
             times.push(Instant::now());
             begun = begun
                 .and_then(|()| self.give_share(members, &entry.shares, n, league))
+                .and_then(|()| entry.point(n, &**member, words))
                 .and_then(|()| member.launch_async(&entry.members[n], &own));
             self.begin(n);
         }
-        record_writes(memory, entry, launch.args);
+        record_writes(memory, entry, &given);
         if begun.is_err() {
             let settled = self.settle_after(members, kernel);
             return begun.and(settled);
