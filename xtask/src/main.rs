@@ -71,6 +71,8 @@ enum Command {
     },
     /// Compare random programs natively and in every tier
     Fuzz(fuzz::Options),
+    /// Compare random programs that move data between host and emulated devices
+    FuzzCoherence(fuzz::coherence::Options),
     /// Run random, self-checking nestings of OpenMP constructs under random settings
     Stress(stress::Options),
     /// Measure ompvm and its peers and print a table
@@ -104,6 +106,7 @@ fn main() -> ExitCode {
         Command::Oldest => oldest::check(),
         Command::Count { revisions } => count::run(&revisions),
         Command::Fuzz(options) => fuzz::run(&options),
+        Command::FuzzCoherence(options) => fuzz::coherence::start(&options),
         Command::Stress(options) => stress::run(&options),
         Command::Bench { bench } => bench::run(&bench),
     };

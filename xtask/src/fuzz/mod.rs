@@ -11,6 +11,7 @@
 //! combine.
 
 mod case;
+pub mod coherence;
 #[path = "../../../tests/diff/generate.rs"]
 #[allow(dead_code, unused_imports, reason = "the tests use the rest")]
 mod generate;
@@ -85,6 +86,13 @@ impl Progress {
     fn get(&self, what: &str) -> u64 {
         let counts = self.counts.lock().unwrap_or_else(|e| e.into_inner());
         counts.get(what).copied().unwrap_or(0)
+    }
+
+    /// Formats all counters.
+    fn line(&self) -> String {
+        let counts = self.counts.lock().unwrap_or_else(|e| e.into_inner());
+        let each: Vec<String> = counts.iter().map(|(k, v)| format!("{k} {v}")).collect();
+        each.join(", ")
     }
 
     fn load(path: &Path) -> Progress {
@@ -225,13 +233,8 @@ impl Fuzz<'_> {
     }
 
     fn print(&self) {
-        let counts = self.state.counts.lock().unwrap_or_else(|e| e.into_inner());
-        let line: Vec<String> = counts.iter().map(|(k, v)| format!("{k} {v}")).collect();
-        println!(
-            "[{:.0} s] {}",
-            self.started.elapsed().as_secs_f64(),
-            line.join(", ")
-        );
+        let line = self.state.line();
+        println!("[{:.0} s] {line}", self.started.elapsed().as_secs_f64());
     }
 
     /// Tests one program in every way.
