@@ -133,6 +133,9 @@ pub fn features() -> Vec<&'static str> {
         "pointer",
         "host",
         "view-globals",
+        "chunked-host",
+        "sections",
+        "shared-variables",
     ];
     steps.chain(KINDS.iter().map(|k| k.1)).chain(more).collect()
 }
@@ -172,7 +175,12 @@ pub fn program(seed: u64, without: &[String]) -> String {
         );
     }
     let mut constants = sizes(r);
-    let _ = writeln!(constants, "enum {{ VIEW_USED = {} }};", view_used(without));
+    let shared = u32::from(!without.iter().any(|w| w == "shared-variables"));
+    let _ = writeln!(
+        constants,
+        "enum {{ VIEW_USED = {}, SHARED_VARIABLES = {shared} }};",
+        view_used(without)
+    );
     let text = PROGRAM.replace("//@sizes\n", &constants);
     let text = text.replace("//@regions\n", &regions);
     let text = text.replace("//@weights\n", &weights(r, without));
@@ -330,6 +338,20 @@ impl Region {
         }
         let pointers = parts.uses.iter().any(|u| u.mapping == Mapping::Pointer);
         let may_stay = target && !pointers && kind != Kind::Nowait && !lacks("host") && r.one_in(3);
+        if may_stay && lacks("chunked-host") && parts.directive.contains("teams") {
+            parts.directive = parts
+                .directive
+                .replace(" schedule(static, ", " num_threads(");
+        }
+        if lacks("sections") {
+            parts.uses.iter_mut().for_each(|u| u.own = false);
+            // What a whole array is mapped from must all be written.
+            let permutes = kind == Kind::Permute;
+            parts
+                .uses
+                .iter_mut()
+                .for_each(|u| u.overwritten &= permutes);
+        }
         let serial = !parts.writes.is_empty();
         Region {
             text: parts.text(&name, kind, target, may_stay),
@@ -542,6 +564,8 @@ impl Parts {
         if kind == Kind::Bins {
             self.before = "long bins[8] = {k1};".into();
             self.clauses = " reduction(+ : bins)".into();
+            // clang vectorizes additions to elements of a reduction's array as if they differed.
+            self.directive = self.directive.replace(" simd", "");
             body = format!("  long v = LOW({value});\n  bins[v & 7] += v;\n");
             self.after = "for (int i = 0; i < 8; i++) note(L, (Word)bins[i]);".into();
         } else {

@@ -58,9 +58,15 @@ typedef struct {
 } Lane;
 static Lane lanes[LANES];
 static Array globals[GLOBALS];
-static unsigned fixed_unsigned[LANES][FIXED_UNSIGNED];
-static long fixed_long[LANES][FIXED_LONG];
-static double fixed_double[LANES][FIXED_DOUBLE];
+// Arrays of the lanes in one variable for each type, or in variables of their own.
+static unsigned fixed_unsigned[LANES][FIXED_UNSIGNED], own_unsigned[FIXED_UNSIGNED], other_unsigned[FIXED_UNSIGNED];
+static long fixed_long[LANES][FIXED_LONG], own_long[FIXED_LONG], other_long[FIXED_LONG];
+static double fixed_double[LANES][FIXED_DOUBLE], own_double[FIXED_DOUBLE], other_double[FIXED_DOUBLE];
+static void *fixed(int lane, int type) {
+  void *shared[] = {fixed_unsigned[lane], fixed_long[lane], fixed_double[lane]};
+  void *own[] = {own_unsigned, own_long, own_double}, *other[] = {other_unsigned, other_long, other_double};
+  return SHARED_VARIABLES || lane == 0 ? shared[type] : lane == 1 ? own[type] : other[type];
+}
 #pragma omp begin declare target
 unsigned table[TABLE];
 double vector[VECTOR];
@@ -188,8 +194,9 @@ static long random_size(Random *r, int type) {
   case 0: return 1 + draw(r, 8);
   case 1: return 20 + draw(r, 300);
   case 2: return 512 * (1 + draw(r, 8));
-  case 3: return 1000 + draw(r, 3000);
-  case 4: case 5: return 3000 + draw(r, 6000);
+  case 3: return 1000 + draw(r, 1000);
+  case 4: case 5: return 1500 + draw(r, 2500);
+  case 6: return 3000 + draw(r, 3000);
   default: return (8192 + draw(r, 2000)) * (type == UNSIGNED ? 2 : 1);
   }
 }
@@ -626,7 +633,7 @@ static void begin(Word seed) {
       int type = i / PER_TYPE, kind = i % PER_TYPE;
       *a = (Array){NULL, random_size(&r, type), type, kind, 0, 0, 1, 0};
       if (kind == FIXED) {
-        a->p = type == UNSIGNED ? (char *)fixed_unsigned[t] : type == LONG ? (char *)fixed_long[t] : (char *)fixed_double[t];
+        a->p = fixed(t, type);
         a->n = type == UNSIGNED ? FIXED_UNSIGNED : type == LONG ? FIXED_LONG : FIXED_DOUBLE;
       } else
         obtain(a);

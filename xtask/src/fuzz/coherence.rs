@@ -288,7 +288,7 @@ impl Fuzz<'_> {
         }
         let _ = std::fs::remove_dir_all(dir.join("cache"));
         self.progress.add("programs", count);
-        if self.progress.get("programs") % (10 * count) == 0 {
+        if self.progress.get("programs").is_multiple_of(10 * count) {
             self.print();
         }
         Ok(())
