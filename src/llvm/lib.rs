@@ -73,7 +73,7 @@ pub fn read(inputs: &[Input]) -> Result<Module, Error> {
     finish(read_module(inputs, ReadOptions::default(), false)?)
 }
 
-/// How a program is read.
+/// Options of reading a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions {
     /// True to round `a * b + c` once where the source permits it, except in sums that loops carry.

@@ -401,7 +401,7 @@ mod tests {
             prefixes.add(name.to_bytes());
             for (k, other) in names.iter().enumerate() {
                 let mut bytes = other.to_bytes_with_nul().to_vec();
-                // What follows a name is another one.
+                // Another name follows each name.
                 bytes.extend(*b"next one");
                 // SAFETY: eight bytes are there.
                 let prefix = unsafe { prefix_at(bytes.as_ptr().cast()) };

@@ -40,7 +40,7 @@ pub enum ParameterUse {
     Written,
 }
 
-/// How a kernel can be divided among devices.
+/// Division of a kernel among devices, or the reason against it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Division {
     /// Reason why the kernel runs on one device only.

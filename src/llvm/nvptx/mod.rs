@@ -79,7 +79,7 @@ pub struct Kernel {
     pub refused: Option<Refusal>,
     /// True if no result depends on the number of teams, so the device may choose it.
     pub any_grid: bool,
-    /// How devices share the kernel, in code for that.
+    /// Division of the kernel among devices, in code compiled for that.
     pub division: Option<Division>,
 }
 

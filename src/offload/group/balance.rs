@@ -31,7 +31,7 @@ const MEASURED: u32 = 16;
 /// Number of launches that are not measured: the first one includes preparations of the driver.
 const UNMEASURED: u32 = 1;
 
-/// How a launch runs.
+/// Way in which a launch runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     /// True if all members run it; else the first one does.
