@@ -150,7 +150,8 @@ typedef void combine(void *, void *);
 REDUCE(reduce)
 REDUCE(reduce_nowait)
 
-/* A lock or critical section is one word. Values for locks with waiters are left to `kmpc::lock`. */
+/* A lock or critical section is one word. Values for locks with waiters are left to
+ * `kmpc::lock`. */
 static inline int take(uint32_t *word) {
   uint32_t free = LOCK_FREE;
   return __atomic_compare_exchange_n(word, &free, LOCK_HELD, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);

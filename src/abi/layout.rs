@@ -59,8 +59,8 @@ structures! {
         reduction_length: i32 = "int32_t";
     }
 
-    /// State of one launch, the first argument of a kernel. The buffer has room for the records that
-    /// the launch's teams add to a reduction over teams.
+    /// State of one launch, the first argument of a kernel. The buffer has room for the records
+    /// that the launch's teams add to a reduction over teams.
     LaunchEnvironment {
         /// Number of teams that have arrived at the reduction.
         arrived: u32 = "uint32_t";

@@ -2,11 +2,11 @@
 //! share.
 //!
 //! Each number stands here once. Rust uses the constants; [`c_header`] writes the same ones for
-//! `runtime-c/`, whose files include it as `omp_abi.h`, so the two languages cannot differ. Most are
-//! those of LLVM 22 (`kmp.h`, the device runtime's headers, LLVM's OpenMP frontend),
-//! which compilers emit; [`outlined`], [`lock`], [`limit`] and [`ThreadHead`] are a contract of ompvm
-//! with itself: between the generator of kernels and the device runtime, and between the host's runtime
-//! and the parts of it that are inlined into programs.
+//! `runtime-c/`, whose files include it as `omp_abi.h`, so the two languages cannot differ. Most
+//! are those of LLVM 22 (`kmp.h`, the device runtime's headers, LLVM's OpenMP frontend), which
+//! compilers emit; [`outlined`], [`lock`], [`limit`] and [`ThreadHead`] are a contract of ompvm
+//! with itself: between the generator of kernels and the device runtime, and between the host's
+//! runtime and the parts of it that are inlined into programs.
 //!
 //! Omits numbers that only one side uses, such as the flags that the runtime keeps for itself.
 

@@ -27,9 +27,9 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Creates an engine. Once per process, installs the handlers for faults of guest code, and reads
-    /// ompvm's own variables (`OMPVM_*`) from the environment, with a warning on standard error for
-    /// each value that is not understood.
+    /// Creates an engine. Once per process, installs the handlers for faults of guest code, and
+    /// reads ompvm's own variables (`OMPVM_*`) from the environment, with a warning on standard
+    /// error for each value that is not understood.
     pub fn new() -> Engine {
         ompvm_tier::runtime::install_fault_handlers();
         ompvm_tier::runtime::init();
@@ -58,8 +58,8 @@ impl Engine {
     }
 
     /// Stores modules and their compiled code where the command line does: in the folder that
-    /// `OMPVM_CACHE_DIR` names, or in `ompvm` in `$XDG_CACHE_HOME` or `~/.cache`. Uses no cache if the
-    /// user has no home folder. See [`Engine::cache`].
+    /// `OMPVM_CACHE_DIR` names, or in `ompvm` in `$XDG_CACHE_HOME` or `~/.cache`. Uses no cache if
+    /// the user has no home folder. See [`Engine::cache`].
     pub fn user_cache(self) -> Engine {
         let cache = Cache::of_user(self.settings);
         self.cache(cache)
@@ -167,8 +167,8 @@ impl Config {
     }
 
     /// Sets an environment variable. It is set in the whole process when the program starts,
-    /// because the C library has only one environment. Variables of ompvm itself (`OMPVM_*`) have no
-    /// effect here: they were read when the first engine was created.
+    /// because the C library has only one environment. Variables of ompvm itself (`OMPVM_*`) have
+    /// no effect here: they were read when the first engine was created.
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((key.into(), value.into()));
         self

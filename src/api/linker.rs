@@ -196,8 +196,8 @@ impl Program {
     /// running any of the program.
     ///
     /// # Errors
-    /// As for [`Program::start`]; also [`Error::Input`] if the program does not define the function,
-    /// or if the function stays interpreted in the baseline tier.
+    /// As for [`Program::start`]; also [`Error::Input`] if the program does not define the
+    /// function, or if the function stays interpreted in the baseline tier.
     pub fn baseline_code(&self, function: &str) -> Result<String, Error> {
         let linked = self.symbols(&Config::default())?;
         process::baseline_listing(&linked, function)

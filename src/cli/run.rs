@@ -136,8 +136,8 @@ fn configuration(options: &RunOptions) -> Config {
     }
 }
 
-/// Registers the reports to run at exit, because a guest may call `exit` itself. They come after the
-/// tiers' exit handlers, which may end the process, and before the guest's handlers.
+/// Registers the reports to run at exit, because a guest may call `exit` itself. They come after
+/// the tiers' exit handlers, which may end the process, and before the guest's handlers.
 fn register_reports(reports: ExitReports, stats: bool, offload: bool) {
     let reports = EXIT_REPORTS.get_or_init(|| reports);
     if !reports.explain.is_empty() {

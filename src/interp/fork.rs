@@ -1,8 +1,8 @@
 //! Keeps the interpreter usable in a child of `fork`, which has only the thread that forked.
 //!
-//! The interpreter's locks are held across the fork ([`ompvm_support::fork_lock`]), so that no other
-//! thread holds one in the child, and claims of other threads to lower a function are dropped in the
-//! child. Values that are made at their first use are in cells that nobody waits for
+//! The interpreter's locks are held across the fork ([`ompvm_support::fork_lock`]), so that no
+//! other thread holds one in the child, and claims of other threads to lower a function are dropped
+//! in the child. Values that are made at their first use are in cells that nobody waits for
 //! (`once_cell::race`): a std cell that another thread is initializing would stay locked in the
 //! child forever.
 //!

@@ -1,4 +1,5 @@
-//! Begin and end of a program: the entries that announce them, and those that end it with a message.
+//! Begin and end of a program: the entries that announce them, and those that end it with a
+//! message.
 //!
 //! OpenMP 5.2, section 8.5 (error).
 

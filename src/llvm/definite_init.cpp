@@ -365,8 +365,8 @@ Finding Variable::look(bool outside, unsigned depth, Instruction *&culprit) {
 } // namespace
 
 /// Classifies the uses of a variable of `size` bytes, whose address is an instruction's result, and
-/// gives the offending instruction: UNINITIALIZED if it is read before it is written, ESCAPES if its address
-/// escapes. With `outside`, no read counts as preceded by a write.
+/// gives the offending instruction: UNINITIALIZED if it is read before it is written, ESCAPES if
+/// its address escapes. With `outside`, no read counts as preceded by a write.
 extern "C" int ompvm_check_initialized(LLVMValueRef address, uint64_t size, int outside,
                                    LLVMValueRef *culprit) {
   auto *root = unwrap<Instruction>(address);

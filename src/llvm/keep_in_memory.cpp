@@ -8,8 +8,8 @@
 // an iteration nothing.
 //
 // A call of a function without a body takes the array's address, so that SROA does not split it.
-// The accesses in loops are volatile, so that LICM does not hoist elements. `ompvm_release_arrays` removes
-// both before code generation.
+// The accesses in loops are volatile, so that LICM does not hoist elements. `ompvm_release_arrays`
+// removes both before code generation.
 //
 // Left to LLVM are arrays whose address escapes, which stay in memory anyway, elements that each
 // iteration writes, such as accumulators, and loops with few such elements.
@@ -267,7 +267,8 @@ private:
 
 } // namespace
 
-/// Keeps such arrays of a module in memory until `ompvm_release_arrays`. Returns 1 if there was one.
+/// Keeps such arrays of a module in memory until `ompvm_release_arrays`. Returns 1 if there was
+/// one.
 extern "C" int ompvm_keep_in_memory(LLVMModuleRef wrapped) {
   Module &module = *unwrap(wrapped);
   std::optional<ompvm::Analyses> analyses; // not needed for most modules

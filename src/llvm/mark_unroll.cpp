@@ -7,9 +7,9 @@
 //    loop for a hundred instructions, with the matrix in memory. Unrolled from the outside in, each
 //    trip count is a constant, and the matrix fits in registers.
 // 2. Loops that clang vectorized for 128-bit registers, with one vector per iteration and unrolling
-//    disabled. Two iterations have the adjacent accesses that `repack_vectors.cpp` packs. The same holds for
-//    loops with two vectors per iteration that write several arrays: two iterations fill a cache
-//    line of each (`cluster_stores.cpp`).
+//    disabled. Two iterations have the adjacent accesses that `repack_vectors.cpp` packs. The same
+//    holds for loops with two vectors per iteration that write several arrays: two iterations fill
+//    a cache line of each (`cluster_stores.cpp`).
 //
 // This pass only marks. LLVM's passes unroll as for `#pragma unroll`; they and the passes that must
 // follow are `NESTS` and `VECTORS` in `native/pipeline.rs`.

@@ -169,8 +169,8 @@ private:
     return size <= LARGEST;
   }
 
-  /// Returns true if a value is a thread's number in the grid, or that behind the first iteration of
-  /// a device's share.
+  /// Returns true if a value is a thread's number in the grid, or that behind the first iteration
+  /// of a device's share.
   static bool starts_share(Value *first, CallInst *&share) {
     share = nullptr;
     first = stripped(first);

@@ -362,7 +362,8 @@ impl ExceptionSnapshot {
         // SAFETY: the record of this thread, on which `exception_snapshot` took the snapshot.
         unsafe { *own_record() = self.own };
         if let Some((slot, before)) = self.other {
-            // SAFETY: the library's record of this thread, on which `exception_snapshot` took the snapshot.
+            // SAFETY: the library's record of this thread, on which `exception_snapshot` took the
+            // snapshot.
             if let Some(globals) = unsafe { slot.globals().as_mut() } {
                 *globals = before;
             }

@@ -6,8 +6,8 @@
 //! the entries that programs call, which [`table`] lists. [`emulated`] is a device without
 //! hardware, [`cuda`] drives NVIDIA GPUs, and [`nvptx`] lowers code for them.
 //!
-//! The crate `ompvm-auto-offload` above this one offloads parallel loops of programs without `target`
-//! constructs. It uses the devices here directly; [`host_access`] is the only way back.
+//! The crate `ompvm-auto-offload` above this one offloads parallel loops of programs without
+//! `target` constructs. It uses the devices here directly; [`host_access`] is the only way back.
 //!
 //! This layer lies between the runtime and the tiers: it uses `kmpc`, `memory` and `llvm`, and
 //! depends on no tier.

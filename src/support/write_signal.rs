@@ -118,8 +118,8 @@ mod tests {
     #[test]
     fn a_write_to_a_pipe_without_a_reader_is_an_error() {
         let mut ends = [0; 2];
-        // SAFETY: the child restores the signal's default action, closes the reader of a pipe of its
-        // own, writes twice, and ends.
+        // SAFETY: the child restores the signal's default action, closes the reader of a pipe of
+        // its own, writes twice, and ends.
         let child = unsafe { libc::fork() };
         if child == 0 {
             // SAFETY: the calls change the child alone; `ends` has room for two descriptors.

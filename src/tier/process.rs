@@ -219,8 +219,8 @@ pub fn compile(
 /// any of the module.
 ///
 /// # Errors
-/// Fails if the module does not define the function, if the compiler leaves it to the interpreter, or
-/// if the host refuses memory.
+/// Fails if the module does not define the function, if the compiler leaves it to the interpreter,
+/// or if the host refuses memory.
 pub fn baseline_listing(linked: &Linked, function: &str) -> Result<String, Error> {
     let module = &linked.module;
     let wrong = |cause: String| Error::Input {
@@ -404,7 +404,8 @@ impl Process {
         Ok(process)
     }
 
-    /// Lets the process of the host be that of the program: signals, name, floating-point environment.
+    /// Lets the process of the host be that of the program: signals, name, floating-point
+    /// environment.
     fn take_over(&self, restart: Option<Restart>, flush_denormals: Option<bool>) {
         // Rust programs start with SIGPIPE ignored; C programs do not.
         // SAFETY: restores the default action of a signal; no handler is involved.

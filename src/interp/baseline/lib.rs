@@ -20,8 +20,8 @@
 //! - Before machine code jumps to a handler, it stores every live slot. Dead slots may be stale in
 //!   memory; only the function itself reads them.
 //! - A loop's head may be counted or become an OSR entry while machine code runs the loop
-//!   ([`ompvm_interp::osr`]). Each iteration tests the head's flag; if it is set, the code stores the
-//!   pinned slots and goes through word 0.
+//!   ([`ompvm_interp::osr`]). Each iteration tests the head's flag; if it is set, the code stores
+//!   the pinned slots and goes through word 0.
 //! - The code is complete and in place before a word that leads to it is stored (with release
 //!   ordering; readers depend on the address they load), and nothing is ever unpatched, moved or
 //!   freed. Words are aligned, so a reader sees either the handler or the code. Compiling twice

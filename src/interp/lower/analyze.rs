@@ -1,8 +1,8 @@
 //! Analysis before emission: use counts, loops, and the order in which values get slots.
 //!
 //! [`materialize`](super::materialize) classifies each value by what is counted here, and
-//! [`fuse`](super::fuse) decides which loads become operands of arithmetic. Nothing is emitted here,
-//! except values that were postponed to their uses.
+//! [`fuse`](super::fuse) decides which loads become operands of arithmetic. Nothing is emitted
+//! here, except values that were postponed to their uses.
 
 use super::materialize::{Materialization, Uses, Value as Site};
 use super::{Lowering, NO_SLOT};

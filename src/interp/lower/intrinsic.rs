@@ -497,8 +497,8 @@ impl Scalar {
     }
 }
 
-/// Returns the handler of an intrinsic with one operand. `small` is true if the result is an integer
-/// of one word.
+/// Returns the handler of an intrinsic with one operand. `small` is true if the result is an
+/// integer of one word.
 fn unary_handler(base: &str, s: Scalar, small: bool) -> Option<Opcode<Da>> {
     match base {
         "sqrt" => s.float(op::sqrt32, op::sqrt64),

@@ -193,7 +193,8 @@ impl Lowering<'_> {
         alias_if(whole && index.is_some_and(|k| (k as u64) < u64::from(*len)))
     }
 
-    /// Classifies the insertion of a lane: one into undef waits for the insertion of the other lane.
+    /// Classifies the insertion of a lane: one into undef waits for the insertion of the other
+    /// lane.
     fn classify_insertion(&self, v: &Value, vector: Operand, index: Operand) -> Materialization {
         let Some(user) = v.user.as_ref().filter(|_| self.words(v.inst.ty) == 2) else {
             return AtDefinition;

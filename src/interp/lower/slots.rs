@@ -362,8 +362,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns phis and the values that come into them, and the pairs of a phi and such a value that
-    /// should share a slot, most important first.
+    /// Returns phis and the values that come into them, and the pairs of a phi and such a value
+    /// that should share a slot, most important first.
     fn candidates(&self) -> (Candidates, Vec<(u32, u32)>) {
         let mut candidates = Candidates {
             list: Vec::new(),

@@ -2,11 +2,11 @@
 //! `proc_bind` clause. OpenMP 5.2, sections 10.1.3, 21.1.6 and 21.1.7.
 //!
 //! [`places`] determines the places, [`partition`] assigns one to each member of a team,
-//! [`mod@format`] displays them, [`routines`] holds the routines. This file combines them: the master of
-//! a region describes its binding in the team before the start. Each member derives its own place
-//! assignment from that, and calls the kernel only if its place has changed. None of this code runs
-//! unless the environment requests it: then `Icvs::placement` is not 0, which is all that a fork
-//! checks.
+//! [`mod@format`] displays them, [`routines`] holds the routines. This file combines them: the
+//! master of a region describes its binding in the team before the start. Each member derives its
+//! own place assignment from that, and calls the kernel only if its place has changed. None of this
+//! code runs unless the environment requests it: then `Icvs::placement` is not 0, which is all that
+//! a fork checks.
 
 pub mod format;
 pub mod partition;

@@ -77,8 +77,8 @@ impl TaskEpoch {
 
     /// Begins a visit, during which the region cannot end. Returns true if the epoch with this
     /// number has not ended; if it has, the caller must not access the region. Between the two
-    /// words lies a full fence, and in [`TaskEpoch::end`] one in the opposite order: the master sees
-    /// the visitor, or the visitor sees the end.
+    /// words lies a full fence, and in [`TaskEpoch::end`] one in the opposite order: the master
+    /// sees the visitor, or the visitor sees the end.
     pub fn try_visit(&self, barrier: u64) -> bool {
         self.begin_visit();
         fence_after_exchange();

@@ -68,9 +68,9 @@ impl Wakeups {
         true
     }
 
-    /// Reports that the calling member was woken (as [`Wakeups::acknowledge`] returned) and continues
-    /// without looking: wakes another if there are `any` tasks. Returns false if no member sleeps
-    /// that `fits` accepts.
+    /// Reports that the calling member was woken (as [`Wakeups::acknowledge`] returned) and
+    /// continues without looking: wakes another if there are `any` tasks. Returns false if no
+    /// member sleeps that `fits` accepts.
     ///
     /// # Safety
     /// As for [`Wakeups::wake_one`].

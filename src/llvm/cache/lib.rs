@@ -12,9 +12,9 @@
 //! When the folder exceeds its limit, the least recently used entries are evicted ([`evict`]).
 //!
 //! This crate calls no LLVM. It takes from `ompvm-llvm` the types of requests and objects
-//! ([`ompvm_llvm::native`]), LLVM's version for the key, and, for `--stats`, whether LLVM has started.
-//! The crates above pass a [`CacheEntry`] on and store bytes of their own in it: the interpreter's
-//! thunks, the tiers' profiles, kernels of devices.
+//! ([`ompvm_llvm::native`]), LLVM's version for the key, and, for `--stats`, whether LLVM has
+//! started. The crates above pass a [`CacheEntry`] on and store bytes of their own in it: the
+//! interpreter's thunks, the tiers' profiles, kernels of devices.
 //!
 //! No run depends on the cache: a failure becomes a note in `--stats`. A file holds no address, no
 //! number of threads and no thread-local offset.

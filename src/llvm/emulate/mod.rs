@@ -6,8 +6,8 @@
 //! memory.
 //!
 //! Address spaces are removed from the textual form (`retarget`), since LLVM has no pass for that.
-//! The device's own instructions become calls of functions named `ompvm.nvvm...`. `variables` places
-//! the variables, `checks` guards the accesses, and `entries` makes what the host calls.
+//! The device's own instructions become calls of functions named `ompvm.nvvm...`. `variables`
+//! places the variables, `checks` guards the accesses, and `entries` makes what the host calls.
 //!
 //! Threads, blocks and memory are the caller's: it decides what an address means.
 

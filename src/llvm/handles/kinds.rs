@@ -1,7 +1,7 @@
 //! Kinds of instructions that have more than operands.
 //!
-//! An [`Instruction`] becomes one by [`Instruction::by_kind`], or by the methods of [`Value`] that ask
-//! for one kind.
+//! An [`Instruction`] becomes one by [`Instruction::by_kind`], or by the methods of [`Value`] that
+//! ask for one kind.
 
 use super::{
     Block, Function, Instruction, IntPredicate, Opcode, Ordering, RealPredicate, TailCall, Type,

@@ -6,10 +6,10 @@
 //! pointer that is copied freely; its lifetime `'m` is the module's, so it cannot outlive the
 //! context. Handles are neither `Send` nor `Sync`: a context belongs to one thread.
 //!
-//! Nearly all methods are safe. What frees memory of the module is not, since any copy of the handle
-//! would dangle: [`Instruction::erase`], [`Function::delete`], [`Variable::delete`]. Their callers
-//! state why no handle to it is used afterwards. Iterators find the next element before they return
-//! one, and users are listed up front, so a loop may erase the element that it has got.
+//! Nearly all methods are safe. What frees memory of the module is not, since any copy of the
+//! handle would dangle: [`Instruction::erase`], [`Function::delete`], [`Variable::delete`]. Their
+//! callers state why no handle to it is used afterwards. Iterators find the next element before
+//! they return one, and users are listed up front, so a loop may erase the element that it has got.
 //!
 //! Methods panic where LLVM would have undefined behaviour and the caller can know better: an
 //! operand that does not exist, operands of different types. There is no wrapper of what the crate

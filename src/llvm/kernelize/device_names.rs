@@ -21,8 +21,8 @@ pub(super) fn device_math_name(name: &str) -> Option<String> {
     Some(format!("__nv_{plain}{suffix}"))
 }
 
-/// Names, or with `*` beginnings of names, and what such functions do that a device cannot. The first
-/// that fits counts.
+/// Names, or with `*` beginnings of names, and what such functions do that a device cannot. The
+/// first that fits counts.
 const REASONS: &[(&str, &str)] = &[
     ("omp_get_thread_num", "the thread number is queried"),
     ("omp_get_num_threads", "the number of threads is queried"),

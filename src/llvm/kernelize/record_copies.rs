@@ -1,7 +1,7 @@
 //! Placement of a reduction's private copies in the thread's record.
 //!
-//! A copy of which iterations update elements by index is initialized once, and iterations add to it
-//! in place ([`stays`]); why so, [`super::reduction_records`] says.
+//! A copy of which iterations update elements by index is initialized once, and iterations add to
+//! it in place ([`stays`]); why so, [`super::reduction_records`] says.
 //!
 //! This is sound because iterations then see what earlier ones of the thread left there, as on a
 //! host thread. But the compiler knew the initial value and may have folded it. So each write in

@@ -21,8 +21,8 @@ impl std::fmt::Debug for SnippetCompiler {
     }
 }
 
-// SAFETY: the machine's reference count is this value's alone (`HostMachine::with_all_features`), and LLVM's target
-// machines may be used by one thread after another.
+// SAFETY: the machine's reference count is this value's alone (`HostMachine::with_all_features`),
+// and LLVM's target machines may be used by one thread after another.
 unsafe impl Send for SnippetCompiler {}
 
 impl SnippetCompiler {

@@ -298,7 +298,8 @@ macro_rules! vector_calls {
             count: c_int,
             $($at: $t)?
         ) -> ssize_t {
-            // SAFETY: the ABI: `list` has `count` entries; the arguments are the caller's, unchanged.
+            // SAFETY: the ABI: `list` has `count` entries; the arguments are the caller's,
+            // unchanged.
             unsafe {
                 copy_all_buffers_to_host(list, count.max(0) as usize, $write);
                 libc::$name(fd, list, count, $($at)?)

@@ -1,9 +1,9 @@
 //! An NVIDIA GPU as an offload device.
 //!
 //! [`Gpu`] retains the device's primary context at its first use, shares it with CUDA code of the
-//! program, and makes it current on each thread that calls. A fault makes every later call of the driver fail,
-//! so the device counts as dead from then on. Memory, streams, copies and images are in the sibling
-//! files.
+//! program, and makes it current on each thread that calls. A fault makes every later call of the
+//! driver fail, so the device counts as dead from then on. Memory, streams, copies and images are
+//! in the sibling files.
 
 use super::driver::{self, Address, Context, CuResult, Driver, Function, attribute};
 use super::image::{self, Entry};

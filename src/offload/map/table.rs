@@ -49,7 +49,8 @@ pub struct MappedRange {
 }
 
 impl MappedRange {
-    /// Returns true if the next [`leave`](MappedRange::leave) with these arguments ends the mapping.
+    /// Returns true if the next [`leave`](MappedRange::leave) with these arguments ends the
+    /// mapping.
     pub fn ends_mapping(&self, held: bool, delete: bool) -> bool {
         let (own, other) = if held {
             (self.held, self.count)

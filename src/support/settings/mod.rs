@@ -2,8 +2,8 @@
 //!
 //! [`VARIABLES`] lists every variable that ompvm reads for itself: its values, its default, its
 //! meaning, and the field of [`Settings`] that it sets. The page on the environment is checked
-//! against it. [`from_environment`] is called at the edge (the command line's entry, the creation of
-//! an engine) and installs the value for the process; everything below takes its fields as
+//! against it. [`from_environment`] is called at the edge (the command line's entry, the creation
+//! of an engine) and installs the value for the process; everything below takes its fields as
 //! arguments. Memory, and the interpreter with its compiler, run on behalf of the whole process and
 //! take them from [`current`].
 //!
@@ -294,7 +294,8 @@ impl Default for &Settings {
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
 /// Returns the process's settings, and at the first call reads them from the environment, prints
-/// warnings and starts the log. Only the edge calls this: the command line and the creation of an engine.
+/// warnings and starts the log. Only the edge calls this: the command line and the creation of an
+/// engine.
 pub fn from_environment() -> &'static Settings {
     SETTINGS.get_or_init(|| {
         let (settings, warnings) = Settings::read(&|name| std::env::var_os(name));

@@ -1,10 +1,10 @@
 //! Holds the compile jobs of one process and runs the threads that work on them.
 //!
 //! [`Queue`] holds [`Job`]s and takes the hottest first. A recompilation ([`Job::recompilation`])
-//! can wait: before its deadline ([`recompile`](super::recompile)) only low-priority threads take it, and only while
-//! a processor is idle and expected to stay so. A recompilation that is still unfinished at its
-//! deadline is started a second time by a thread of normal priority. The queue starts a thread when
-//! a new job finds all others at work.
+//! can wait: before its deadline ([`recompile`](super::recompile)) only low-priority threads take
+//! it, and only while a processor is idle and expected to stay so. A recompilation that is still
+//! unfinished at its deadline is started a second time by a thread of normal priority. The queue
+//! starts a thread when a new job finds all others at work.
 //!
 //! Several threads compile even where a team occupies every processor. The members of a team wait
 //! for each other, so all of them are slow while LLVM takes one of their processors. The duration

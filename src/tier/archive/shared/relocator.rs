@@ -1,7 +1,7 @@
 //! Resolves the references of the merged members once their sections are placed.
 //!
-//! Distances within the object are written at once; addresses become relocations of the loader; what
-//! leads out of the object is recorded in the [`Table`], for [`super::super::bind`].
+//! Distances within the object are written at once; addresses become relocations of the loader;
+//! what leads out of the object is recorded in the [`Table`], for [`super::super::bind`].
 
 use super::super::objects::{Definition, NativeMembers, Relocation, SectionClass, Symbol};
 use super::super::table::{
@@ -219,8 +219,8 @@ impl Relocator<'_> {
         Ok(())
     }
 
-    /// Returns the number that a relocation puts at `at` (AMD64 supplement of the System V ABI, table
-    /// 4.9). Records the relocation and returns `None` if the number is known later.
+    /// Returns the number that a relocation puts at `at` (AMD64 supplement of the System V ABI,
+    /// table 4.9). Records the relocation and returns `None` if the number is known later.
     fn value(&mut self, r: &Relocation, at: usize) -> Result<Option<usize>, String> {
         let natives = self.natives;
         let symbol = &natives.symbols[r.symbol as usize];
