@@ -91,7 +91,7 @@ INLINE uint32_t team_count(void) {
   return __ompvm_league.teams ? __ompvm_league.teams : __ompvm_league.parts * block_count();
 }
 
-/* Returns the place of a fraction of 2^64 among `trips` iterations: not 0 unless the fraction is. */
+/* Returns the place of a fraction of 2^64 among `trips` iterations: 0 only if the fraction is. */
 INLINE uint64_t edge(uint64_t trips, uint64_t fraction) {
   if (trips == 0 || fraction == 0)
     return 0;

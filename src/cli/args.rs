@@ -29,7 +29,9 @@ Exit status: the guest's own; 125 when ompvm itself cannot go on; 2 for wrong us
     name = "ompvm",
     version,
     about = "Runs the LLVM bitcode of OpenMP programs (clang -fopenmp) without libomp",
-    override_usage = "ompvm [run] [OPTIONS] FILE [ARGUMENTS]...\n       ompvm inspect FILE...\n       ompvm compare [OPTIONS] FILE [ARGUMENTS]...",
+    override_usage = "ompvm [run] [OPTIONS] FILE [ARGUMENTS]...\n       \
+                      ompvm inspect FILE...\n       \
+                      ompvm compare [OPTIONS] FILE [ARGUMENTS]...",
     after_help = EXAMPLES
 )]
 struct CommandLine {

@@ -202,8 +202,8 @@ extern "C" fn print_advice() {
         // The guest may have closed the stream, so a failure is ignored.
         let _ = writeln!(
             out,
-            "ompvm: compiling took {:.2} s of this run; `{command}` before the first run saves that \
-             (shown once per program; OMPVM_ADVICE=off disables it)",
+            "ompvm: compiling took {:.2} s of this run; `{command}` before the first run saves \
+             that (shown once per program; OMPVM_ADVICE=off disables it)",
             saving.as_secs_f64()
         );
     }
@@ -274,7 +274,8 @@ extern "C" fn print_explanation() {
         let text = api::compile_report(Some(function));
         if text.is_empty() {
             eprintln!(
-                "ompvm: no function that matches `{function}` was compiled or queued for compilation"
+                "ompvm: no function that matches `{function}` was compiled or queued for \
+                 compilation"
             );
         }
         eprint!("{text}");

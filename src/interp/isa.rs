@@ -460,7 +460,8 @@ isa! {
     Fxx "dst = [base + index * scale + off] * [base2 + index2 * scale2 + off2] + c": muladd64_xx;
     Fxx "dst = [base + index * scale + off] op [base2 + index2 * scale2 + off2]":
         fadd64_xx fsub64_xx fmul64_xx;
-    Fg "dst = [base + index * scale + off] * [base3 + i * scale3 + off3] + c for the signed 32-bit i = [base2 + index * scale2 + off2]":
+    Fg "dst = [base + index * scale + off] * [base3 + i * scale3 + off3] + c for the signed 32-bit \
+        i = [base2 + index * scale2 + off2]":
         muladd64_gather;
     // A loop of one instruction: the instruction and the step after it, which adds to its index and
     // branches back (`exec/repeat.rs`). The baseline tier compiles it as the form without `_loop`,
@@ -471,9 +472,11 @@ isa! {
         fadd64_x_loop;
     Fcx "dst = a * [base + index * scale + off] + c, repeated with the step that follows":
         muladd64_x_loop;
-    Fxx "dst = [base + index * scale + off] * [base2 + index2 * scale2 + off2] + c, repeated with the step that follows":
+    Fxx "dst = [base + index * scale + off] * [base2 + index2 * scale2 + off2] + c, repeated with \
+        the step that follows":
         muladd64_xx_loop;
-    Fxx "[base2 + index2 * scale2 + off2] += c * [base + index * scale + off], repeated with the step that follows":
+    Fxx "[base2 + index2 * scale2 + off2] += c * [base + index * scale + off], repeated with the \
+        step that follows":
         macc64_xx_loop;
     Fg "as muladd64_gather, repeated with the step that follows": muladd64_gather_loop;
     Fm "dst = a * c + [base + off]": muladd64_am v2muladd_am;

@@ -223,7 +223,8 @@ impl<'m> ThunkWriter<'m> {
         };
         // Assembly may push, so nothing may lie below the stack pointer.
         format!(
-            "target triple = \"{}\"\n{}define void @{THUNK}(ptr %out, ptr %args) uwtable noredzone{strict}{features} {{\n{}  ret void\n}}\n",
+            "target triple = \"{}\"\n{}define void @{THUNK}(ptr %out, ptr %args) uwtable \
+             noredzone{strict}{features} {{\n{}  ret void\n}}\n",
             self.module.triple, self.declares, self.body
         )
     }

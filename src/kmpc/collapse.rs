@@ -464,7 +464,8 @@ mod tests {
                     let (number, to) = (number as u64, got.as_mut_ptr());
                     // SAFETY: a nest of this test, with as many variables as loops.
                     unsafe { rectangular_variables(null, number, nest.as_ptr(), to, loops) };
-                    let got: Vec<_> = got.iter().zip(&nest).map(|(v, l)| typed(l.kind, *v)).collect();
+                    let got = got.iter().zip(&nest);
+                    let got: Vec<_> = got.map(|(v, l)| typed(l.kind, *v)).collect();
                     prop_assert_eq!(&got, point);
                 }
             }

@@ -276,7 +276,8 @@ bool Variable::covered(const Read &read) {
 }
 
 /// Classifies the uses of an argument in the callee.
-Finding argument(CallBase &call, unsigned index, uint64_t size, unsigned depth, Instruction *&culprit) {
+Finding argument(CallBase &call, unsigned index, uint64_t size, unsigned depth,
+                 Instruction *&culprit) {
   Function *callee = call.getCalledFunction();
   if (!callee || callee->isDeclaration() || callee->isVarArg() || depth >= DEEPEST ||
       index >= callee->arg_size() || callee->isInterposable()) {

@@ -41,7 +41,8 @@ inline bool same_operands(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b
 /// Returns true if a shuffle interleaves two vectors into one of twice the length.
 inline bool interleaves(llvm::ShuffleVectorInst *shuffle) {
   return length(shuffle) == 2 * length(shuffle->getOperand(0)) &&
-         shuffle->getShuffleMask() == llvm::ArrayRef<int>(interleaving_mask(length(shuffle->getOperand(0))));
+         shuffle->getShuffleMask() ==
+             llvm::ArrayRef<int>(interleaving_mask(length(shuffle->getOperand(0))));
 }
 
 /// Returns true if two shuffles interleave two vectors, `a` their first halves and `b` their

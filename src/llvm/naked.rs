@@ -61,7 +61,8 @@ fn routine(function: &Function) -> Option<String> {
         _ => ".globl",
     };
     Some(format!(
-        "\n.text\n.balign 16\n{visibility} {name}\n.type {name},@function\n{name}:\n{code}{end}.size {name}, . - {name}\n"
+        "\n.text\n.balign 16\n{visibility} {name}\n.type {name},@function\n{name}:\n\
+         {code}{end}.size {name}, . - {name}\n"
     ))
 }
 

@@ -181,7 +181,8 @@ public:
   /// Fails for quick code, which must be able to leave for better code.
   bool cannotLeave() {
     return !yields ||
-           fail("quick code could not leave the loop, so optimized code is compiled at once") != nullptr;
+           fail("quick code could not leave the loop, so optimized code is compiled at once") !=
+               nullptr;
   }
 
   /// Ends the function at the loop's exits if possible. Returns false on failure.
@@ -447,8 +448,9 @@ public:
 /// with the result's slot form at `out`. With `yields`, it leaves at the head if the flag, an i32,
 /// is set.
 extern "C" LLVMValueRef ompvm_osr_entry(LLVMValueRef function, uint32_t block, const char *name,
-                                         size_t length, uint32_t words, const ValueLocation *locations,
-                                         size_t count, bool yields, char **error) {
+                                        size_t length, uint32_t words,
+                                        const ValueLocation *locations, size_t count, bool yields,
+                                        char **error) {
   Entry entry(*unwrap<Function>(function), ArrayRef<ValueLocation>(locations, count), yields);
   return wrap(entry.make(block, StringRef(name, length), words, error));
 }

@@ -361,7 +361,8 @@ fn check_target(module: Module) -> Result<(), String> {
         && !triple.contains("x32");
     if !triple.is_empty() && !linux {
         return Err(format!(
-            "compiled for {triple}, but only x86_64 Linux programs can run (compile with `--target=x86_64-linux-gnu`)"
+            "compiled for {triple}, but only x86_64 Linux programs can run (compile with \
+             `--target=x86_64-linux-gnu`)"
         ));
     }
     let layout = module.layout_text();

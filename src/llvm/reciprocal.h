@@ -20,7 +20,8 @@ struct Divided {
 /// n / d - 1. So the quotient that it rounds down to is right or one too small.
 inline Divided divide(llvm::IRBuilder<> &build, llvm::Value *number, llvm::Value *divisor,
                       llvm::Value *reciprocal) {
-  llvm::Value *quotient = build.CreateIntrinsic(llvm::Intrinsic::nvvm_mulhi_ui, {number, reciprocal});
+  llvm::Value *quotient =
+      build.CreateIntrinsic(llvm::Intrinsic::nvvm_mulhi_ui, {number, reciprocal});
   llvm::Value *rest = build.CreateSub(number, build.CreateMul(quotient, divisor));
   llvm::Value *less = build.CreateICmpUGE(rest, divisor);
   return {build.CreateSelect(less, build.CreateAdd(quotient, build.getInt32(1)), quotient),

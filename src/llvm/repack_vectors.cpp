@@ -199,7 +199,8 @@ private:
   }
 
   bool adjacent(LoadInst *a, LoadInst *b) {
-    Location low = location(layout, a->getPointerOperand()), high = location(layout, b->getPointerOperand());
+    Location low = location(layout, a->getPointerOperand());
+    Location high = location(layout, b->getPointerOperand());
     return low.same_base(high) && high.offset - low.offset == size(a);
   }
 
@@ -616,8 +617,8 @@ private:
       // After its operand, which may itself stand right after the pair.
       Value *from = operands.empty() ? cast<Instruction>(n.first)->getOperand(0) : operands[0];
       IRBuilder<> build(&block, behind(from, from));
-      return n.wide =
-                 n.sign ? flip_sign(build, from, *n.sign) : select_parts(build, from, n.parts[0], n.parts[1]);
+      return n.wide = n.sign ? flip_sign(build, from, *n.sign)
+                             : select_parts(build, from, n.parts[0], n.parts[1]);
     }
     if (!whole(n)) {
       IRBuilder<> build(&block, behind(n.first, n.second));

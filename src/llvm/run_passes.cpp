@@ -117,7 +117,9 @@ private:
 } // namespace
 
 /// Records the current sizes of a module's functions.
-extern "C" GrowthGuard *ompvm_record_sizes(LLVMModuleRef module) { return new GrowthGuard(*unwrap(module)); }
+extern "C" GrowthGuard *ompvm_record_sizes(LLVMModuleRef module) {
+  return new GrowthGuard(*unwrap(module));
+}
 
 extern "C" void ompvm_dispose_sizes(GrowthGuard *growth) { delete growth; }
 
@@ -131,8 +133,8 @@ extern "C" char *ompvm_exceeded_growth(GrowthGuard *growth, LLVMModuleRef module
 }
 
 /// Runs passes, named as for `opt -passes=`; `growth` may be null.
-extern "C" int ompvm_run_passes(LLVMModuleRef wrapped, const char *passes, LLVMTargetMachineRef machine,
-                            GrowthGuard *growth, char **error) {
+extern "C" int ompvm_run_passes(LLVMModuleRef wrapped, const char *passes,
+                                LLVMTargetMachineRef machine, GrowthGuard *growth, char **error) {
   Module &module = *unwrap(wrapped);
   PassInstrumentationCallbacks callbacks;
   PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), PipelineTuningOptions(),

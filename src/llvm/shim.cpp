@@ -83,8 +83,8 @@ extern "C" int ompvm_read_function(LLVMValueRef function, char **error) {
 }
 
 /// Reads the named functions of an opened module; the others become declarations.
-extern "C" int ompvm_read_selected(LLVMModuleRef wrapped, const char *const *names, const size_t *lengths,
-                            size_t count, int debug, char **error) {
+extern "C" int ompvm_read_selected(LLVMModuleRef wrapped, const char *const *names,
+                                   const size_t *lengths, size_t count, int debug, char **error) {
   Module &module = *unwrap(wrapped);
   StringSet<> wanted;
   for (size_t i = 0; i < count; i++)
@@ -257,8 +257,9 @@ extern "C" LLVMBasicBlockRef ompvm_split_before(LLVMValueRef instruction) {
 }
 
 /// Creates a block through which the blocks `from` reach their common successor `to`.
-extern "C" LLVMBasicBlockRef ompvm_merge_predecessors(LLVMBasicBlockRef to, const LLVMBasicBlockRef *from,
-                                          size_t count) {
+extern "C" LLVMBasicBlockRef ompvm_merge_predecessors(LLVMBasicBlockRef to,
+                                                      const LLVMBasicBlockRef *from,
+                                                      size_t count) {
   SmallVector<BasicBlock *, 8> blocks;
   for (size_t i = 0; i < count; i++)
     blocks.push_back(unwrap(from[i]));

@@ -211,8 +211,8 @@ impl Stubs {
                 let first = state.next;
                 if (first + pages) * PAGE > STUBS.bytes.load(Ordering::Relaxed) {
                     return Err(format!(
-                        "the program has more functions than the {} MiB reserved for their addresses \
-                         hold; raise the limit on address space (`ulimit -v`)",
+                        "the program has more functions than the {} MiB reserved for their \
+                         addresses hold; raise the limit on address space (`ulimit -v`)",
                         STUBS.bytes.load(Ordering::Relaxed) >> 20
                     ));
                 }
@@ -294,9 +294,9 @@ impl Stubs {
             return Err(match prot & libc::PROT_EXEC {
                 0 => why.to_string(),
                 _ => format!(
-                    "the system refuses memory for machine code (mprotect: {why}), without which the program's \
-                     functions have no addresses. Allow this process memory that is executed after it was written: a \
-                     service's MemoryDenyWriteExecute and SELinux' execmem forbid it"
+                    "the system refuses memory for machine code (mprotect: {why}), without which \
+                     the program's functions have no addresses. Allow this process memory that is \
+                     executed after it was written: a service's MemoryDenyWriteExecute and SELinux' execmem forbid it"
                 ),
             });
         }

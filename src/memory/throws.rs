@@ -265,7 +265,10 @@ impl Library {
             let slots = CPP_LIBRARIES.slots.iter();
             let mut free = slots.filter(|s| !s.used.load(Ordering::Acquire));
             let slot = free.next().ok_or_else(|| {
-                format!("the process already runs {LIBRARIES} programs with their own C++ library; drop one first")
+                format!(
+                    "the process already runs {LIBRARIES} programs with their own C++ library; \
+                     drop one first"
+                )
             })?;
             let ends = [functions.terminate, functions.throw, functions.rethrow];
             for (end, address) in slot.ends.iter().zip(ends) {

@@ -154,8 +154,8 @@ fn slot(owner: usize) -> *mut Datum {
         && let Err(why) = pool.extend()
     {
         eprintln!(
-            "ompvm: no memory for the code of an internal procedure's address: {why}. Allow this process memory \
-             that is executed after it was written"
+            "ompvm: no memory for the code of an internal procedure's address: {why}. Allow this \
+             process memory that is executed after it was written"
         );
         std::process::exit(125);
     }

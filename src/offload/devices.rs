@@ -111,7 +111,13 @@ pub fn all() -> &'static [DeviceState] {
             }
         }
         join(&mut list, grouped);
-        tracing::info!(target: log::OFFLOAD, ?selection, ?grouped, devices = list.len(), "found the devices");
+        tracing::info!(
+            target: log::OFFLOAD,
+            ?selection,
+            ?grouped,
+            devices = list.len(),
+            "found the devices",
+        );
         list.into_iter()
             .enumerate()
             .map(|(n, device)| DeviceState::new(n as i32, device))

@@ -173,7 +173,12 @@ fn handle_failure(
     state: Option<&DeviceState>,
     failure: &Failure,
 ) -> HostReason {
-    tracing::info!(target: log::OFFLOAD, region = %site.location(), why = %failure, "a device failed");
+    tracing::info!(
+        target: log::OFFLOAD,
+        region = %site.location(),
+        why = %failure,
+        "a device failed",
+    );
     let device = state.map_or_else(|| "a device".to_owned(), |s| s.device.name());
     if let Failure::Fault(_) = failure {
         abort_with_report(site, &format!("the program failed on {device}: {failure}"));
@@ -631,7 +636,9 @@ macro_rules! data_entries {
                 _other_list: *mut c_void,
             ) {
                 // SAFETY: the arguments are those of the compiler's call, unchanged.
-                unsafe { $name(ident, device, count, bases, begins, sizes, map_types, names, mappers) };
+                unsafe {
+                    $name(ident, device, count, bases, begins, sizes, map_types, names, mappers)
+                };
             }
 
             #[doc = concat!($doc, " Emitted by compilers before version 12.")]
@@ -643,10 +650,12 @@ macro_rules! data_entries {
                 sizes: *mut c_void,
                 map_types: *mut c_void,
             ) {
-                let none = std::ptr::null_mut();
+                let (ident, none) = (std::ptr::null(), std::ptr::null_mut());
                 // SAFETY: the arguments are those of the compiler's call; the arrays that it lacks
                 // are null.
-                unsafe { $name(std::ptr::null(), device, count, bases, begins, sizes, map_types, none, none) };
+                unsafe {
+                    $name(ident, device, count, bases, begins, sizes, map_types, none, none)
+                };
             }
 
             #[doc = concat!($doc, " Emitted by compilers before version 12.")]

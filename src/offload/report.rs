@@ -98,9 +98,14 @@ pub fn render() -> String {
     let ms = |n: u64| n as f64 / 1e6;
     for (key, row) in list {
         out.push_str(&format!(
-            "ompvm: offload: {}: {} on {}, {} bytes to, {} from, kernel {:.3} ms, transfer {:.3} ms, launch {:.3} ms",
+            "ompvm: offload: {}: {} on {}, {} bytes to, {} from, kernel {:.3} ms, transfer {:.3} \
+             ms, launch {:.3} ms",
             key.place,
-            if row.runs == 1 { "once".to_owned() } else { format!("{} times", row.runs) },
+            if row.runs == 1 {
+                "once".to_owned()
+            } else {
+                format!("{} times", row.runs)
+            },
             key.device,
             row.to,
             row.from,

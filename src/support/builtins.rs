@@ -430,14 +430,16 @@ extern "C" fn __fe_raise_inexact() -> i32 {
 }
 
 functions! {
-    __adddf3 __addsf3 __ashldi3 __ashrdi3 __clzsi2 __cmpdf2 __cmpdi2 __cmpsf2 __ctzsi2 __divdf3 __divdi3 __divmoddi4
-    __divmodsi4 __divsf3 __divsi3 __eprintf __eqdf2 __eqsf2 __extendbfsf2 __fe_getround __fe_raise_inexact __ffssi2
-    __fixdfdi __fixdfsi __fixsfdi __fixsfsi __fixunsdfsi __fixunssfsi __fixunsxfsi __fixxfdi __floatdidf __floatdisf
-    __floatdixf __floatsidf __floatsisf __floattibf __floatundidf __floatundisf __floatundixf __floatunsidf
-    __floatunsisf __floatuntibf __gedf2 __gesf2 __gtdf2 __gtsf2 __ledf2 __lesf2 __lshrdi3 __ltdf2 __ltsf2 __moddi3
-    __modsi3 __muldf3 __muldi3 __mulodi4 __mulosi4 __muloti4 __mulsf3 __nedf2 __negdf2 __negdi2 __negsf2 __nesf2
-    __paritysi2 __popcountsi2 __subdf3 __subsf3 __truncdfbf2 __trunchfbf2 __truncsfbf2 __trunctfbf2 __truncxfbf2
-    __ucmpdi2 __udivdi3 __udivmoddi4 __udivmodsi4 __udivsi3 __umoddi3 __umodsi3 __unorddf2 __unordsf2
+    __adddf3 __addsf3 __ashldi3 __ashrdi3 __clzsi2 __cmpdf2 __cmpdi2 __cmpsf2 __ctzsi2 __divdf3
+    __divdi3 __divmoddi4 __divmodsi4 __divsf3 __divsi3 __eprintf __eqdf2 __eqsf2 __extendbfsf2
+    __fe_getround __fe_raise_inexact __ffssi2 __fixdfdi __fixdfsi __fixsfdi __fixsfsi __fixunsdfsi
+    __fixunssfsi __fixunsxfsi __fixxfdi __floatdidf __floatdisf __floatdixf __floatsidf __floatsisf
+    __floattibf __floatundidf __floatundisf __floatundixf __floatunsidf __floatunsisf __floatuntibf
+    __gedf2 __gesf2 __gtdf2 __gtsf2 __ledf2 __lesf2 __lshrdi3 __ltdf2 __ltsf2 __moddi3 __modsi3
+    __muldf3 __muldi3 __mulodi4 __mulosi4 __muloti4 __mulsf3 __nedf2 __negdf2 __negdi2 __negsf2
+    __nesf2 __paritysi2 __popcountsi2 __subdf3 __subsf3 __truncdfbf2 __trunchfbf2 __truncsfbf2
+    __trunctfbf2 __truncxfbf2 __ucmpdi2 __udivdi3 __udivmoddi4 __udivmodsi4 __udivsi3 __umoddi3
+    __umodsi3 __unorddf2 __unordsf2
 }
 
 #[cfg(test)]

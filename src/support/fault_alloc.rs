@@ -207,8 +207,8 @@ fn die_out_of_memory(bytes: usize) -> ! {
     let parts: [&[u8]; 3] = [
         b"ompvm: the system refuses ompvm memory (",
         &digits[at..],
-        b" bytes): raise the limit of the shell (`ulimit -v`, `ulimit -d`) or of the container, or run \
-          fewer threads\n",
+        b" bytes): raise the limit of the shell (`ulimit -v`, `ulimit -d`) or of the container, \
+          or run fewer threads\n",
     ];
     for part in parts {
         // SAFETY: writes live bytes; the process ends without its exit handlers, which would

@@ -64,7 +64,12 @@ impl FpControl {
             // SAFETY: loads a control word that some thread had. The flags are cleared first, since
             // a pending exception that the new word unmasks would be raised at once.
             unsafe {
-                asm!("fnclex", "fldcw [{}]", in(reg) &raw const x87, options(nostack, preserves_flags))
+                asm!(
+                    "fnclex",
+                    "fldcw [{}]",
+                    in(reg) &raw const x87,
+                    options(nostack, preserves_flags),
+                )
             };
         }
         if self.0 as u16 != now.0 as u16 {
@@ -153,7 +158,12 @@ pub fn isolated<T, R: Copy>(input: &T, f: fn(&T) -> R) -> R {
         // SAFETY: restores MXCSR. The result lies in memory that the assembly may read, so it is
         // complete.
         unsafe {
-            asm!("ldmxcsr [{b}]", b = in(reg) &raw const before, in("rsi") at, options(nostack, preserves_flags));
+            asm!(
+                "ldmxcsr [{b}]",
+                b = in(reg) &raw const before,
+                in("rsi") at,
+                options(nostack, preserves_flags),
+            );
         }
         result
     }

@@ -175,7 +175,8 @@ pub fn for_unresolved(symbols: &[String]) -> String {
     }
     if without {
         end.push_str(
-            "\n  (`-l NAME` and `-L DIR` name libraries, `--with FILE` further files of the program)",
+            "\n  (`-l NAME` and `-L DIR` name libraries, `--with FILE` further files of the \
+             program)",
         );
     }
     end

@@ -82,8 +82,8 @@ pub fn has_room(bytes: usize) -> bool {
 /// Returns the message that the system has no memory for something, with the remedy.
 pub fn refusal(what: &str, error: &std::io::Error) -> String {
     format!(
-        "the system has no room for {what} ({error}); raise the limit of the shell (`ulimit -v`, `ulimit -d`, \
-         `ulimit -u`) or of the container, or run fewer threads"
+        "the system has no room for {what} ({error}); raise the limit of the shell (`ulimit -v`, \
+         `ulimit -d`, `ulimit -u`) or of the container, or run fewer threads"
     )
 }
 

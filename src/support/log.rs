@@ -61,15 +61,19 @@ macro_rules! targets {
 
 targets! {
     BASELINE = "baseline", "compilations of the baseline compiler, with the address of the code";
-    CACHE = "cache", "hits and misses in the cache of compiled programs, stored, damaged and evicted files";
+    CACHE = "cache", "hits and misses in the cache of compiled programs, stored, damaged and \
+        evicted files";
     INTERP = "interp", "functions that become bytecode, with sizes and times";
     BYTECODE = "interp::bytecode", "the bytecode of each function";
     JIT = "jit", "units that are linked into the process, with their symbols and addresses";
     KMPC = "kmpc", "threads of the OpenMP runtime, its settings, places and tools";
-    LLVM = "llvm", "units that LLVM reads, optimizes and generates code for, and its contained failures";
-    IR = "llvm::ir", "the IR of each unit before its passes, of auto-offload kernels, and of emulated device images";
+    LLVM = "llvm", "units that LLVM reads, optimizes and generates code for, and its contained \
+        failures";
+    IR = "llvm::ir", "the IR of each unit before its passes, of auto-offload kernels, and of \
+        emulated device images";
     MEMORY = "memory", "images, native libraries, and symbols that are bound to the process";
-    OFFLOAD = "offload", "devices, images for them, launches, transfers, and regions that stay on the host";
+    OFFLOAD = "offload", "devices, images for them, launches, transfers, and regions that stay on \
+        the host";
     TIER = "tier", "functions that become hot, are compiled, switched or left in a lower tier";
     QUEUE = "tier::queue", "compile jobs and the threads that take them";
 }
@@ -531,7 +535,14 @@ mod tests {
         let long = "hot ".repeat(400);
         let nothing: Option<u32> = None;
         tracing::debug!(target: TIER, function = "main", n = 3, ms = %ms(Duration::ZERO), "is hot");
-        tracing::debug!(target: TIER, why = "hot\nspot", nothing, text = "one\n\ntwo\n", "{}", "a\nb");
+        tracing::debug!(
+            target: TIER,
+            why = "hot\nspot",
+            nothing,
+            text = "one\n\ntwo\n",
+            "{}",
+            "a\nb",
+        );
         tracing::debug!(target: TIER, "cold");
         tracing::trace!(target: TIER, "hot, but too detailed");
         tracing::debug!(target: CACHE, "hot elsewhere");

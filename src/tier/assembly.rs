@@ -157,7 +157,8 @@ mod tests {
     #[test]
     fn tier_assembly_versions_are_read() {
         let found = versions(
-            ".symver old, memcpy@GLIBC_2.2.5\n\t.symver a,b@@V1 ; .symver c, d@@@V2, remove\n.globl x\n",
+            ".symver old, memcpy@GLIBC_2.2.5\n\t.symver a,b@@V1 ; .symver c, d@@@V2, remove\n\
+             .globl x\n",
         );
         let get = |n: &str| {
             let (name, version) = found.get(n)?;

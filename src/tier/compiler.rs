@@ -448,7 +448,8 @@ impl Compiler {
             let [parse, prepare, generate, link] = times.map(|t| t.as_secs_f64() * 1e3);
             let _ = writeln!(
                 text,
-                "ompvm: compiled {} functions and {} loops in {} units ({bytes} bytes): parse {parse:.1} ms, prepare {prepare:.1}, generate {generate:.1}, link {link:.1}",
+                "ompvm: compiled {} functions and {} loops in {} units ({bytes} bytes): parse \
+                 {parse:.1} ms, prepare {prepare:.1}, generate {generate:.1}, link {link:.1}",
                 units.iter().map(|u| u.functions.len()).sum::<usize>(),
                 units.iter().map(|u| u.entries.len()).sum::<usize>(),
                 units.len(),
@@ -462,7 +463,8 @@ impl Compiler {
             let what = match &event.kind {
                 EventKind::Queued(_) | EventKind::Profiled(..) if explain.is_none() => continue,
                 EventKind::Profiled(below, price) => format!(
-                    "earlier runs spent {:.1} ms in it below compiled code; a quick compilation takes {:.1} ms",
+                    "earlier runs spent {:.1} ms in it below compiled code; a quick compilation \
+                     takes {:.1} ms",
                     below.as_secs_f64() * 1e3,
                     price.as_secs_f64() * 1e3
                 ),
@@ -484,7 +486,8 @@ impl Compiler {
                         Level::Full => "",
                     };
                     format!(
-                        "compiled {how}for {place} in {:.1} ms ({:.1} ms of processor time), {unit_size} in the unit",
+                        "compiled {how}for {place} in {:.1} ms ({:.1} ms of processor time), \
+                         {unit_size} in the unit",
                         took.as_secs_f64() * 1e3,
                         worked.as_secs_f64() * 1e3
                     )

@@ -559,7 +559,8 @@ impl Process {
 
     /// Returns true if the program has a main function.
     pub fn has_main(&self) -> bool {
-        matches!(self.image.module.symbol("main"), Some(GlobalRef::Func(f)) if self.image.func_ref(f).is_some())
+        let main = self.image.module.symbol("main");
+        matches!(main, Some(GlobalRef::Func(f)) if self.image.func_ref(f).is_some())
     }
 
     /// Runs main, then, in the embedded mode, the exit handlers. Returns the exit status.

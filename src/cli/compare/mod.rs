@@ -225,7 +225,8 @@ fn compare(options: &CompareOptions) -> Result<bool, String> {
         match bench.timeline(threads, &title)? {
             Some(timeline) => picture = plot::below(&picture, &timeline),
             None => eprintln!(
-                "ompvm: the picture has no timeline, because our side wrote none (did a signal end it?)"
+                "ompvm: the picture has no timeline, because our side wrote none (did a signal end \
+                 it?)"
             ),
         }
         let picture = if path.extension().is_some_and(|x| x == "html") {

@@ -27,7 +27,8 @@ pub fn prepare(options: &CompareOptions, file: &Path, dir: &Path) -> Result<Nati
             .map_err(|e| format!("{}: {e}", executable.display()))?;
         if !executable.is_file() {
             return Err(format!(
-                "--native {}: there is no such file; name an executable built from the same program",
+                "--native {}: there is no such file; name an executable built from the same \
+                 program",
                 executable.display()
             ));
         }

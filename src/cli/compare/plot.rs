@@ -28,7 +28,8 @@ rect.native,.in-ours{fill:#b85a00}.in-baseline{fill:#3f8f6b}\
 @media (prefers-color-scheme:dark){text,.kept{fill:#e4e7eb}\
 .ground{fill:#14171b}.grid{stroke:#3a4048}.axis,.queued,.ideal{stroke:#e4e7eb}\
 .ours{stroke:#6db1ff}.native{stroke:#ffa94d}circle.ours,.in-compiled{fill:#6db1ff}\
-rect.native,.in-ours{fill:#ffa94d}.in-baseline{fill:#6cc79c}.in-libraries,.compiling{fill:#3a4048}}";
+rect.native,.in-ours{fill:#ffa94d}.in-baseline{fill:#6cc79c}\
+.in-libraries,.compiling{fill:#3a4048}}";
 
 /// Refuses names that end in neither `.svg` nor `.html`, before anything has run.
 pub fn check_name(path: &Path) -> Result<(), String> {
@@ -71,7 +72,8 @@ pub fn speedup(title: &str, peer: &str, all: &[Series]) -> String {
     let bend = (scale.low * scale.top).min(scale.high);
     let _ = writeln!(
         svg,
-        "<polyline class=\"ideal\" points=\"{:.1},{:.1} {:.1},{:.1}\"><title>perfect scaling</title></polyline>",
+        "<polyline class=\"ideal\" points=\"{:.1},{:.1} {:.1},{:.1}\"><title>perfect \
+         scaling</title></polyline>",
         scale.x(scale.low),
         scale.y(1.0),
         scale.x(bend),
@@ -316,7 +318,8 @@ fn mark(
 fn legend(svg: &mut String, peer: &str) {
     let _ = writeln!(
         svg,
-        "<circle class=\"ours\" cx=\"{:.1}\" cy=\"44\" r=\"4.5\"/><text x=\"{:.1}\" y=\"48\">ompvm</text>\
+        "<circle class=\"ours\" cx=\"{:.1}\" cy=\"44\" r=\"4.5\"/><text x=\"{:.1}\" \
+         y=\"48\">ompvm</text>\
          <rect class=\"native\" x=\"{:.1}\" y=\"40\" width=\"8\" height=\"8\"/>\
          <text x=\"{:.1}\" y=\"48\">{}</text>",
         LEFT + 5.0,

@@ -171,7 +171,8 @@ impl Timeline {
                 y -= height;
                 let _ = writeln!(
                     svg,
-                    "<rect class=\"{}\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{height:.1}\">\
+                    "<rect class=\"{}\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{:.1}\" \
+                     height=\"{height:.1}\">\
                      <title>{from:.1} to {to:.1} ms: {n} of {all} samples in {}</title></rect>",
                     class(kind),
                     x(from),
@@ -272,7 +273,8 @@ fn mark(svg: &mut String, event: &Event, queued: Option<f64>, y: f64, x: &impl F
             let from = x(event.at - took);
             let wait = queued.map_or(String::new(), |q| {
                 format!(
-                    "<line class=\"axis\" x1=\"{:.1}\" x2=\"{from:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>",
+                    "<line class=\"axis\" x1=\"{:.1}\" x2=\"{from:.1}\" y1=\"{y:.1}\" \
+                     y2=\"{y:.1}\"/>",
                     x(q).min(from)
                 )
             });

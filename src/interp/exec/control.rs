@@ -60,7 +60,11 @@ pub(super) unsafe fn branch(
     fn apart(mut ip: *const u64) -> *const u64 {
         // SAFETY: the assembly is empty; it only keeps the compiler from merging the two paths.
         unsafe {
-            std::arch::asm!("/* {0} */", inout(reg) ip, options(readonly, nostack, preserves_flags));
+            std::arch::asm!(
+                "/* {0} */",
+                inout(reg) ip,
+                options(readonly, nostack, preserves_flags),
+            );
         }
         ip
     }

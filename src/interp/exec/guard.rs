@@ -21,7 +21,11 @@ fn value() -> u64 {
     let value: u64;
     // SAFETY: the thread control block has the word on x86-64 Linux.
     unsafe {
-        std::arch::asm!("mov {}, fs:[0x28]", out(reg) value, options(nostack, readonly, preserves_flags));
+        std::arch::asm!(
+            "mov {}, fs:[0x28]",
+            out(reg) value,
+            options(nostack, readonly, preserves_flags),
+        );
     }
     value
 }

@@ -207,7 +207,8 @@ unary! { @
 macro_rules! divide {
     ($($name:ident: $t:ty, $f:ident;)*) => { $(
         handler!($name(o: Dabn, r, ip, cx) {
-            let (d, a, b) = (r.at(o.dst).cast::<$t>(), r.at(o.a).cast::<$t>(), r.at(o.b).cast::<$t>());
+            let d = r.at(o.dst).cast::<$t>();
+            let (a, b) = (r.at(o.a).cast::<$t>(), r.at(o.b).cast::<$t>());
             let mut i = 0;
             while i < o.n as usize {
                 let (a, b) = (a.add(i).read(), b.add(i).read());
@@ -242,7 +243,8 @@ divide! {
 macro_rules! compare {
     ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
         handler!($name(o: Dabn, r) {
-            let (d, a, b) = (r.at(o.dst).cast::<u8>(), r.at(o.a).cast::<$t>(), r.at(o.b).cast::<$t>());
+            let d = r.at(o.dst).cast::<u8>();
+            let (a, b) = (r.at(o.a).cast::<$t>(), r.at(o.b).cast::<$t>());
             let mut i = 0;
             while i < o.n as usize {
                 let ($a, $b) = (a.add(i).read(), b.add(i).read());

@@ -177,7 +177,8 @@ fn allocate(align: usize, size: usize, handle: usize, zero: bool) -> *mut c_void
             Fallback::Null => return block,
             Fallback::Abort => {
                 eprintln!(
-                    "OMP: Error: cannot allocate {size} bytes; the allocator has the fallback abort_fb"
+                    "OMP: Error: cannot allocate {size} bytes; the allocator has the fallback \
+                     abort_fb"
                 );
                 // SAFETY: ends the process, by the signal that libomp uses.
                 unsafe { libc::abort() }

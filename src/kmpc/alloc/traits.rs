@@ -288,7 +288,8 @@ mod tests {
             parse("omp_default_mem_space"),
             Ok(AllocatorRequest::Made(_))
         ));
-        let hbw = "omp_high_bw_mem_space:pool_size=1048576,fallback=allocator_fb,fb_data=omp_low_lat_mem_alloc";
+        let hbw = "omp_high_bw_mem_space:pool_size=1048576,fallback=allocator_fb,\
+                   fb_data=omp_low_lat_mem_alloc";
         assert_eq!(parse(hbw), Err(AllocatorError::Unavailable));
         for bad in [
             "",

@@ -443,7 +443,8 @@ pub fn at_start(s: &Settings) {
         (_, Some(false)) => {}
         (_, None) if s.warnings => {
             eprintln!(
-                "OMP: Warning #42: OMP_DISPLAY_ENV={text:?} is not true, false or verbose; using the default"
+                "OMP: Warning #42: OMP_DISPLAY_ENV={text:?} is not true, false or verbose; using \
+                 the default"
             );
         }
         _ => {}

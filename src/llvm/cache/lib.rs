@@ -116,7 +116,11 @@ impl Cache {
         }
         let key = key::compute(files);
         let entry = CacheEntry::new(self.clone(), key);
-        tracing::debug!(target: log::CACHE, folder = %entry.folder().display(), "looks for the program");
+        tracing::debug!(
+            target: log::CACHE,
+            folder = %entry.folder().display(),
+            "looks for the program",
+        );
         Some(entry)
     }
 

@@ -169,7 +169,12 @@ fn work(
     module.strip_debug_info();
     let ir = module.text();
     drop(parsed);
-    tracing::trace!(target: log::IR, kernels = kernels.len(), text = ir, "an emulated device image");
+    tracing::trace!(
+        target: log::IR,
+        kernels = kernels.len(),
+        text = ir,
+        "an emulated device image",
+    );
     let mut jit = Jit::closed().map_err(damaged)?;
     let names = undefined_names(&ir);
     let mut symbols = Vec::new();

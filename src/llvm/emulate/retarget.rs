@@ -91,7 +91,8 @@ mod tests {
         );
         assert_eq!(
             line(
-                "@x = internal addrspace(3) global ptr addrspacecast (ptr addrspace(1) @y to ptr), align 4"
+                "@x = internal addrspace(3) global ptr addrspacecast (ptr addrspace(1) @y to ptr), \
+                 align 4"
             ),
             "@x = internal global ptr bitcast (ptr @y to ptr), align 4"
         );

@@ -44,7 +44,8 @@ pub(super) fn place<'m>(
             Err(NotASum::Other) => {}
             Err(NotASum::Fraction(at)) => {
                 placed.hint = Some(refuse_at(
-                    "a private array adds up fractions over iterations, whose order affects the digits",
+                    "a private array adds up fractions over iterations, whose order affects the \
+                     digits",
                     at,
                 ));
             }

@@ -140,7 +140,8 @@ pub(super) unsafe fn flatten(
     // SAFETY: passes keep external functions, as the regions' are; the caller uses no others.
     unsafe {
         module.run_passes(
-            c"always-inline,function(sroa,early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,simplifycfg,adce)",
+            c"always-inline,function(sroa,early-cse<memssa>,dse,\
+              instcombine<no-verify-fixpoint>,simplifycfg,adce)",
         )
     }
 }

@@ -115,7 +115,8 @@ pub(super) unsafe fn unit<'m>(
     // SAFETY: no handle of a function or instruction is kept.
     unsafe {
         module.run_passes(
-            c"globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)",
+            c"globaldce,function(sroa,early-cse<memssa>,\
+              instcombine<no-verify-fixpoint>,simplifycfg)",
         )?;
     }
     let memory = kernels.iter().map(|&name| {
@@ -280,9 +281,10 @@ fn write_kernel(text: &mut String, kernel: &Kernel<'_>, roots: &[Root], records:
     let environment = quoted(&format!("{}_kernel_environment", kernel.name));
     let _ = writeln!(
         text,
-        "{environment} = weak_odr protected constant {{ {{ i8, i8, i8, i32, i32, i32, i32, i32, i32 }}, ptr, ptr }} \
-         {{ {{ i8, i8, i8, i32, i32, i32, i32, i32, i32 }} {{ i8 0, i8 0, i8 2, i32 1, i32 {threads}, i32 -1, i32 -1, \
-         i32 {room}, i32 {BLOCKS} }}, ptr null, ptr null }}, align 8"
+        "{environment} = weak_odr protected constant {{ {{ i8, i8, i8, i32, i32, i32, i32, i32, \
+         i32 }}, ptr, ptr }} \
+         {{ {{ i8, i8, i8, i32, i32, i32, i32, i32, i32 }} {{ i8 0, i8 0, i8 2, i32 1, i32 \
+         {threads}, i32 -1, i32 -1, i32 {room}, i32 {BLOCKS} }}, ptr null, ptr null }}, align 8"
     );
     let _ = writeln!(
         text,

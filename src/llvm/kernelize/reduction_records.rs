@@ -170,8 +170,8 @@ impl Records {
             ),
             Some(slot) => writeln!(
                 text,
-                "  %last = call i1 @__ompvm_outlined_combine_slots(ptr %launch, ptr %record, i32 {slot}, \
-                 i32 {words}, ptr %into, ptr %from, i32 {}, ptr {combine})",
+                "  %last = call i1 @__ompvm_outlined_combine_slots(ptr %launch, ptr %record, i32 \
+                 {slot}, i32 {words}, ptr %into, ptr %from, i32 {}, ptr {combine})",
                 self.parts.len()
             ),
         };
@@ -179,8 +179,8 @@ impl Records {
         if self.has_copies() {
             let _ = writeln!(
                 text,
-                "  call void @llvm.memcpy.p0.p0.i64(ptr align {ALIGN} %other, ptr align {ALIGN} %record, \
-                 i64 {}, i1 false)",
+                "  call void @llvm.memcpy.p0.p0.i64(ptr align {ALIGN} %other, ptr align {ALIGN} \
+                 %record, i64 {}, i1 false)",
                 self.size
             );
         }
@@ -207,12 +207,14 @@ impl Records {
         }
         let _ = writeln!(
             text,
-            "  %at = getelementptr i8, ptr %virtual, i64 {PHASE}\n  %phase = load i32, ptr %at, align 4\n  \
+            "  %at = getelementptr i8, ptr %virtual, i64 {PHASE}\n  \
+             %phase = load i32, ptr %at, align 4\n  \
              %record.at = getelementptr i8, ptr %virtual, i64 {RECORD}\n  \
              %record = load ptr, ptr %record.at, align 8\n  \
              %kept.at = getelementptr i8, ptr %virtual, i64 {KEPT}\n  \
              %kept = load ptr, ptr %kept.at, align 8\n  \
-             switch i32 %phase, label %begin [ i32 {ITERATE}, label %iterate\n i32 {RESULT}, label %result ]"
+             switch i32 %phase, label %begin [ i32 {ITERATE}, label %iterate\n \
+             i32 {RESULT}, label %result ]"
         );
         for label in ["begin", "iterate", "result"] {
             let _ = writeln!(text, "{label}:");
@@ -278,7 +280,8 @@ fn write_copy(text: &mut String, to: &str, from: &str, size: u64) {
     if size / width > WORDS {
         let _ = writeln!(
             text,
-            "  call void @llvm.memcpy.p0.p0.i64(ptr align {width} {to}, ptr align {width} {from}, i64 {size}, i1 false)"
+            "  call void @llvm.memcpy.p0.p0.i64(ptr align {width} {to}, ptr align {width} {from}, \
+             i64 {size}, i1 false)"
         );
         return;
     }

@@ -424,7 +424,8 @@ end:
     fn marked(region: &str, second: bool) -> bool {
         let again = match second {
             true => {
-                "  call void @__ompvm_parallel_grid(ptr null, i32 0, i32 1, i32 -1, i32 -1, ptr @region, ptr null, ptr null, i64 0, i32 0)\n"
+                "  call void @__ompvm_parallel_grid(ptr null, i32 0, i32 1, i32 -1, i32 -1, ptr \
+                 @region, ptr null, ptr null, i64 0, i32 0)\n"
             }
             false => "",
         };

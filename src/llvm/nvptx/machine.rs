@@ -15,9 +15,9 @@ const TRIPLE: &CStr = c"nvptx64-nvidia-cuda";
 pub(super) const FULL: &CStr = c"default<O3>";
 
 /// Passes to run after promotion has moved more variables to registers than [`FULL`] saw.
-pub(super) const PROMOTED: &CStr = c"function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
-simplifycfg<switch-to-lookup>,gvn,jump-threading,correlated-propagation,instcombine<no-verify-fixpoint>,\
-simplifycfg,dse,loop-simplify,lcssa,loop-mssa(licm),adce,simplifycfg),globaldce";
+pub(super) const PROMOTED: &CStr = c"function(sroa,early-cse<memssa>,\
+instcombine<no-verify-fixpoint>,simplifycfg<switch-to-lookup>,gvn,jump-threading,\
+correlated-propagation,instcombine<no-verify-fixpoint>,simplifycfg,dse,loop-simplify,lcssa,loop-mssa(licm),adce,simplifycfg),globaldce";
 
 pub(crate) struct GpuMachine {
     machine: TargetMachine,

@@ -57,7 +57,8 @@ fn wrong_kinds_of_file() {
 fn text_errors_name_the_location() {
     assert_eq!(
         error(b"define i32 @f() {\n  ret i64 0\n}\n"),
-        "bad.bc: not valid textual LLVM IR at line 2, column 7: value doesn't match function result type 'i32'"
+        "bad.bc: not valid textual LLVM IR at line 2, column 7: value doesn't match function \
+         result type 'i32'"
     );
     let invalid =
         error(b"define i32 @f() {\n  %a = add i32 %b, 1\n  %b = add i32 %a, 1\n  ret i32 %b\n}\n");

@@ -32,9 +32,11 @@ fn arithmetic_with_flags() {
     let got = body(
         "i32 @f(i32 %a, i32 %b)",
         "%1 = add nuw nsw i32 %a, %b\n%2 = sub i32 %1, 1\n%3 = mul nsw i32 %2, %a\n\
-         %4 = udiv exact i32 %3, 3\n%5 = sdiv i32 %4, %b\n%6 = urem i32 %5, 7\n%7 = srem i32 %6, %b\n\
+         %4 = udiv exact i32 %3, 3\n%5 = sdiv i32 %4, %b\n%6 = urem i32 %5, 7\n\
+         %7 = srem i32 %6, %b\n\
          %8 = shl nuw i32 %7, 2\n%9 = lshr exact i32 %8, 1\n%10 = ashr i32 %9, 1\n\
-         %11 = and i32 %10, 255\n%12 = or disjoint i32 %11, 256\n%13 = xor i32 %12, -1\nret i32 %13",
+         %11 = and i32 %10, 255\n%12 = or disjoint i32 %11, 256\n%13 = xor i32 %12, -1\n\
+         ret i32 %13",
     );
     assert_eq!(
         got,
@@ -61,7 +63,8 @@ fn arithmetic_with_flags() {
 fn floating_point() {
     let got = body(
         "double @f(double %a, double %b)",
-        "%1 = fadd fast double %a, %b\n%2 = fsub nnan double %1, 1.5\n%3 = fmul contract double %2, %a\n\
+        "%1 = fadd fast double %a, %b\n%2 = fsub nnan double %1, 1.5\n\
+         %3 = fmul contract double %2, %a\n\
          %4 = fdiv double %3, %b\n%5 = frem double %4, %a\n%6 = fneg double %5\n\
          %7 = fcmp ogt double %6, %a\n%8 = select i1 %7, double %6, double 0.0\nret double %8",
     );
@@ -151,8 +154,10 @@ fn memory() {
         "%1 = alloca [8 x i32], align 16\n%2 = alloca i8, i64 %n, align 1\n\
          %3 = getelementptr inbounds [8 x i32], ptr %1, i64 0, i64 %n\n\
          store volatile i32 5, ptr %3, align 4\n%4 = load i32, ptr %3, align 4\n\
-         store atomic i32 6, ptr %3 release, align 4\n%5 = load atomic i32, ptr %3 acquire, align 4\n\
-         %6 = load atomic volatile i32, ptr %3 syncscope(\"singlethread\") monotonic, align 4\nret i32 %6",
+         store atomic i32 6, ptr %3 release, align 4\n\
+         %5 = load atomic i32, ptr %3 acquire, align 4\n\
+         %6 = load atomic volatile i32, ptr %3 syncscope(\"singlethread\") monotonic, align 4\n\
+         ret i32 %6",
     );
     assert_eq!(
         got[..8],
@@ -175,7 +180,8 @@ fn atomics() {
         "void @f(ptr %p)",
         "fence seq_cst\nfence syncscope(\"singlethread\") acq_rel\n\
          %1 = cmpxchg weak ptr %p, i32 1, i32 2 acq_rel monotonic, align 4\n\
-         %2 = cmpxchg ptr %p, ptr null, ptr %p syncscope(\"singlethread\") seq_cst acquire, align 8\nret void",
+         %2 = cmpxchg ptr %p, ptr null, ptr %p syncscope(\"singlethread\") seq_cst acquire, align \
+         8\nret void",
     );
     assert_eq!(
         got,
@@ -247,7 +253,8 @@ fn control() {
 fn vectors_and_aggregates() {
     let got = body(
         "i32 @f(<4 x i32> %v, i32 %i, {i32, [2 x float]} %s)",
-        "%1 = extractelement <4 x i32> %v, i32 %i\n%2 = insertelement <4 x i32> poison, i32 %1, i64 0\n\
+        "%1 = extractelement <4 x i32> %v, i32 %i\n\
+         %2 = insertelement <4 x i32> poison, i32 %1, i64 0\n\
          %3 = shufflevector <4 x i32> %v, <4 x i32> %2, <2 x i32> <i32 7, i32 poison>\n\
          %4 = extractvalue {i32, [2 x float]} %s, 1, 0\n\
          %5 = insertvalue {i32, [2 x float]} %s, float %4, 1, 1\n\
@@ -286,10 +293,12 @@ fn calls() {
     assert_eq!(
         lines(&m),
         [
-            "Call void @g(%0 byval({i64, i64, i64}) align 8, %0 sret({i64, i64, i64}) align 16 noalias)",
+            "Call void @g(%0 byval({i64, i64, i64}) align 8, %0 sret({i64, i64, i64}) align 16 \
+             noalias)",
             "Tail Call signext i8 @v(i32 1, i8 2 zeroext, double 3.0)",
             "Call cc8 i32 %1(%0 nest)",
-            "NoTail Call void @g(%0 byval({i64, i64, i64}) align 8, %0 sret({i64, i64, i64})) [clang.arc]",
+            "NoTail Call void @g(%0 byval({i64, i64, i64}) align 8, %0 sret({i64, i64, i64})) \
+             [clang.arc]",
             "Call i32 asm sideeffect intel \"mov $0, $1\", \"=r,r,~{memory}\"(%4)",
             "Call void @llvm.donothing()",
             "Call void @llvm.write_register.i64(metadata \"rsp\", i64 1)",
@@ -333,7 +342,8 @@ fn exceptions() {
 fn goto_asm_and_computed_goto() {
     let got = body(
         "void @f()",
-        "callbr void asm sideeffect \"jmp ${0:l}\", \"!i\"() to label %a [label %b]\na:\nret void\nb:\nret void",
+        "callbr void asm sideeffect \"jmp ${0:l}\", \"!i\"() to label %a [label %b]\na:\n\
+         ret void\nb:\nret void",
     );
     assert_eq!(
         got[0],
@@ -372,8 +382,10 @@ fn variadic_and_windows_pads() {
 fn constrained_intrinsics_keep_their_modes() {
     let got = lines(&module(
         "define double @f(double %a) strictfp {\n\
-         %1 = call double @llvm.experimental.constrained.fadd.f64(double %a, double 1.0, metadata !\"round.upward\", metadata !\"fpexcept.strict\") strictfp\nret double %1\n}\n\
-         declare double @llvm.experimental.constrained.fadd.f64(double, double, metadata, metadata)\n",
+         %1 = call double @llvm.experimental.constrained.fadd.f64(double %a, double 1.0, metadata \
+         !\"round.upward\", metadata !\"fpexcept.strict\") strictfp\nret double %1\n}\n\
+         declare double @llvm.experimental.constrained.fadd.f64(double, double, metadata, \
+         metadata)\n",
     ));
     assert!(
         got[0].contains("metadata \"round.upward\", metadata \"fpexcept.strict\""),

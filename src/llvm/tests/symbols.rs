@@ -96,7 +96,8 @@ fn expressions() {
     );
     assert_eq!(
         constant(&format!(
-            "{a}@g = global i32 trunc (i64 sub (i64 ptrtoint (ptr @a to i64), i64 ptrtoint (ptr @g to i64)) to i32)"
+            "{a}@g = global i32 trunc (i64 sub (i64 ptrtoint (ptr @a to i64), i64 ptrtoint (ptr @g \
+             to i64)) to i32)"
         )),
         "i32 Trunc(i64 Sub(i64 PtrToInt(ptr @a), i64 PtrToInt(ptr @g)))"
     );
@@ -138,7 +139,8 @@ fn a_large_table_is_bytes() {
 fn globals() {
     let m = module(
         "@a = thread_local global i32 1, align 64\n@b = internal constant i8 2, section \".init\"\n\
-         @c = external global ptr\n@d = extern_weak global i32\n@e = common global [4 x i32] zeroinitializer, align 16\n\
+         @c = external global ptr\n@d = extern_weak global i32\n\
+         @e = common global [4 x i32] zeroinitializer, align 16\n\
          @f = weak_odr global i32 3\n@h = private unnamed_addr constant [2 x i8] c\"x\\00\"\n\
          @llvm.used = appending global [1 x ptr] [ptr @b], section \"llvm.metadata\"\n\
          $k = comdat any\n@k = linkonce_odr global i32 4, comdat\n",
@@ -198,8 +200,14 @@ fn aliases_ifuncs_and_attributes() {
 #[test]
 fn constructors_in_running_order() {
     let m = module(
-        "@llvm.global_ctors = appending global [3 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @a, ptr null }, { i32, ptr, ptr } { i32 65535, ptr @b, ptr null }, { i32, ptr, ptr } { i32 101, ptr @c, ptr null }]\n\
-         @llvm.global_dtors = appending global [3 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @a, ptr null }, { i32, ptr, ptr } { i32 65535, ptr @b, ptr null }, { i32, ptr, ptr } { i32 101, ptr @c, ptr null }]\n\
+        "@llvm.global_ctors = appending global [3 x { i32, ptr, ptr }] [\
+         { i32, ptr, ptr } { i32 65535, ptr @a, ptr null }, \
+         { i32, ptr, ptr } { i32 65535, ptr @b, ptr null }, \
+         { i32, ptr, ptr } { i32 101, ptr @c, ptr null }]\n\
+         @llvm.global_dtors = appending global [3 x { i32, ptr, ptr }] [\
+         { i32, ptr, ptr } { i32 65535, ptr @a, ptr null }, \
+         { i32, ptr, ptr } { i32 65535, ptr @b, ptr null }, \
+         { i32, ptr, ptr } { i32 101, ptr @c, ptr null }]\n\
          declare void @a()\ndeclare void @b()\ndeclare void @c()\n\
          module asm \".globl x\"\n",
     );
@@ -219,7 +227,8 @@ fn constructors_in_running_order() {
 fn types() {
     let m = module(
         "%o = type opaque\n%n = type { i32, %m }\n%m = type <{ i8, [2 x i16] }>\n\
-         define void @f(%n %a, <4 x ptr> %b, <vscale x 2 x i64> %c, ptr addrspace(3) %d, x86_fp80 %e) {\n ret void\n}\n\
+         define void @f(%n %a, <4 x ptr> %b, <vscale x 2 x i64> %c, ptr addrspace(3) %d, x86_fp80 \
+         %e) {\n ret void\n}\n\
          @g = external global %o\n",
     );
     assert!(m.to_string().contains(
@@ -232,15 +241,20 @@ fn types() {
 fn several_files_become_one_module() {
     let main = input(
         "main.ll",
-        b"declare i32 @f()\n@x = external global i32\n@s = internal global i32 1\ndefine i32 @main() {\n %r = call i32 @f()\n ret i32 %r\n}\n",
+        b"declare i32 @f()\n@x = external global i32\n@s = internal global i32 1\n\
+          define i32 @main() {\n %r = call i32 @f()\n ret i32 %r\n}\n",
     );
     let other = input(
         "other.ll",
-        b"@x = global i32 5\n@s = internal global i32 2\n$c = comdat any\ndefine linkonce_odr void @c() comdat {\n ret void\n}\ndefine i32 @f() {\n %r = load i32, ptr @x\n store i32 %r, ptr @s\n call void @c()\n ret i32 %r\n}\n",
+        b"@x = global i32 5\n@s = internal global i32 2\n$c = comdat any\n\
+          define linkonce_odr void @c() comdat {\n ret void\n}\n\
+          define i32 @f() {\n %r = load i32, ptr @x\n store i32 %r, ptr @s\n call void \
+          @c()\n ret i32 %r\n}\n",
     );
     let third = input(
         "third.ll",
-        b"$c = comdat any\ndefine linkonce_odr void @c() comdat {\n ret void\n}\ndefine void @d() {\n call void @c()\n ret void\n}\n",
+        b"$c = comdat any\ndefine linkonce_odr void @c() comdat {\n ret void\n}\n\
+          define void @d() {\n call void @c()\n ret void\n}\n",
     );
     let m = read(&[main, other, third]).expect("links");
     let Some(GlobalRef::Func(f)) = m.symbol("f") else {

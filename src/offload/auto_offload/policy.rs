@@ -329,7 +329,13 @@ pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::RegionSta
     let choice = decide(region, class, trips, || unsafe {
         launch::transfer_size(region, plan, start)
     });
-    tracing::trace!(target: log::OFFLOAD, function = region.name, trips, ?choice, "decided about a loop");
+    tracing::trace!(
+        target: log::OFFLOAD,
+        function = region.name,
+        trips,
+        ?choice,
+        "decided about a loop",
+    );
     if let Decision::Host(why) = choice {
         record_host_run(start, why);
     } else {

@@ -337,7 +337,9 @@ pub fn reserve(bytes: u64) -> Result<*mut u8> {
     };
     if at == libc::MAP_FAILED {
         return Err(Failure::Lost(
-            "the system cannot reserve the address range of the emulated device; is `ulimit -v` set?".into(),
+            "the system cannot reserve the address range of the emulated device; is `ulimit -v` \
+             set?"
+                .into(),
         ));
     }
     Ok(at.cast())

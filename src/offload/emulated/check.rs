@@ -93,7 +93,8 @@ fn access_fault(
             }
             AddressInfo::Freed(start, len) => (
                 format!(
-                    "at {address:#x}, in a block of {len} bytes at {start:#x} that was freed on the device"
+                    "at {address:#x}, in a block of {len} bytes at {start:#x} that was freed on \
+                     the device"
                 ),
                 Some("a pointer that is used after its mapping ended?"),
             ),

@@ -265,7 +265,8 @@ impl<'a> DataConstruct<'a> {
         }
         if item.is(map_type::PRESENT) {
             return mapping_fault(format!(
-                "{size} bytes at {begin:#x} are not mapped, but the `present` modifier asks for that"
+                "{size} bytes at {begin:#x} are not mapped, but the `present` modifier asks for \
+                 that"
             ));
         }
         if size == 0 {
@@ -456,7 +457,8 @@ impl<'a> DataConstruct<'a> {
             Lookup::Partial(start) if item.is(map_type::IMPLICIT) => start,
             _ if item.is(map_type::PRESENT) && !program::is_unified() => {
                 return mapping_fault(format!(
-                    "{size} bytes at {:#x} are not mapped, but the `present` modifier asks for that",
+                    "{size} bytes at {:#x} are not mapped, but the `present` modifier asks for \
+                     that",
                     item.begin
                 ));
             }
@@ -531,8 +533,8 @@ impl<'a> DataConstruct<'a> {
         let Lookup::Contained(start) = self.table.find(begin, size) else {
             if item.is(map_type::PRESENT) && !program::is_unified() {
                 return mapping_fault(format!(
-                    "{size} bytes at {begin:#x} are not mapped, but the `present` modifier asks for \
-                     that"
+                    "{size} bytes at {begin:#x} are not mapped, but the `present` modifier asks \
+                     for that"
                 ));
             }
             return Ok(());

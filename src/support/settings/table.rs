@@ -69,7 +69,8 @@ pub const VARIABLES: &[Variable] = &[
         section: Section::Use,
         values: "`on` or `off`",
         default: "`on`",
-        meaning: "`off`, as `--no-advice`: leaves out the line that a run prints on a terminal after it spent over a fifth of its processor time in compiling on full processors",
+        meaning: "`off`, as `--no-advice`: leaves out the line that a run prints on a terminal \
+            after it spent over a fifth of its processor time in compiling on full processors",
         parser: Parser::Switch(|s| &mut s.advice),
     },
     Variable {
@@ -193,9 +194,11 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: "OMPVM_FAIL",
         section: Section::Development,
-        values: "`KIND:NAME` or `KIND@full:NAME` with a KIND of `fatal`, `error`, `crash`, `abort`, `overflow`, `memory`, `endless` or `grow`",
+        values: "`KIND:NAME` or `KIND@full:NAME` with a KIND of `fatal`, `error`, `crash`, \
+            `abort`, `overflow`, `memory`, `endless` or `grow`",
         default: "none",
-        meaning: "compilations of functions whose names contain `NAME` fail, see [Tests](contributing/tests.md)",
+        meaning: "compilations of functions whose names contain `NAME` fail, see \
+            [Tests](contributing/tests.md)",
         parser: Parser::Text(|s, v| set(&mut s.fail, InjectedFailure::parse(v).map(Some))),
     },
     Variable {
@@ -251,7 +254,8 @@ pub const VARIABLES: &[Variable] = &[
         section: Section::Other,
         values: "folders, separated by colons",
         default: "none",
-        meaning: "folders that the dynamic loader searches; the cache's choice of libraries depends on it",
+        meaning: "folders that the dynamic loader searches; the cache's choice of libraries \
+            depends on it",
         parser: Parser::Path(|s, v| s.loader_path = Some(v.into())),
     },
 ];

@@ -184,7 +184,11 @@ impl LoadedMembers {
         unsafe {
             let offset = *pointer::<usize>(self.loaded.base + cell);
             let thread: usize;
-            std::arch::asm!("mov {}, qword ptr fs:[0]", out(reg) thread, options(nostack, readonly));
+            std::arch::asm!(
+                "mov {}, qword ptr fs:[0]",
+                out(reg) thread,
+                options(nostack, readonly),
+            );
             let from = pointer::<u8>(self.loaded.base + template.start);
             let to = pointer(thread.wrapping_add(offset));
             std::ptr::copy_nonoverlapping(from, to, template.len());
