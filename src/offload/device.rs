@@ -108,6 +108,10 @@ pub struct Launch<'a> {
     /// Argument words. The first word of an OpenMP kernel is the device address of its launch
     /// environment, or 0: the device then provides one if the kernel has a reduction.
     pub args: &'a [u64],
+    /// For each argument, an address in the memory that it leads to: an argument may be the address
+    /// of an array of which only a later section is mapped. Empty if all arguments are such
+    /// addresses themselves.
+    pub targets: &'a [u64],
 }
 
 /// A symbol of a loaded image.

@@ -350,15 +350,19 @@ unsafe fn run_kernel(
     let items = unsafe { items::collect(&arrays) };
     let mut traffic = Traffic::default();
     let mut words = Vec::with_capacity(arrays.count + 1);
+    let mut targets = Vec::with_capacity(arrays.count + 1);
     words.push(0);
+    targets.push(0);
     let mut private_copies = Vec::new();
     let references = {
         let mut table = state.table.lock();
         let mut data = DataConstruct::new(device, &mut table, Queue::SYNC);
         // SAFETY: by this function's contract, the items are live host memory.
         let entered = unsafe {
-            data.enter(&items, arrays.bases)
-                .and_then(|()| kernel_words(&arrays, &mut data, &mut words, &mut private_copies))
+            data.enter(&items, arrays.bases).and_then(|()| {
+                let words = (&mut words, &mut targets);
+                kernel_words(&arrays, &mut data, words, &mut private_copies)
+            })
         };
         let references = data.take_entered();
         if let Err(failure) = entered {
@@ -377,6 +381,7 @@ unsafe fn run_kernel(
         threads: [threads, threads_y, threads_z],
         shared: arguments.shared,
         args: &words,
+        targets: &targets,
     };
     let started = Instant::now();
     if let Err(failure) = device.launch_async(kernel, &launch) {
@@ -465,15 +470,15 @@ fn free_private_copies(state: &DeviceState, private_copies: &[u64]) {
     }
 }
 
-/// Appends the kernel's argument words, one for each item that is an argument, and allocates
-/// private copies.
+/// Appends the kernel's argument words, one for each item that is an argument, and addresses in the
+/// memory that they lead to, and allocates private copies.
 ///
 /// # Safety
 /// `arrays` must be those of the compiler.
 unsafe fn kernel_words(
     arrays: &MapArrays,
     data: &mut DataConstruct<'_>,
-    words: &mut Vec<u64>,
+    (words, targets): (&mut Vec<u64>, &mut Vec<u64>),
     private_copies: &mut Vec<u64>,
 ) -> super::device::Result<()> {
     for n in 0..arrays.count {
@@ -492,6 +497,7 @@ unsafe fn kernel_words(
         }
         if is(map_type::LITERAL) {
             words.push(base as u64);
+            targets.push(base as u64);
             continue;
         }
         if is(map_type::PRIVATE) {
@@ -508,6 +514,7 @@ unsafe fn kernel_words(
                 data.traffic.to += size as u64;
             }
             words.push(copy.wrapping_sub((begin as u64).wrapping_sub(base as u64)));
+            targets.push(copy);
             continue;
         }
         if is(map_type::PTR_AND_OBJ) {
@@ -518,11 +525,10 @@ unsafe fn kernel_words(
         let there = data
             .table
             .translate(begin, if is(map_type::IMPLICIT) { 0 } else { size });
-        words.push(match there.or_else(|| data.table.translate(begin, 0)) {
-            Some(device) => device.wrapping_sub(delta),
-            // The range is not mapped: the pointer keeps its value (OpenMP 5.2, section 5.8.6).
-            None => base as u64,
-        });
+        let there = there.or_else(|| data.table.translate(begin, 0));
+        // If the range is not mapped, the pointer keeps its value (OpenMP 5.2, section 5.8.6).
+        words.push(there.map_or(base as u64, |device| device.wrapping_sub(delta)));
+        targets.push(there.unwrap_or(base as u64));
     }
     Ok(())
 }

@@ -158,7 +158,7 @@ fn work(
     if divided {
         let names: Vec<&str> = kernels.iter().map(String::as_str).collect();
         let in_blocks = |v: handles::Variable<'_>| variables::is_among(&shared, v);
-        shared_variables = share_variables::share(module, &names, SPACES, in_blocks);
+        shared_variables = share_variables::share(module, &names, SPACES, true, in_blocks);
     }
     let mut locations = Vec::new();
     checks::insert(module, &mut locations)?;

@@ -42,6 +42,7 @@ use super::guard;
 use super::parse::{self, Parsed};
 use super::{Input, device, shim};
 use crate::handles::{Linkage, Module, OwnedModule, Position};
+use hashbrown::HashSet;
 use machine::{GpuMachine, PROMOTED};
 
 /// The address space of shared memory, which each block has for itself.
@@ -238,7 +239,12 @@ fn divide(
     refusals: &[Option<&str>],
 ) -> Vec<SharedVariable> {
     let names: Vec<&str> = kernels.iter().map(|k| &*k.name).collect();
-    let shared = share_variables::share(module, &names, share_variables::OF_GPU, |_| false);
+    let nothing = HashSet::new();
+    let all = names
+        .iter()
+        .any(|kernel| division::analyze(module, kernel, &nothing, &[]).writes_elsewhere);
+    let spaces = share_variables::OF_GPU;
+    let shared = share_variables::share(module, &names, spaces, all, |_| false);
     let written = division::written_variables(module);
     for (kernel, refusal) in kernels.iter_mut().zip(refusals) {
         let mut division = division::analyze(module, &kernel.name, &written, &shared);

@@ -9,9 +9,9 @@
 //! reads it may get a copy on each device.
 //!
 //! Left where they are: variables that only the host writes, which are faster to read on each
-//! device, and variables that occur in the initial contents of others or hold such addresses.
+//! device, unless a kernel writes through pointers that it finds in memory; and variables that occur in the initial contents of others or hold such addresses.
 
-use super::division::{ParameterUse, WRITTEN_BY_HOST, use_of};
+use super::division::{ParameterUse, use_of};
 use super::{CONSTANT, SHARED};
 use crate::handles::{Function, Linkage, Module, Opcode, Value, Variable, Visibility};
 use crate::shim;
@@ -56,12 +56,14 @@ pub(crate) const OF_GPU: Spaces = Spaces {
     constant: CONSTANT,
 };
 
-/// Moves variables out of a module, except for those for which `excepted` is true; `kernels` are
-/// the names of its kernels.
+/// Moves variables out of a module: those that device code writes by name, or all if it may write
+/// others through pointers, except for those for which `excepted` is true. `kernels` are the names
+/// of its kernels.
 pub(crate) fn share(
     module: Module,
     kernels: &[&str],
     spaces: Spaces,
+    all: bool,
     excepted: impl for<'v> Fn(Variable<'v>) -> bool,
 ) -> Vec<SharedVariable> {
     let written: Vec<Variable> = module
@@ -69,7 +71,7 @@ pub(crate) fn share(
         .filter(|v| !v.is_declaration() && !v.is_read_only() && !v.is_thread_local())
         .filter(|v| !matches!(v.address_space(), SHARED | CONSTANT))
         .filter(|v| !is_internal(&v.name()) && !excepted(*v))
-        .filter(|v| use_of(Value::from(*v)) == ParameterUse::Written)
+        .filter(|v| all || use_of(Value::from(*v)) == ParameterUse::Written)
         .collect();
     let in_contents = in_contents(module);
     let mut list = Vec::new();
@@ -82,8 +84,9 @@ pub(crate) fn share(
     list
 }
 
+/// Returns true for variables of LLVM, of the device runtime and of kernels' descriptions.
 fn is_internal(name: &str) -> bool {
-    name.starts_with("llvm.") || WRITTEN_BY_HOST.contains(&name)
+    name.starts_with("llvm.") || name.starts_with("__ompvm_") || name.ends_with("_environment")
 }
 
 /// Returns the variables whose addresses are in the initial contents of others that code can reach.

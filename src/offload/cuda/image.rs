@@ -297,6 +297,7 @@ impl Image for Loaded {
             threads: [1; 3],
             shared: 0,
             args: &[],
+            targets: &[],
         };
         device.launch(Queue::SYNC, constructors, &once)
     }

@@ -179,6 +179,7 @@ impl Image for EmulatedImage {
             threads: [1; 3],
             shared: 0,
             args: &[],
+            targets: &[],
         };
         device.launch(Queue::SYNC, constructors, &once)
     }

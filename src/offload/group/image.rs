@@ -5,7 +5,7 @@
 
 use super::balance::Balances;
 use super::memory::Memory;
-use crate::device::{Device, DeviceCode, Failure, Image, Kernel, Queue, Result, Symbol};
+use crate::device::{Device, DeviceCode, Failure, Image, Kernel, Launch, Queue, Result, Symbol};
 use hashbrown::HashMap;
 use omp_abi::League;
 use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, LEAGUE, ParameterUse, SharedVariable};
@@ -37,12 +37,23 @@ impl Entry {
     }
 
     /// Returns a launch's arguments and the addresses of the shared variables, one for each use.
-    pub(super) fn words(&self, arguments: &[u64]) -> Vec<u64> {
-        let parameters = self.division.parameters.len() - self.variables.len();
-        let mut words = arguments.to_vec();
-        words.resize(parameters.max(arguments.len()), 0);
-        words.extend(self.variables.iter().map(|v| v.address));
-        words
+    pub(super) fn words(&self, launch: &Launch<'_>) -> Words {
+        let count = self.division.parameters.len() - self.variables.len();
+        let count = count.max(launch.args.len());
+        let targets = match launch.targets.is_empty() {
+            true => launch.args,
+            false => launch.targets,
+        };
+        let with_variables = |words: &[u64]| {
+            let mut words = words.to_vec();
+            words.resize(count, 0);
+            words.extend(self.variables.iter().map(|v| v.address));
+            words
+        };
+        Words {
+            values: with_variables(launch.args),
+            targets: with_variables(targets),
+        }
     }
 
     /// Points the kernel to the shared variables that a member's words have.
@@ -60,6 +71,15 @@ impl Entry {
         }
         Ok(())
     }
+}
+
+/// Words of a launch, one for each parameter and shared variable of the kernel.
+#[derive(Clone, Debug)]
+pub(super) struct Words {
+    /// The words.
+    pub values: Vec<u64>,
+    /// An address in the memory that each leads to.
+    pub targets: Vec<u64>,
 }
 
 /// A shared variable that a kernel uses.

@@ -7,7 +7,7 @@
 //! In a reduction over teams each member combines its own teams through a buffer of its own. Then
 //! the member that arrives last combines the members' results, in one on the first member.
 
-use super::image::{ALONE, Entry, Shares, entry};
+use super::image::{ALONE, Entry, Shares, Words, entry};
 use super::memory::{Memory, find};
 use super::replicas;
 use crate::device::{Device, Kernel, Launch, MemoryKind, Queue, Result};
@@ -85,7 +85,7 @@ impl Launcher {
         launch: &Launch<'_>,
     ) -> Result<()> {
         let entry = entry(kernel);
-        let given = entry.words(launch.args);
+        let given = entry.words(launch);
         let count = launch.args.len();
         let mut environments = self.environments.lock();
         self.settle(members)?;
@@ -117,7 +117,7 @@ impl Launcher {
                     replicas::argument_words(members, &mut blocks, division, &given, 1)?
                 }
                 // A divisible kernel that runs alone is short. Copies would take longer.
-                None => vec![given.clone()],
+                None => vec![given.values.clone()],
             };
             entry.point(0, &*members[0], &words[0])?;
             let own = Launch {
@@ -298,15 +298,15 @@ fn share(teams: u32, n: usize, parts: usize) -> u32 {
 }
 
 /// Records the blocks that a kernel may have written, so that copies of them are made anew.
-fn record_writes(memory: &Memory, entry: &Entry, words: &[u64]) {
+fn record_writes(memory: &Memory, entry: &Entry, words: &Words) {
     let mut blocks = memory.blocks();
     if entry.division.writes_elsewhere {
         blocks.values_mut().for_each(|block| block.version += 1);
         return;
     }
-    for (of, &word) in entry.division.parameters.iter().zip(words) {
+    for (of, &target) in entry.division.parameters.iter().zip(&words.targets) {
         if *of == ParameterUse::Written
-            && let Some((_, block)) = find(&mut blocks, word)
+            && let Some((_, block)) = find(&mut blocks, target)
         {
             block.version += 1;
         }

@@ -5,6 +5,7 @@
 //! copies between devices when a kernel needs it and the block was written since. Only parameters
 //! that a kernel just reads lead to copies; pointers in memory lead to the block itself.
 
+use super::image::Words;
 use super::memory::{Blocks, Location, find, pieces};
 use crate::device::{Device, MemoryKind, Queue, Result};
 use ompvm_llvm::nvptx::{Division, ParameterUse};
@@ -56,18 +57,18 @@ pub(super) fn argument_words(
     members: &[Arc<dyn Device>],
     blocks: &mut Blocks,
     division: &Division,
-    words: &[u64],
+    words: &Words,
     parts: usize,
 ) -> Result<Vec<Vec<u64>>> {
-    let mut lists = vec![words.to_vec(); parts];
+    let mut lists = vec![words.values.clone(); parts];
     own_variables(blocks, division, words, &mut lists);
     if division.writes_elsewhere {
         return Ok(lists);
     }
-    let parameters = || division.parameters.iter().zip(words).enumerate();
+    let parameters = || division.parameters.iter().zip(&words.targets).enumerate();
     let mut written = Vec::new();
-    for (_, (_, &word)) in parameters().filter(|(_, (u, _))| **u == ParameterUse::Written) {
-        written.extend(find(blocks, word).map(|(start, _)| start));
+    for (_, (_, &target)) in parameters().filter(|(_, (u, _))| **u == ParameterUse::Written) {
+        written.extend(find(blocks, target).map(|(start, _)| start));
     }
     let mut stale: Vec<(u64, usize)> = Vec::new();
     let mut replaced = Vec::new();
@@ -76,8 +77,8 @@ pub(super) fn argument_words(
         ParameterUse::ReadOwn => division.refused.is_some(),
         ParameterUse::None | ParameterUse::Written => false,
     };
-    for (index, (of, &word)) in parameters().filter(|(_, (u, _))| copied(**u)) {
-        let Some((start, block)) = find(blocks, word) else {
+    for (index, (of, &target)) in parameters().filter(|(_, (u, _))| copied(**u)) {
+        let Some((start, block)) = find(blocks, target) else {
             continue;
         };
         let largest = members[0].limits().memory / MEMORY_DIVISOR;
@@ -114,7 +115,8 @@ pub(super) fn argument_words(
     gather(members, blocks, &stale)?;
     for (index, member, start) in replaced {
         if let Some(replica) = blocks.get(&start).and_then(|b| b.replicas.0[member]) {
-            lists[member][index] = replica.address + (words[index] - start);
+            let offset = words.values[index].wrapping_sub(start);
+            lists[member][index] = replica.address.wrapping_add(offset);
         }
     }
     Ok(lists)
@@ -122,16 +124,16 @@ pub(super) fn argument_words(
 
 /// Points parameters that lead to variables of an image to each member's own copy, if the kernel
 /// only reads it: a variable is not accessible to the other members.
-fn own_variables(blocks: &mut Blocks, division: &Division, words: &[u64], lists: &mut [Vec<u64>]) {
-    for (index, (of, &word)) in division.parameters.iter().zip(words).enumerate() {
+fn own_variables(blocks: &mut Blocks, division: &Division, words: &Words, lists: &mut [Vec<u64>]) {
+    for (index, (of, &target)) in division.parameters.iter().zip(&words.targets).enumerate() {
         if matches!(of, ParameterUse::None | ParameterUse::Written) {
             continue;
         }
-        if let Some((start, block)) = find(blocks, word)
+        if let Some((start, block)) = find(blocks, target)
             && let Location::Variable(addresses) = &block.location
         {
             for (list, address) in lists.iter_mut().zip(addresses) {
-                list[index] = address + (word - start);
+                list[index] = address.wrapping_add(words.values[index].wrapping_sub(start));
             }
         }
     }
@@ -156,15 +158,15 @@ pub(super) fn stand_ins(
     members: &[Arc<dyn Device>],
     blocks: &mut Blocks,
     division: &Division,
-    words: &[u64],
+    words: &Words,
     lists: &mut [Vec<u64>],
 ) -> Result<Vec<StandIn>> {
     let mut made: Vec<StandIn> = Vec::new();
-    for (index, (of, &word)) in division.parameters.iter().zip(words).enumerate() {
+    for (index, (of, &target)) in division.parameters.iter().zip(&words.targets).enumerate() {
         if *of != ParameterUse::Written {
             continue;
         }
-        let Some((start, block)) = find(blocks, word) else {
+        let Some((start, block)) = find(blocks, target) else {
             continue;
         };
         let Location::Variable(variable) = &block.location else {
@@ -185,7 +187,7 @@ pub(super) fn stand_ins(
             }
         };
         for list in lists.iter_mut() {
-            list[index] = address + (word - start);
+            list[index] = address.wrapping_add(words.values[index].wrapping_sub(start));
         }
     }
     Ok(made)
@@ -200,13 +202,13 @@ pub(super) fn spread_variables(
     members: &[Arc<dyn Device>],
     blocks: &mut Blocks,
     division: &Division,
-    words: &[u64],
+    words: &Words,
     settle: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
-    let written = division.parameters.iter().zip(words);
+    let written = division.parameters.iter().zip(&words.targets);
     let mut changed: Vec<(Vec<u64>, u64)> = Vec::new();
-    for (_, &word) in written.filter(|(of, _)| **of == ParameterUse::Written) {
-        if let Some((_, block)) = find(blocks, word)
+    for (_, &target) in written.filter(|(of, _)| **of == ParameterUse::Written) {
+        if let Some((_, block)) = find(blocks, target)
             && let Location::Variable(variable) = &block.location
         {
             changed.push((variable.clone(), block.size));

@@ -29,6 +29,7 @@ struct Started {
   Started *self;
   Started() : n(twice(first)), self(this) {}
 } started;
+double vector[N];
 #pragma omp end declare target
 
 // A kernel that writes each element, and one that reads all of them.
@@ -99,6 +100,24 @@ int main() {
     seen[i] = started.self->n + *moving;
   for (int i = 0; i < N; i++)
     wrong += seen[i] != 10 + now;
+  CHECK(wrong == 0);
+
+  // A variable that kernels write only through a pointer in a structure.
+  struct {
+    double *a;
+  } view = {vector};
+  static double read[N];
+  for (int i = 0; i < N; i++)
+    vector[i] = 1;
+#pragma omp target update to(vector)
+#pragma omp target teams distribute parallel for map(to : view) map(tofrom : view.a[ : N])
+  for (int i = 0; i < N; i++)
+    view.a[i] += i;
+#pragma omp target teams distribute parallel for map(from : read)
+  for (int i = 0; i < N; i++)
+    read[i] = vector[(i + 7) % N];
+  for (int i = 0; i < N; i++)
+    wrong += read[i] != 1 + (i + 7) % N;
   CHECK(wrong == 0);
 
 #pragma omp target teams distribute parallel for
