@@ -7,9 +7,9 @@
 //! wherever its data lies; [`memory`] decides where that is, and [`replicas`] makes copies of what
 //! all members read. [`launch`] starts kernels.
 //!
-//! A kernel runs on the first member alone if it has one team, if it uses variables of the image
-//! that kernels change (each member has its own), or if it observes its block other than through
-//! OpenMP (`llvm::nvptx::division`).
+//! Variables of the image that kernels write lie in the group's memory, too ([`image`]). A kernel
+//! runs on the first member alone if it has one team, or if it observes its block other than
+//! through OpenMP (`llvm::nvptx::division`).
 //!
 //! Operations complete before the next one begins, except for those that [`launch`] starts
 //! together.
