@@ -1,7 +1,7 @@
 // A random program that tests the coherence of memory of host and devices. A generator (generate.rs) replaces the lines
 // that begin with `//@` by random regions; this file has what all programs share.
 //
-// Arguments: the first seed, the number of seeds, and a mask of the steps to perform (hexadecimal, all by default).
+// Its arguments are the first seed, the number of seeds, and a mask of the steps to perform (hexadecimal, all by default).
 // Each seed is a sequence of steps on three lanes, which are separate sets of arrays. The program prints a checksum of
 // all data for each. It is well defined: lanes share no data while several threads use them, regions have no races, and
 // the state of each array says which copies are current, so that updates precede each access. Values are integers

@@ -132,7 +132,7 @@ const CANNOT: &str = r#"target triple = "x86_64-pc-linux-gnu"
 declare i32 @puts(ptr)
 declare void @llvm.x86.tileloadd64(i8, ptr, i64)
 declare <16 x float> @llvm.x86.avx512bf16.dpbf16ps.512(<16 x float>, <32 x bfloat>, <32 x bfloat>)
-define void @impossible(ptr %p) {
+define void @impossible(ptr %p) "target-features"="+avx512f" {
   call void @llvm.x86.tileloadd64(i8 1, ptr %p, i64 64)
   ret void
 }
