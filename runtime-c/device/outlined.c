@@ -54,8 +54,10 @@ SHORT_ENTRY void *__ompvm_outlined_slice(char *slices, uint64_t size) {
       v->trips = *upper < *lower ? 0 : (uint64_t)((U) * upper - (U) * lower) + 1;                  \
     if (v->phase != OUTLINED_ITERATE || v->latest_loop != v->executed_loop) {                      \
       *last = 0;                                                                                   \
-      *lower = 1;                                                                                  \
-      *upper = 0;                                                                                  \
+      /* The loops of a league with chunks of one iteration compare with the given end. */         \
+      bool greatest = (T)((U) * upper + 1) < *upper;                                               \
+      *lower = greatest ? 1 : (T)((U) * upper + 1);                                                \
+      *upper = greatest ? 0 : *upper;                                                              \
       return;                                                                                      \
     }                                                                                              \
     *last = v->iteration == v->trips - 1;                                                          \
