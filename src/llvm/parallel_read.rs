@@ -137,6 +137,7 @@ impl Work {
         if !module.functions().eq(functions) || module.verify().is_err() {
             return None;
         }
+        shim::copy_abi_attributes(module);
         shim::expand_thread_locals(module);
         shim::lower_checked_loads(module);
         if self.contract {

@@ -1,6 +1,7 @@
 //! Tests that parallel reading gives the same module as reading on one thread.
 
 use super::*;
+use crate::handles::{OwnedContext, OwnedModule};
 use crate::parallel_read::read as read_by;
 use ompvm_ir::LocId;
 
@@ -122,6 +123,32 @@ fn parallel_reading_gives_the_same_module() {
                 same(&one, &several);
             }
         }
+    }
+}
+
+/// flang's calls of internal procedures lack attributes that the procedures have.
+const INCOMPLETE_CALLS: &str = r#"
+target triple = "x86_64-pc-linux-gnu"
+define internal void @inner(ptr %a, ptr nest %outer, i8 zeroext %b) {
+  store i8 %b, ptr %outer
+  ret void
+}
+define i32 @main() {
+  %x = alloca i8
+  call void @inner(ptr null, ptr %x, i8 3)
+  ret i32 0
+}
+"#;
+
+#[test]
+fn parallel_reading_completes_calls() {
+    let context = OwnedContext::new();
+    let text = INCOMPLETE_CALLS.as_bytes();
+    let module = OwnedModule::parse_ir(context.context(), text, c"text", true).expect("valid IR");
+    let file = input("test.bc", &module.module().bitcode());
+    let one = one(std::slice::from_ref(&file), false, false).unwrap_or_else(|e| panic!("{e}"));
+    for threads in 1..4 {
+        same(&one, &read_by(&file, false, threads).expect("nothing odd"));
     }
 }
 
