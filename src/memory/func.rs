@@ -92,10 +92,16 @@ impl FuncRef {
     ///
     /// # Errors
     /// The reason why native code cannot call the signature.
+    #[inline]
     pub fn plan(&self) -> Result<&Arc<CallPlan>, String> {
-        if let Some(plan) = self.plan.get() {
-            return Ok(plan);
+        match self.plan.get() {
+            Some(plan) => Ok(plan),
+            None => self.make_plan(),
         }
+    }
+
+    #[cold]
+    fn make_plan(&self) -> Result<&Arc<CallPlan>, String> {
         // The first entry may be a signal's.
         let _section = SignalSafe::enter();
         let module = &self.image().module;

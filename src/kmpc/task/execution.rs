@@ -117,7 +117,7 @@ pub(crate) fn canceled(thread: &Thread, task: &Task) -> bool {
 ///
 /// # Safety
 /// The task's routine has returned on this thread.
-#[inline]
+#[inline(always)]
 pub unsafe fn finish(thread: &Thread, task: *mut Task) {
     // SAFETY: the task is alive until it is completed below.
     let t = unsafe { &*task };

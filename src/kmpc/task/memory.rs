@@ -158,7 +158,7 @@ impl Blocks {
     ///
     /// # Safety
     /// The task is complete and nothing refers to it.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn put(&self, task: *mut Task) {
         // SAFETY: memory that always holds a task.
         let t = unsafe { &*task };
@@ -176,7 +176,7 @@ impl Blocks {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn put_foreign(&self, task: *mut Task) {
         let (first, last, count) = self.foreign.get();
         // SAFETY: a free block that this thread holds, and the first of those collected.
