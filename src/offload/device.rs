@@ -108,10 +108,19 @@ pub struct Launch<'a> {
     /// Argument words. The first word of an OpenMP kernel is the device address of its launch
     /// environment, or 0: the device then provides one if the kernel has a reduction.
     pub args: &'a [u64],
-    /// For each argument, an address in the memory that it leads to: an argument may be the address
-    /// of an array of which only a later section is mapped. Empty if all arguments are such
-    /// addresses themselves.
-    pub targets: &'a [u64],
+    /// For each argument, the memory that it leads to: an argument may be the address of an array of
+    /// which only a later section is mapped. Empty if all arguments are addresses in such memory
+    /// themselves.
+    pub sections: &'a [Section],
+}
+
+/// A section of device memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Section {
+    /// First address.
+    pub start: u64,
+    /// Size in bytes; 0 if it is unknown.
+    pub size: u64,
 }
 
 /// A symbol of a loaded image.
@@ -450,12 +459,36 @@ pub trait Device: Send + Sync + Debug {
         Ok(None)
     }
 
+    /// Moves a range of [`Device::alloc_striped`] so that its parts lie as `parts` says, and keeps
+    /// its addresses and contents. Returns false if it stays where it is, for lack of memory or
+    /// because the device cannot do so. The ends are multiples of [`Stripes::unit`], except for the
+    /// last, which stays. All operations that use the range must be complete.
+    ///
+    /// # Errors
+    /// [`Failure::Lost`] if the contents are lost.
+    fn move_striped(
+        &self,
+        _devices: &[&dyn Device],
+        _stripes: &Stripes,
+        _parts: &[StripedPart],
+    ) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Frees memory from [`Device::alloc_striped`]. All operations that use it must be complete.
     ///
     /// # Errors
     /// As for [`Device::free`].
     fn free_striped(&self, _stripes: &Stripes) -> Result<()> {
         Ok(())
+    }
+
+    /// Makes later operations on [`Queue::SYNC`] wait for those that `other` was given on its own.
+    ///
+    /// # Errors
+    /// Failures of the operations.
+    fn follow(&self, other: &dyn Device) -> Result<()> {
+        other.synchronize(Queue::SYNC)
     }
 }
 
@@ -464,8 +497,28 @@ pub trait Device: Send + Sync + Debug {
 pub struct Stripes {
     /// First address.
     pub start: u64,
-    /// Offset of the end of each device's part; the last is the size of the range.
-    pub ends: Vec<u64>,
+    /// The parts in the order of their addresses. The end of the last is the size of the range.
+    pub parts: Vec<StripedPart>,
+    /// Size in bytes of the units that lie on one device.
+    pub unit: u64,
+    /// Size in bytes from which an array gains by lying on all of the devices.
+    pub worthwhile: u64,
+}
+
+/// A part of a striped range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StripedPart {
+    /// Offset of its end in the range.
+    pub end: u64,
+    /// Index of the device that it lies on.
+    pub member: usize,
+}
+
+impl Stripes {
+    /// Size of the range in bytes.
+    pub fn size(&self) -> u64 {
+        self.parts.last().map_or(0, |part| part.end)
+    }
 }
 
 /// Code that is loaded on a device.

@@ -4,7 +4,7 @@
 //! that cannot run on a device falls back to the host. A fault of the program on a device ends the
 //! program with a report. So does every failure if `OMP_TARGET_OFFLOAD` is `mandatory`.
 
-use super::device::{Device, Failure, Kernel, Launch, MemoryKind, Queue};
+use super::device::{Device, Failure, Kernel, Launch, MemoryKind, Queue, Section};
 use super::devices::{self, DeviceState};
 use super::map::data::{DataConstruct, Traffic};
 use super::map::items::{self, MapArrays, MapItem};
@@ -350,9 +350,9 @@ unsafe fn run_kernel(
     let items = unsafe { items::collect(&arrays) };
     let mut traffic = Traffic::default();
     let mut words = Vec::with_capacity(arrays.count + 1);
-    let mut targets = Vec::with_capacity(arrays.count + 1);
+    let mut sections = Vec::with_capacity(arrays.count + 1);
     words.push(0);
-    targets.push(0);
+    sections.push(Section::default());
     let mut private_copies = Vec::new();
     let references = {
         let mut table = state.table.lock();
@@ -360,7 +360,7 @@ unsafe fn run_kernel(
         // SAFETY: by this function's contract, the items are live host memory.
         let entered = unsafe {
             data.enter(&items, arrays.bases).and_then(|()| {
-                let words = (&mut words, &mut targets);
+                let words = (&mut words, &mut sections);
                 kernel_words(&arrays, &mut data, words, &mut private_copies)
             })
         };
@@ -381,7 +381,7 @@ unsafe fn run_kernel(
         threads: [threads, threads_y, threads_z],
         shared: arguments.shared,
         args: &words,
-        targets: &targets,
+        sections: &sections,
     };
     let started = Instant::now();
     if let Err(failure) = device.launch_async(kernel, &launch) {
@@ -470,7 +470,7 @@ fn free_private_copies(state: &DeviceState, private_copies: &[u64]) {
     }
 }
 
-/// Appends the kernel's argument words, one for each item that is an argument, and addresses in the
+/// Appends the kernel's argument words, one for each item that is an argument, and the sections of
 /// memory that they lead to, and allocates private copies.
 ///
 /// # Safety
@@ -478,7 +478,7 @@ fn free_private_copies(state: &DeviceState, private_copies: &[u64]) {
 unsafe fn kernel_words(
     arrays: &MapArrays,
     data: &mut DataConstruct<'_>,
-    (words, targets): (&mut Vec<u64>, &mut Vec<u64>),
+    (words, sections): (&mut Vec<u64>, &mut Vec<Section>),
     private_copies: &mut Vec<u64>,
 ) -> super::device::Result<()> {
     for n in 0..arrays.count {
@@ -497,7 +497,10 @@ unsafe fn kernel_words(
         }
         if is(map_type::LITERAL) {
             words.push(base as u64);
-            targets.push(base as u64);
+            sections.push(Section {
+                start: base as u64,
+                size: 0,
+            });
             continue;
         }
         if is(map_type::PRIVATE) {
@@ -514,7 +517,10 @@ unsafe fn kernel_words(
                 data.traffic.to += size as u64;
             }
             words.push(copy.wrapping_sub((begin as u64).wrapping_sub(base as u64)));
-            targets.push(copy);
+            sections.push(Section {
+                start: copy,
+                size: size as u64,
+            });
             continue;
         }
         if is(map_type::PTR_AND_OBJ) {
@@ -528,7 +534,10 @@ unsafe fn kernel_words(
         let there = there.or_else(|| data.table.translate(begin, 0));
         // If the range is not mapped, the pointer keeps its value (OpenMP 5.2, section 5.8.6).
         words.push(there.map_or(base as u64, |device| device.wrapping_sub(delta)));
-        targets.push(there.unwrap_or(base as u64));
+        sections.push(Section {
+            start: there.unwrap_or(base as u64),
+            size: size as u64,
+        });
     }
     Ok(())
 }

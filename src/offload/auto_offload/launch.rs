@@ -221,7 +221,7 @@ fn run_phases(
             threads: [shape.threads, 1, 1],
             shared: 0,
             args: words,
-            targets: &[],
+            sections: &[],
         };
         state.device.launch(Queue::SYNC, kernel, &run)?;
     }

@@ -449,7 +449,7 @@ impl Interpreter<'_> {
             threads: [shape.threads, 1, 1],
             shared: 0,
             args: &words,
-            targets: &[],
+            sections: &[],
         };
         device.launch_async(kernel, &launch)?;
         self.last = Some(phase);

@@ -89,6 +89,7 @@ functions! {
         event = "cuEventCreate" (*mut Event, c_uint);
         record = "cuEventRecord" (Event, Stream);
         await_event = "cuEventSynchronize" (Event);
+        follow_event = "cuStreamWaitEvent" (Stream, Event, c_uint);
         load = "cuModuleLoadDataEx" (*mut Module, *const c_void, c_uint, *mut c_int,
                                      *mut *mut c_void);
         unload = "cuModuleUnload" (Module);

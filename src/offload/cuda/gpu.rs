@@ -13,7 +13,7 @@ use super::staging::Staging;
 use super::striped::StripedMemory;
 use crate::device::{
     Device, DeviceCode, ExecutionMode, Failure, Foreign, Image, Kernel, Launch, Limits, MemoryKind,
-    Queue, Result, Stripes, Target, default_shape,
+    Queue, Result, StripedPart, Stripes, Target, default_shape,
 };
 use crate::locals::LOCALS;
 use ompvm_support::log;
@@ -476,10 +476,33 @@ impl Device for Gpu {
         self.striped.alloc(self, devices, size)
     }
 
+    fn move_striped(
+        &self,
+        devices: &[&dyn Device],
+        stripes: &Stripes,
+        parts: &[StripedPart],
+    ) -> Result<bool> {
+        self.enter()?;
+        self.striped.shift(self, devices, stripes, parts)
+    }
+
     fn free_striped(&self, stripes: &Stripes) -> Result<()> {
         self.enter()?;
         self.striped.free(self, stripes);
         Ok(())
+    }
+
+    fn follow(&self, other: &dyn Device) -> Result<()> {
+        let Some(other) = other.as_any().downcast_ref::<Gpu>() else {
+            return other.synchronize(Queue::SYNC);
+        };
+        other.enter()?;
+        let event = other.queues.record(other)?;
+        self.enter()?;
+        let stream = self.queues.stream(self, Queue::SYNC)?;
+        // SAFETY: stream and event are never destroyed; flags must be 0.
+        let code = unsafe { (self.driver.follow_event)(stream, event, 0) };
+        self.check(code, "waiting for another device", 0)
     }
 }
 

@@ -297,7 +297,7 @@ impl Image for Loaded {
             threads: [1; 3],
             shared: 0,
             args: &[],
-            targets: &[],
+            sections: &[],
         };
         device.launch(Queue::SYNC, constructors, &once)
     }

@@ -4,7 +4,7 @@
 //! their values in its buffer. Kernels of one stream run in order, so each stream has one
 //! environment and one buffer.
 
-use super::driver::{self, Stream};
+use super::driver::{self, Event, Stream};
 use super::gpu::Gpu;
 use crate::device::{MemoryKind, Queue, Result};
 use parking_lot::{Mutex, RwLock};
@@ -33,6 +33,8 @@ pub(super) struct Queues {
     idle: Mutex<Vec<Queue>>,
     /// True if copies on [`Queue::SYNC`] may be in progress.
     sync_pending: AtomicBool,
+    /// Event that other GPUs wait for.
+    event: Mutex<Option<Event>>,
 }
 
 impl Queues {
@@ -59,6 +61,27 @@ impl Queues {
     /// Records that copies on [`Queue::SYNC`] are in progress.
     pub(super) fn mark_pending(&self) {
         self.sync_pending.store(true, Ordering::Release);
+    }
+
+    /// Returns an event that occurs when all operations on [`Queue::SYNC`] so far are complete. The
+    /// next call reuses it, which those that already wait for it do not notice.
+    pub(super) fn record(&self, gpu: &Gpu) -> Result<Event> {
+        let stream = self.stream(gpu, Queue::SYNC)?;
+        let mut event = self.event.lock();
+        let event = match &mut *event {
+            Some(event) => *event,
+            none => {
+                let mut made = Event(null_mut());
+                // SAFETY: the result pointer is valid.
+                let code = unsafe { (gpu.driver.event)(&mut made, driver::NO_TIMING) };
+                gpu.check(code, "creating an event", 0)?;
+                *none.insert(made)
+            }
+        };
+        // SAFETY: stream and event belong to this device and are never destroyed.
+        let code = unsafe { (gpu.driver.record)(event, stream) };
+        gpu.check(code, "recording an event", 0)?;
+        Ok(event)
     }
 
     pub(super) fn take(&self, gpu: &Gpu) -> Result<Queue> {

@@ -5,11 +5,14 @@
 //! GPUs, in whole units of the driver's granularity, so a loop over an array that gives each GPU a
 //! contiguous share of the iterations finds nearly all of its elements in the GPU's own memory.
 //!
+//! A range can be moved: new memory is mapped elsewhere first, the contents are copied, and then the
+//! new memory takes the place of the old, at the same addresses.
+//!
 //! Mapping takes milliseconds, so freed ranges are kept for the next allocation of the same size.
 
 use super::driver::{self, Access, Location, Mapping, Physical};
 use super::gpu::Gpu;
-use crate::device::{Device, Failure, Result, Stripes};
+use crate::device::{Device, Failure, Queue, Result, StripedPart, Stripes};
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
@@ -21,6 +24,9 @@ const PINNED: u32 = 1;
 const READ_WRITE: u32 = 3;
 /// Maximum total size of free ranges that are kept.
 const MAX_KEPT: u64 = 8 << 30;
+/// Size of a GPU's part below which one GPU alone is as fast: about two microseconds of its memory's
+/// rate, less than what a launch on another GPU costs.
+const SMALLEST_PART: u64 = 8 << 20;
 
 /// The mapped ranges of a group of GPUs, kept by the group's first one.
 #[derive(Debug, Default)]
@@ -28,35 +34,41 @@ pub(super) struct StripedMemory(Mutex<Ranges>);
 
 #[derive(Debug, Default)]
 struct Ranges {
-    /// Physical memory of each part, by the first address of a range.
-    parts: HashMap<u64, Vec<Part>>,
+    /// Ranges in use, and free ones, by their first address.
+    used: HashMap<u64, Range>,
     /// Free ranges by size.
     free: HashMap<u64, Vec<Stripes>>,
     /// Total size of the free ranges.
     kept: u64,
 }
 
+/// A range of reserved addresses, and the memory that is mapped there.
+#[derive(Debug)]
+struct Range {
+    start: u64,
+    size: u64,
+    parts: Vec<Part>,
+}
+
 /// A mapped part of a range.
 #[derive(Clone, Copy, Debug)]
 struct Part {
-    start: u64,
+    offset: u64,
     size: usize,
+    /// The driver's handle of the memory.
     handle: u64,
 }
 
 impl StripedMemory {
     /// Allocates a range over the GPUs, of which `gpu` is the first. Returns `None` if the driver
-    /// cannot do so, or if the size is below one unit per GPU.
+    /// cannot do so, or if the size is below [`SMALLEST_PART`] per GPU.
     pub(super) fn alloc(
         &self,
         gpu: &Gpu,
         devices: &[&dyn Device],
         size: u64,
     ) -> Result<Option<Stripes>> {
-        let gpus = devices.iter().map(|d| d.as_any().downcast_ref::<Gpu>());
-        let (Some(gpus), Some(mapping)) =
-            (gpus.collect::<Option<Vec<&Gpu>>>(), &gpu.driver.mapping)
-        else {
+        let (Some(gpus), Some(mapping)) = (gpus(devices), &gpu.driver.mapping) else {
             return Ok(None);
         };
         let mut unit = 0;
@@ -66,7 +78,7 @@ impl StripedMemory {
         gpu.check(code, "asking for the size of memory units", 0)?;
         let unit = unit as u64;
         let count = gpus.len() as u64;
-        if unit == 0 || size < unit * count {
+        if unit == 0 || size < unit.max(SMALLEST_PART) * count {
             return Ok(None);
         }
         let whole = size.next_multiple_of(unit);
@@ -74,24 +86,74 @@ impl StripedMemory {
             return Ok(Some(free));
         }
         let units = whole / unit;
-        let ends: Vec<u64> = (1..=count).map(|n| units * n / count * unit).collect();
-        let made = match map(mapping, gpu, &gpus, &ends) {
-            Err(Failure::OutOfMemory { .. }) if self.release_free(mapping) => {
-                map(mapping, gpu, &gpus, &ends)?
-            }
+        let stripes = Stripes {
+            start: 0,
+            parts: (1..=count)
+                .map(|n| StripedPart {
+                    end: units * n / count * unit,
+                    member: n as usize - 1,
+                })
+                .collect(),
+            unit,
+            worthwhile: SMALLEST_PART * count,
+        };
+        let make = || Range::new(mapping, gpu, &gpus, &stripes.parts);
+        let range = match make() {
+            Err(Failure::OutOfMemory { .. }) if self.release_free(mapping) => make()?,
             result => result?,
         };
-        let (start, parts) = made;
-        self.0.lock().parts.insert(start, parts);
-        Ok(Some(Stripes { start, ends }))
+        let start = range.start;
+        self.0.lock().used.insert(start, range);
+        Ok(Some(Stripes { start, ..stripes }))
+    }
+
+    /// Moves a range's parts; see [`Device::move_striped`].
+    pub(super) fn shift(
+        &self,
+        gpu: &Gpu,
+        devices: &[&dyn Device],
+        stripes: &Stripes,
+        parts: &[StripedPart],
+    ) -> Result<bool> {
+        let (Some(gpus), Some(mapping)) = (gpus(devices), &gpu.driver.mapping) else {
+            return Ok(false);
+        };
+        let mut ranges = self.0.lock();
+        let Some(old) = ranges.used.get_mut(&stripes.start) else {
+            return Ok(false);
+        };
+        // The memory behind the range may be longer than what was asked for.
+        let mut parts = parts.to_vec();
+        if let Some(last) = parts.last_mut() {
+            last.end = old.size;
+        }
+        let mut new = match Range::new(mapping, gpu, &gpus, &parts) {
+            Ok(new) => new,
+            Err(Failure::OutOfMemory { .. }) => return Ok(false),
+            Err(why) => return Err(why),
+        };
+        let copied = copy_parts(&gpus, &parts, old.start, new.start);
+        new.unmap(mapping);
+        if copied.is_err() {
+            new.release(mapping);
+            return copied.map(|()| false);
+        }
+        old.unmap(mapping);
+        std::mem::swap(&mut old.parts, &mut new.parts);
+        new.release(mapping);
+        let placed = old.map(mapping, gpu, &gpus);
+        placed
+            .map(|()| true)
+            .map_err(|why| Failure::Lost(format!("moving memory: {why}")))
     }
 
     /// Keeps a range for a later allocation, or returns its memory to the driver if
     /// [`MAX_KEPT`] bytes are kept.
     pub(super) fn free(&self, gpu: &Gpu, stripes: &Stripes) {
-        let (Some(&size), Some(mapping)) = (stripes.ends.last(), &gpu.driver.mapping) else {
+        let Some(mapping) = &gpu.driver.mapping else {
             return;
         };
+        let size = stripes.size();
         let mut ranges = self.0.lock();
         if ranges.kept + size > MAX_KEPT {
             ranges.release(mapping, stripes);
@@ -123,14 +185,17 @@ impl Ranges {
 
     /// Returns a range's memory and addresses to the driver.
     fn release(&mut self, mapping: &Mapping, stripes: &Stripes) {
-        unmap(
-            mapping,
-            &self.parts.remove(&stripes.start).unwrap_or_default(),
-        );
-        let size = stripes.ends.last().copied().unwrap_or(0);
-        // SAFETY: nothing is mapped in the range any more.
-        unsafe { (mapping.unreserve)(stripes.start, size as usize) };
+        if let Some(range) = self.used.remove(&stripes.start) {
+            range.unmap(mapping);
+            range.release(mapping);
+        }
     }
+}
+
+/// Returns the devices as GPUs; `None` if one is something else.
+fn gpus<'a>(devices: &[&'a dyn Device]) -> Option<Vec<&'a Gpu>> {
+    let gpus = devices.iter().map(|d| d.as_any().downcast_ref::<Gpu>());
+    gpus.collect()
 }
 
 fn physical(gpu: &Gpu) -> Physical {
@@ -150,40 +215,54 @@ fn location(gpu: &Gpu) -> Location {
     }
 }
 
-/// Maps a range whose parts end at `ends`.
-fn map(mapping: &Mapping, gpu: &Gpu, gpus: &[&Gpu], ends: &[u64]) -> Result<(u64, Vec<Part>)> {
-    let size = ends.last().copied().unwrap_or(0);
-    let mut start = 0;
-    // SAFETY: the result pointer is valid.
-    let code = unsafe { (mapping.reserve)(&mut start, size as usize, 0, 0, 0) };
-    gpu.check(code, "reserving addresses", size)?;
-    let mut parts = Vec::new();
-    let mut code = 0;
-    let mut from = 0;
-    for (owner, &end) in gpus.iter().zip(ends) {
-        let mut part = Part {
-            start: start + from,
-            size: (end - from) as usize,
-            handle: 0,
+impl Range {
+    /// Reserves addresses, and maps memory of the GPUs there.
+    fn new(mapping: &Mapping, gpu: &Gpu, gpus: &[&Gpu], parts: &[StripedPart]) -> Result<Range> {
+        let size = parts.last().map_or(0, |part| part.end);
+        let mut range = Range {
+            start: 0,
+            size,
+            parts: Vec::new(),
         };
-        from = end;
-        let physical = physical(owner);
-        // SAFETY: the pointers are valid, and the part lies in the reserved range, where nothing is
-        // mapped.
-        unsafe {
-            code = (mapping.create)(&mut part.handle, part.size, &physical, 0);
+        // SAFETY: the result pointer is valid.
+        let code = unsafe { (mapping.reserve)(&mut range.start, size as usize, 0, 0, 0) };
+        gpu.check(code, "reserving addresses", size)?;
+        let mut offset = 0;
+        for part in parts.iter().filter(|part| part.end > 0) {
+            let size = (part.end - offset) as usize;
+            let mut handle = 0;
+            let physical = physical(gpus[part.member]);
+            // SAFETY: the pointers are valid.
+            let code = unsafe { (mapping.create)(&mut handle, size, &physical, 0) };
             if code != 0 {
-                break;
+                range.release(mapping);
+                return Err(refusal(gpu, code, size as u64));
             }
-            code = (mapping.map)(part.start, part.size, 0, part.handle, 0);
+            range.parts.push(Part {
+                offset,
+                size,
+                handle,
+            });
+            offset = part.end;
+        }
+        if let Err(why) = range.map(mapping, gpu, gpus) {
+            range.release(mapping);
+            return Err(why);
+        }
+        Ok(range)
+    }
+
+    /// Maps the memory, and gives all GPUs access to it. Nothing is mapped if that fails.
+    fn map(&self, mapping: &Mapping, gpu: &Gpu, gpus: &[&Gpu]) -> Result<()> {
+        let mut code = 0;
+        for (n, part) in self.parts.iter().enumerate() {
+            // SAFETY: the part lies in the reserved range, where nothing is mapped.
+            code = unsafe { (mapping.map)(self.start + part.offset, part.size, 0, part.handle, 0) };
             if code != 0 {
-                (mapping.release)(part.handle);
-                break;
+                self.unmap_parts(mapping, &self.parts[..n]);
+                return Err(refusal(gpu, code, self.size));
             }
         }
-        parts.push(part);
-    }
-    if code == 0 {
         let access: Vec<Access> = gpus
             .iter()
             .map(|gpu| Access {
@@ -191,28 +270,62 @@ fn map(mapping: &Mapping, gpu: &Gpu, gpus: &[&Gpu], ends: &[u64]) -> Result<(u64
                 rights: READ_WRITE,
             })
             .collect();
-        // SAFETY: the range is mapped as a whole, and the list has the given length.
-        code = unsafe { (mapping.set_access)(start, size as usize, access.as_ptr(), access.len()) };
+        let (list, count) = (access.as_ptr(), access.len());
+        if code == 0 {
+            // SAFETY: the range is mapped as a whole, and the list has the given length.
+            code = unsafe { (mapping.set_access)(self.start, self.size as usize, list, count) };
+        }
+        if code != 0 {
+            self.unmap(mapping);
+            return Err(refusal(gpu, code, self.size));
+        }
+        Ok(())
     }
-    if code == 0 {
-        return Ok((start, parts));
-    }
-    unmap(mapping, &parts);
-    // SAFETY: nothing is mapped in the range any more.
-    unsafe { (mapping.unreserve)(start, size as usize) };
-    if code == driver::code::NO_MEMORY {
-        return Err(Failure::OutOfMemory { size });
-    }
-    gpu.check(code, "mapping memory of several GPUs", size)?;
-    Err(Failure::OutOfMemory { size })
-}
 
-fn unmap(mapping: &Mapping, parts: &[Part]) {
-    for part in parts {
-        // SAFETY: the part is mapped, and nothing uses it.
-        unsafe {
-            (mapping.unmap)(part.start, part.size);
-            (mapping.release)(part.handle);
+    fn unmap(&self, mapping: &Mapping) {
+        self.unmap_parts(mapping, &self.parts);
+    }
+
+    fn unmap_parts(&self, mapping: &Mapping, parts: &[Part]) {
+        for part in parts {
+            // SAFETY: the part is mapped, and nothing uses it.
+            unsafe { (mapping.unmap)(self.start + part.offset, part.size) };
         }
     }
+
+    /// Returns the memory, which is not mapped, and the addresses to the driver.
+    fn release(self, mapping: &Mapping) {
+        for part in &self.parts {
+            // SAFETY: the handle is valid, and the memory is mapped nowhere.
+            unsafe { (mapping.release)(part.handle) };
+        }
+        // SAFETY: nothing is mapped in the range.
+        unsafe { (mapping.unreserve)(self.start, self.size as usize) };
+    }
+}
+
+fn refusal(gpu: &Gpu, code: driver::CuResult, size: u64) -> Failure {
+    match gpu.check(code, "mapping memory of several GPUs", size) {
+        Err(why) if code != driver::code::NO_MEMORY => why,
+        _ => Failure::OutOfMemory { size },
+    }
+}
+
+/// Copies a range to another that has the given parts, each GPU its own at the same time.
+fn copy_parts(gpus: &[&Gpu], parts: &[StripedPart], from: u64, to: u64) -> Result<()> {
+    let queues: Vec<Queue> = gpus.iter().map(|gpu| gpu.queue()).collect::<Result<_>>()?;
+    let mut begin = 0;
+    let mut result = Ok(());
+    for part in parts {
+        let (gpu, queue) = (gpus[part.member], queues[part.member]);
+        if result.is_ok() && part.end > begin {
+            result = gpu.copy(queue, to + begin, from + begin, part.end - begin);
+        }
+        begin = part.end;
+    }
+    for (gpu, queue) in gpus.iter().zip(queues) {
+        result = result.and(gpu.synchronize(queue));
+        gpu.release(queue);
+    }
+    result
 }

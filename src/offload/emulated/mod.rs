@@ -179,7 +179,7 @@ impl Image for EmulatedImage {
             threads: [1; 3],
             shared: 0,
             args: &[],
-            targets: &[],
+            sections: &[],
         };
         device.launch(Queue::SYNC, constructors, &once)
     }
@@ -528,13 +528,31 @@ impl super::device::Device for Device {
         }
         let start = self.arena.alloc(size, STRIPE_UNIT)?;
         let units = size / STRIPE_UNIT;
-        let mut ends: Vec<u64> = (1..=count)
-            .map(|n| units * n / count * STRIPE_UNIT)
+        let mut parts: Vec<StripedPart> = (1..=count)
+            .map(|n| StripedPart {
+                end: units * n / count * STRIPE_UNIT,
+                member: n as usize - 1,
+            })
             .collect();
-        if let Some(last) = ends.last_mut() {
-            *last = size;
+        if let Some(last) = parts.last_mut() {
+            last.end = size;
         }
-        Ok(Some(Stripes { start, ends }))
+        Ok(Some(Stripes {
+            start,
+            parts,
+            unit: STRIPE_UNIT,
+            worthwhile: STRIPE_UNIT * count,
+        }))
+    }
+
+    fn move_striped(
+        &self,
+        _: &[&dyn super::device::Device],
+        _: &Stripes,
+        _: &[StripedPart],
+    ) -> Result<bool> {
+        // All devices are memory of the host.
+        Ok(true)
     }
 
     fn free_striped(&self, stripes: &Stripes) -> Result<()> {

@@ -4,8 +4,8 @@
 //! since iterations differ or other work slows one down, the borders between the shares move by the
 //! measured rates. Borders that do not make the whole faster are taken back: memory of other
 //! members may cost more than the balance gains. After [`ATTEMPTS`] such attempts the borders stay.
-//! Launches with other numbers of teams have shares of their own: they are other loops, or other
-//! sizes.
+//! If memory is moved, measurements begin anew. Launches with other numbers of teams, or with other
+//! arrays, have shares of their own: they are other loops, or other sizes.
 //!
 //! A kernel of less than [`LONGEST_ALONE`] is tried on the first member alone, too, and stays there
 //! if that is faster.
@@ -23,11 +23,13 @@ const ATTEMPTS: u32 = 3;
 const SHORTEST: Duration = Duration::from_micros(100);
 /// Duration from which a kernel is not tried on one member alone.
 const LONGEST_ALONE: Duration = Duration::from_micros(500);
-/// Number of sizes that are told apart.
-const MOST_SIZES: usize = 64;
+/// Number of cases that are told apart.
+const MOST_CASES: usize = 64;
 /// Number of launches that are measured one after the other, and distance of later measurements:
 /// measuring waits for the kernel.
 const MEASURED: u32 = 16;
+/// Number of launches on the first member alone that are compared with those on all.
+const TRIALS: u32 = 2;
 /// Number of launches that are not measured: the first one includes preparations of the driver.
 const UNMEASURED: u32 = 1;
 
@@ -44,39 +46,58 @@ pub(super) struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Alone {
     Untried,
-    Running,
+    /// Being tried. The first time may include preparations; the shorter one counts.
+    Trying {
+        launches: u32,
+        best: Duration,
+    },
     Worse,
     Better,
 }
 
-/// The shares of one kernel, by the number of teams.
+/// What distinguishes launches of a kernel: the number of teams, and a hash of the blocks of memory
+/// that its parameters lead to.
+pub(super) type Case = (u32, u64);
+
+/// The shares of one kernel.
 #[derive(Debug)]
 pub(super) struct Balances {
     members: usize,
-    by_teams: HashMap<u32, Balance>,
+    by_case: HashMap<Case, Balance>,
+    /// Number of placements of memory that came before the measurements.
+    placements: u64,
 }
 
 impl Balances {
-    /// Returns equal shares for all numbers of teams.
+    /// Returns equal shares for all launches.
     pub(super) fn new(members: usize) -> Balances {
         Balances {
             members,
-            by_teams: HashMap::new(),
+            by_case: HashMap::new(),
+            placements: 0,
         }
     }
 
-    /// Returns the shares of launches with that many teams.
-    pub(super) fn of(&mut self, teams: u32) -> &mut Balance {
-        if self.by_teams.len() >= MOST_SIZES && !self.by_teams.contains_key(&teams) {
-            self.by_teams.clear();
+    /// Forgets all measurements if memory was moved since: `placements` counts how often it was.
+    pub(super) fn follow(&mut self, placements: u64) {
+        if self.placements != placements {
+            self.placements = placements;
+            self.by_case.clear();
+        }
+    }
+
+    /// Returns the shares of such launches.
+    pub(super) fn of(&mut self, case: Case) -> &mut Balance {
+        if self.by_case.len() >= MOST_CASES && !self.by_case.contains_key(&case) {
+            self.by_case.clear();
         }
         let members = self.members;
         let new = || Balance::new(members);
-        self.by_teams.entry(teams).or_insert_with(new)
+        self.by_case.entry(case).or_insert_with(new)
     }
 }
 
-/// The shares of one kernel with one number of teams.
+/// The shares of one kernel in one case.
 #[derive(Debug)]
 pub(super) struct Balance {
     /// Relative size of each member's share.
@@ -127,7 +148,12 @@ impl Balance {
         }
         let short = self.best.as_ref().is_some_and(|(_, t)| *t < LONGEST_ALONE);
         if self.alone == Alone::Untried && short && self.launches > UNMEASURED + 1 {
-            self.alone = Alone::Running;
+            self.alone = Alone::Trying {
+                launches: 0,
+                best: Duration::MAX,
+            };
+        }
+        if let Alone::Trying { .. } = self.alone {
             return Plan {
                 divided: false,
                 measured: true,
@@ -160,15 +186,20 @@ impl Balance {
         }
     }
 
-    /// Takes the members' times of a launch into account.
-    pub(super) fn measured(&mut self, times: &[Duration]) {
-        let whole = times.iter().copied().max().unwrap_or_default();
+    /// Takes the times of a launch into account: that of the whole, and that of each member.
+    pub(super) fn measured(&mut self, whole: Duration, times: &[Duration]) {
         let least = times.iter().copied().min().unwrap_or_default();
-        if self.alone == Alone::Running {
+        let most = times.iter().copied().max().unwrap_or_default();
+        if let Alone::Trying { launches, best } = self.alone {
+            let best = best.min(whole);
             let divided = self.best.as_ref().map_or(Duration::MAX, |(_, time)| *time);
-            self.alone = match whole < divided {
-                true => Alone::Better,
-                false => Alone::Worse,
+            self.alone = if launches + 1 < TRIALS {
+                let launches = launches + 1;
+                Alone::Trying { launches, best }
+            } else if best < divided {
+                Alone::Better
+            } else {
+                Alone::Worse
             };
             return;
         }
@@ -182,8 +213,8 @@ impl Balance {
             }
             _ => self.best = Some((self.shares.clone(), whole)),
         }
-        let balanced = least.as_secs_f64() > whole.as_secs_f64() * (1.0 - IMBALANCE);
-        if balanced || whole < SHORTEST {
+        let balanced = least.as_secs_f64() > most.as_secs_f64() * (1.0 - IMBALANCE);
+        if balanced || most < SHORTEST {
             return;
         }
         for (share, time) in self.shares.iter_mut().zip(times) {
@@ -217,11 +248,11 @@ mod tests {
         let mut balance = Balance::new(2);
         assert_eq!(balance.borders(), [0, 1 << 63, 0]);
         assert!(!balance.begin().measured && balance.begin().measured);
-        balance.measured(&millis(&[10, 30]));
+        balance.measured(Duration::from_millis(30), &millis(&[10, 30]));
         let three_quarters = |borders: &[u64]| (borders[1] >> 48).abs_diff(0xc000) <= 1;
         assert!(three_quarters(&balance.borders()));
         // It took less time, so the new shares stay.
-        balance.measured(&millis(&[15, 15]));
+        balance.measured(Duration::from_millis(15), &millis(&[15, 15]));
         assert!(three_quarters(&balance.borders()));
     }
 
@@ -231,10 +262,10 @@ mod tests {
         balance.begin();
         for _ in 0..ATTEMPTS {
             assert!(balance.begin().measured);
-            balance.measured(&millis(&[10, 20]));
+            balance.measured(Duration::from_millis(20), &millis(&[10, 20]));
             assert_ne!(balance.borders(), [0, 1 << 63, 0]);
             balance.begin();
-            balance.measured(&millis(&[25, 25]));
+            balance.measured(Duration::from_millis(25), &millis(&[25, 25]));
             assert_eq!(balance.borders(), [0, 1 << 63, 0]);
         }
         assert!(!balance.begin().measured);
@@ -243,25 +274,28 @@ mod tests {
     #[test]
     fn offload_group_short_kernels_stay_on_one_member_if_that_is_faster() {
         for (alone, divided) in [(20, false), (40, true)] {
-            let micros = |times: &[u64]| -> Vec<Duration> {
-                times.iter().map(|&t| Duration::from_micros(t)).collect()
-            };
+            let micros = Duration::from_micros;
             let mut balance = Balance::new(2);
             balance.begin();
             assert!(balance.begin().divided);
-            balance.measured(&micros(&[30, 30]));
-            let trial = balance.begin();
-            assert!(!trial.divided && trial.measured);
-            balance.measured(&micros(&[alone]));
+            balance.measured(micros(35), &[micros(30), micros(30)]);
+            for preparing in [100, 0] {
+                let trial = balance.begin();
+                assert!(!trial.divided && trial.measured);
+                let time = micros(alone + preparing);
+                balance.measured(time, &[time]);
+            }
             assert_eq!(balance.begin().divided, divided);
         }
         // A long kernel is not tried. Another size is another loop.
         let mut balances = Balances::new(2);
-        balances.of(8).begin();
-        balances.of(8).begin();
-        balances.of(8).measured(&millis(&[3, 3]));
+        balances.of((8, 0)).begin();
+        balances.of((8, 0)).begin();
+        balances
+            .of((8, 0))
+            .measured(Duration::from_millis(3), &millis(&[3, 3]));
         for _ in 0..4 {
-            assert!(balances.of(8).begin().divided && balances.of(9).begin().divided);
+            assert!(balances.of((8, 0)).begin().divided && balances.of((9, 0)).begin().divided);
         }
     }
 }

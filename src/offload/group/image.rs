@@ -5,7 +5,9 @@
 
 use super::balance::Balances;
 use super::memory::Memory;
-use crate::device::{Device, DeviceCode, Failure, Image, Kernel, Launch, Queue, Result, Symbol};
+use crate::device::{
+    Device, DeviceCode, Failure, Image, Kernel, Launch, Queue, Result, Section, Symbol,
+};
 use hashbrown::HashMap;
 use omp_abi::League;
 use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, LEAGUE, ParameterUse, SharedVariable};
@@ -17,6 +19,8 @@ use std::sync::Arc;
 /// entry.
 #[derive(Debug)]
 pub(super) struct Entry {
+    /// Name of the kernel.
+    pub name: String,
     /// The kernel on each member.
     pub members: Vec<Kernel>,
     /// How the kernel can be divided. The uses of shared variables follow those of the parameters.
@@ -40,20 +44,18 @@ impl Entry {
     pub(super) fn words(&self, launch: &Launch<'_>) -> Words {
         let count = self.division.parameters.len() - self.variables.len();
         let count = count.max(launch.args.len());
-        let targets = match launch.targets.is_empty() {
-            true => launch.args,
-            false => launch.targets,
+        let variables = self.variables.iter().map(|v| v.address);
+        let mut values = launch.args.to_vec();
+        values.resize(count, 0);
+        values.extend(variables.clone());
+        let section = |start| Section { start, size: 0 };
+        let mut sections = match launch.sections.is_empty() {
+            true => launch.args.iter().copied().map(section).collect(),
+            false => launch.sections.to_vec(),
         };
-        let with_variables = |words: &[u64]| {
-            let mut words = words.to_vec();
-            words.resize(count, 0);
-            words.extend(self.variables.iter().map(|v| v.address));
-            words
-        };
-        Words {
-            values: with_variables(launch.args),
-            targets: with_variables(targets),
-        }
+        sections.resize(count, Section::default());
+        sections.extend(variables.map(section));
+        Words { values, sections }
     }
 
     /// Points the kernel to the shared variables that a member's words have.
@@ -78,8 +80,8 @@ impl Entry {
 pub(super) struct Words {
     /// The words.
     pub values: Vec<u64>,
-    /// An address in the memory that each leads to.
-    pub targets: Vec<u64>,
+    /// The memory that each leads to.
+    pub sections: Vec<Section>,
 }
 
 /// A shared variable that a kernel uses.
@@ -301,6 +303,7 @@ impl Image for GroupImage {
             let mut division = self.images[0].division(name).unwrap_or_else(unknown);
             let variables = self.variables(name, &mut division);
             let entry = Entry {
+                name: name.to_owned(),
                 members,
                 division,
                 variables,

@@ -1,12 +1,13 @@
 //! Launches of a group: each member runs its share of the teams.
 //!
-//! A launch waits for all that the members were given before: a kernel of one member may read what
-//! another one's writes. The members then run at the same time. Before a launch
-//! each member is told its share, in a variable of the image, unless it has the same one already.
+//! A launch is ordered behind all that the members were given before: a kernel of one member may
+//! read what another one's writes. The members then run at the same time. Before a launch each
+//! member is told its share, in a variable of the image, unless it has the same one already.
 //!
 //! In a reduction over teams each member combines its own teams through a buffer of its own. Then
 //! the member that arrives last combines the members' results, in one on the first member.
 
+use super::balance::Case;
 use super::image::{ALONE, Entry, Shares, Words, entry};
 use super::memory::{Memory, find};
 use super::replicas;
@@ -30,6 +31,25 @@ pub(super) struct Launcher {
     /// Held while a launch is started.
     environments: Mutex<Environments>,
     members: Vec<Progress>,
+    /// Number of times that memory was moved.
+    placements: AtomicU64,
+}
+
+/// A launch that is being started.
+#[derive(Debug)]
+struct Doing<'a> {
+    members: &'a [Arc<dyn Device>],
+    memory: &'a Memory,
+    kernel: &'a Kernel,
+    entry: &'static Entry,
+    launch: &'a Launch<'a>,
+    given: Words,
+    /// Beginning of the launch.
+    since: Instant,
+    /// What distinguishes it from other launches of the kernel.
+    case: Case,
+    /// True if its time is of interest to the balance.
+    measured: bool,
 }
 
 /// Operations of a member: numbers of those begun and of those known to be complete.
@@ -45,6 +65,7 @@ impl Launcher {
         Launcher {
             environments: Mutex::default(),
             members: (0..members).map(|_| Progress::default()).collect(),
+            placements: AtomicU64::new(0),
         }
     }
 
@@ -60,6 +81,24 @@ impl Launcher {
             if progress.complete.load(Ordering::Acquire) < begun {
                 wait(n)?;
                 progress.complete.fetch_max(begun, Ordering::AcqRel);
+            }
+        }
+        Ok(())
+    }
+
+    /// Orders what the first `running` members are given next behind all that the others were given.
+    pub(super) fn order(&self, members: &[Arc<dyn Device>], running: usize) -> Result<()> {
+        for (n, progress) in self.members.iter().enumerate() {
+            let begun = progress.begun.load(Ordering::Acquire);
+            if progress.complete.load(Ordering::Acquire) == begun {
+                continue;
+            }
+            for (_, member) in members[..running]
+                .iter()
+                .enumerate()
+                .filter(|(m, _)| *m != n)
+            {
+                member.follow(&*members[n])?;
             }
         }
         Ok(())
@@ -85,78 +124,129 @@ impl Launcher {
         launch: &Launch<'_>,
     ) -> Result<()> {
         let entry = entry(kernel);
-        let given = entry.words(launch);
-        let count = launch.args.len();
         let mut environments = self.environments.lock();
-        self.settle(members)?;
-        let [teams, y, z] = launch.blocks;
-        let mut parts = match entry.parts() {
-            parts if teams as usize >= parts && y == 1 && z == 1 => parts,
-            _ => 1,
+        let since = Instant::now();
+        let mut doing = Doing {
+            members,
+            memory,
+            kernel,
+            entry,
+            launch,
+            given: entry.words(launch),
+            since,
+            case: (0, 0),
+            measured: false,
         };
-        let varies = members[0].predicts_no_speed();
-        let mut measured = false;
-        let mut borders = Vec::new();
-        if parts > 1 {
+        let [teams, y, z] = launch.blocks;
+        let parts = entry.parts();
+        if parts == 1 || (teams as usize) < parts || y != 1 || z != 1 {
+            return self.launch_alone(&doing);
+        }
+        let sections = entry.division.parameters.iter().zip(&doing.given.sections);
+        let in_place =
+            sections.filter(|(of, _)| matches!(of, ParameterUse::ReadOwn | ParameterUse::Written));
+        let sections = in_place.map(|(_, &section)| section);
+        let used = memory.use_sections(members, sections, || self.settle(members))?;
+        if used.moved {
+            self.placements.fetch_add(1, Ordering::Relaxed);
+        }
+        doing.case = (teams, used.blocks);
+        let placements = self.placements.load(Ordering::Relaxed);
+        let (plan, borders) = {
             let mut balances = entry.balance.lock();
-            let balance = balances.of(teams);
-            let plan = match varies {
+            balances.follow(placements);
+            let balance = balances.of(doing.case);
+            let plan = match members[0].predicts_no_speed() {
                 true => balance.vary(),
                 false => balance.begin(),
             };
-            measured = plan.measured;
-            borders = balance.borders();
-            parts = if plan.divided { parts } else { 1 };
+            (plan, balance.borders())
+        };
+        doing.measured = plan.measured;
+        match plan.divided {
+            true => self.launch_divided(&doing, &mut environments, &borders),
+            false => self.launch_alone(&doing),
         }
-        if parts == 1 {
-            self.give_share(members, &entry.shares, 0, ALONE)?;
-            let words = match entry.division.refused {
-                Some(_) => {
-                    let mut blocks = memory.blocks();
-                    let division = &entry.division;
-                    replicas::argument_words(members, &mut blocks, division, &given, 1)?
-                }
-                // A divisible kernel that runs alone is short. Copies would take longer.
-                None => vec![given.values.clone()],
-            };
-            entry.point(0, &*members[0], &words[0])?;
-            let own = Launch {
-                args: &words[0][..count],
-                ..*launch
-            };
-            let since = Instant::now();
-            let begun = members[0].launch_async(&entry.members[0], &own);
-            self.begin(0);
-            record_writes(memory, entry, &given);
-            begun?;
-            if measured {
-                self.measure(members, entry, teams, &[since])?;
+    }
+
+    /// Starts a kernel on the first member.
+    fn launch_alone(&self, doing: &Doing<'_>) -> Result<()> {
+        let Doing {
+            members,
+            memory,
+            entry,
+            given,
+            ..
+        } = doing;
+        self.order(members, 1)?;
+        self.give_share(members, &entry.shares, 0, ALONE)?;
+        let words = match entry.division.refused {
+            Some(_) => {
+                let mut blocks = memory.blocks();
+                let settle = || self.settle(members);
+                replicas::argument_words(members, &mut blocks, &entry.division, given, 1, settle)?
             }
-            return replicas::spread_variables(
-                members,
-                &mut memory.blocks(),
-                &entry.division,
-                &given,
-                || self.settle_after(members, kernel),
-            );
-        }
+            // A divisible kernel that runs alone is short. Copies would take longer.
+            None => vec![given.values.clone()],
+        };
+        entry.point(0, &*members[0], &words[0])?;
+        let own = Launch {
+            args: &words[0][..doing.launch.args.len()],
+            ..*doing.launch
+        };
+        let start = Instant::now();
+        let begun = members[0].launch_async(&entry.members[0], &own);
+        self.begin(0);
+        record_writes(memory, entry, given);
+        begun?;
+        self.measure(doing, &[start], &[])?;
+        replicas::spread_variables(
+            members,
+            &mut memory.blocks(),
+            &entry.division,
+            given,
+            || self.settle_after(members, doing.kernel),
+        )
+    }
+
+    /// Starts a kernel on all members, whose shares begin at `borders`.
+    fn launch_divided(
+        &self,
+        doing: &Doing<'_>,
+        environments: &mut Environments,
+        borders: &[u64],
+    ) -> Result<()> {
+        let Doing {
+            members,
+            memory,
+            kernel,
+            entry,
+            launch,
+            given,
+            ..
+        } = doing;
+        let parts = members.len();
+        let teams = launch.blocks[0];
+        self.order(members, parts)?;
         let (mut lists, stand_ins) = {
             let mut blocks = memory.blocks();
-            let (division, words) = (&entry.division, &given);
-            let mut lists = replicas::argument_words(members, &mut blocks, division, words, parts)?;
+            let (division, words) = (&entry.division, given);
+            let settle = || self.settle(members);
+            let mut lists =
+                replicas::argument_words(members, &mut blocks, division, words, parts, settle)?;
             let made = replicas::stand_ins(members, &mut blocks, division, words, &mut lists)?;
             (lists, made)
         };
         if kernel.reduction_size > 0 && launch.args.first() == Some(&0) {
             let records = u64::from(teams.max(kernel.reduction_length));
             let bytes = u64::from(kernel.reduction_size) * records;
-            let addresses = environments.reserve(members, bytes)?;
+            let addresses = environments.reserve(members, bytes, || self.settle(members))?;
             for (list, address) in lists.iter_mut().zip(addresses) {
                 list[0] = *address;
             }
         }
         let mut begun = Ok(());
-        let mut times = Vec::with_capacity(parts);
+        let mut starts = Vec::with_capacity(parts);
         for (n, (member, words)) in members.iter().zip(&lists).enumerate() {
             let (first, end) = (share(teams, n, parts), share(teams, n + 1, parts));
             let even = teams.is_multiple_of(parts as u32);
@@ -170,24 +260,22 @@ impl Launcher {
             };
             let own = Launch {
                 blocks: [end - first, 1, 1],
-                args: &words[..count],
-                ..*launch
+                args: &words[..launch.args.len()],
+                ..**launch
             };
-            times.push(Instant::now());
+            starts.push(Instant::now());
             begun = begun
                 .and_then(|()| self.give_share(members, &entry.shares, n, league))
                 .and_then(|()| entry.point(n, &**member, words))
                 .and_then(|()| member.launch_async(&entry.members[n], &own));
             self.begin(n);
         }
-        record_writes(memory, entry, &given);
+        record_writes(memory, entry, given);
         if begun.is_err() {
             let settled = self.settle_after(members, kernel);
             return begun.and(settled);
         }
-        if measured {
-            self.measure(members, entry, teams, &times)?;
-        }
+        self.measure(doing, &starts, borders)?;
         if !stand_ins.is_empty() {
             self.settle_after(members, kernel)?;
             replicas::end_stand_ins(members, stand_ins)?;
@@ -195,25 +283,42 @@ impl Launcher {
         Ok(())
     }
 
-    /// Waits for the members and tells the kernel's balance how long each took since its start.
-    fn measure(
-        &self,
-        members: &[Arc<dyn Device>],
-        entry: &Entry,
-        teams: u32,
-        starts: &[Instant],
-    ) -> Result<()> {
+    /// Waits for the members and tells the kernel's balance how long each took since its start, if
+    /// the launch is measured. A log of launches has these times of all launches.
+    fn measure(&self, doing: &Doing<'_>, starts: &[Instant], borders: &[u64]) -> Result<()> {
+        let logged = tracing::event_enabled!(target: log::OFFLOAD, tracing::Level::TRACE);
+        if !doing.measured && !logged {
+            return Ok(());
+        }
+        let started = Instant::now();
         let mut times: Vec<Option<Duration>> = vec![None; starts.len()];
         while times.iter().any(Option::is_none) {
-            for (n, member) in members.iter().take(starts.len()).enumerate() {
+            for (n, member) in doing.members.iter().take(starts.len()).enumerate() {
                 if times[n].is_none() && member.idle(Queue::SYNC)? {
                     times[n] = Some(starts[n].elapsed());
                 }
             }
         }
+        let whole = doing.since.elapsed();
         let times: Vec<Duration> = times.into_iter().flatten().collect();
-        tracing::trace!(target: log::OFFLOAD, doing = ?times, "measured the members of a group");
-        entry.balance.lock().of(teams).measured(&times);
+        let fractions = borders.iter().map(|&b| b as f64 / 2f64.powi(64));
+        tracing::trace!(
+            target: log::OFFLOAD,
+            kernel = doing.entry.name,
+            teams = doing.launch.blocks[0],
+            starting = ?started - doing.since,
+            took = ?times,
+            borders = ?fractions.collect::<Vec<f64>>(),
+            "a group of devices runs a kernel"
+        );
+        if doing.measured {
+            doing
+                .entry
+                .balance
+                .lock()
+                .of(doing.case)
+                .measured(whole, &times);
+        }
         Ok(())
     }
 
@@ -260,10 +365,17 @@ struct Environments {
 
 impl Environments {
     /// Returns the members' launch environments, with buffers of at least `bytes` bytes each.
-    fn reserve(&mut self, members: &[Arc<dyn Device>], bytes: u64) -> Result<&[u64]> {
+    /// `settle` waits for those that use the buffers.
+    fn reserve(
+        &mut self,
+        members: &[Arc<dyn Device>],
+        bytes: u64,
+        settle: impl FnOnce() -> Result<()>,
+    ) -> Result<&[u64]> {
         if self.bytes >= bytes && !self.addresses.is_empty() {
             return Ok(&self.addresses);
         }
+        settle()?;
         self.addresses.clear();
         for (member, address) in self.allocations.drain(..) {
             members[member].free(address, MemoryKind::Device)?;
@@ -304,9 +416,9 @@ fn record_writes(memory: &Memory, entry: &Entry, words: &Words) {
         blocks.values_mut().for_each(|block| block.version += 1);
         return;
     }
-    for (of, &target) in entry.division.parameters.iter().zip(&words.targets) {
+    for (of, section) in entry.division.parameters.iter().zip(&words.sections) {
         if *of == ParameterUse::Written
-            && let Some((_, block)) = find(&mut blocks, target)
+            && let Some((_, block)) = find(&mut blocks, section.start)
         {
             block.version += 1;
         }

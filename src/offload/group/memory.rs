@@ -1,17 +1,22 @@
 //! The memory of a group: where each block lies, and which copies of it exist.
 //!
 //! A large block is striped over the members in contiguous parts, in their order, as the shares of
-//! a divided loop are. A small one lies on the first member. A variable of an image exists once per
+//! a divided loop are, until the sections that kernels use suggest other parts ([`super::placement`]). A
+//! small one lies on the first member. A variable of an image exists once per
 //! member: the first one's is the original, and writes go to all.
 //!
 //! Each block has a version, which every write increments. Copies ([`super::replicas`]) remember
 //! the version that they were made of.
 
+use super::placement::Sections;
 use super::replicas::Replicas;
-use crate::device::{Device, Failure, Fault, MemoryKind, Result, Stripes};
-use parking_lot::Mutex;
+use crate::device::{Device, Failure, Fault, MemoryKind, Result, Section, Stripes};
+use ompvm_support::log;
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Alignment of striped ranges: that of memory pages of devices.
 const STRIPE_ALIGN: u64 = 2 << 20;
@@ -49,6 +54,8 @@ pub(super) struct Block {
     /// Number of writes so far.
     pub version: u64,
     pub replicas: Replicas,
+    /// The sections of it that kernels use.
+    pub sections: Sections,
 }
 
 /// The memory of a group.
@@ -56,6 +63,19 @@ pub(super) struct Block {
 pub(super) struct Memory {
     blocks: Mutex<Blocks>,
     members: usize,
+    /// Held for reading by what uses blocks at their location, and for writing by what moves them.
+    moving: RwLock<()>,
+    /// True once other code may use blocks at any time, so none can be moved.
+    fixed: AtomicBool,
+}
+
+/// What [`Memory::use_sections`] found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SectionUse {
+    /// Hash of the striped blocks, in the order of the parameters.
+    pub blocks: u64,
+    /// True if a block moved.
+    pub moved: bool,
 }
 
 /// Blocks by address.
@@ -73,7 +93,85 @@ impl Memory {
         Memory {
             blocks: Mutex::default(),
             members,
+            moving: RwLock::default(),
+            fixed: AtomicBool::new(false),
         }
+    }
+
+    /// Keeps all blocks where they are while the result lives.
+    pub(super) fn stay(&self) -> RwLockReadGuard<'_, ()> {
+        self.moving.read()
+    }
+
+    /// Keeps all blocks where they are from now on.
+    pub(super) fn fix(&self) {
+        self.fixed.store(true, Ordering::Release);
+    }
+
+    /// Records the sections of striped blocks that a launch uses, and moves parts of a block if
+    /// others suit them better. `settle` waits for earlier operations.
+    ///
+    /// # Errors
+    /// Failures of the devices.
+    pub(super) fn use_sections(
+        &self,
+        members: &[Arc<dyn Device>],
+        sections: impl Iterator<Item = Section>,
+        settle: impl Fn() -> Result<()>,
+    ) -> Result<SectionUse> {
+        let mut blocks = self.blocks.lock();
+        let mut due = Vec::new();
+        let mut hasher = DefaultHasher::new();
+        for section in sections {
+            let Some((start, block)) = find(&mut blocks, section.start) else {
+                continue;
+            };
+            if !matches!(block.location, Location::Striped(_)) {
+                continue;
+            }
+            hasher.write_u64(start);
+            if block.sections.record(section.start - start, section.size) && !due.contains(&start) {
+                due.push(start);
+            }
+        }
+        let mut used = SectionUse {
+            blocks: hasher.finish(),
+            moved: false,
+        };
+        if due.is_empty() || self.fixed.load(Ordering::Acquire) {
+            return Ok(used);
+        }
+        for start in due {
+            let Some(block) = blocks.get_mut(&start) else {
+                continue;
+            };
+            let Location::Striped(stripes) = &mut block.location else {
+                continue;
+            };
+            // Another thread may be copying; then the block moves at a later launch, or never.
+            let (Some(parts), Some(_moving)) = (
+                block.sections.plan(stripes, self.members),
+                self.moving.try_write(),
+            ) else {
+                continue;
+            };
+            settle()?;
+            let devices: Vec<&dyn Device> = members.iter().map(|m| &**m).collect();
+            let moved = members[0].move_striped(&devices, stripes, &parts)?;
+            tracing::debug!(
+                target: log::OFFLOAD,
+                address = format_args!("{start:#x}"),
+                bytes = block.size,
+                ?parts,
+                moved,
+                "planned another placement of a block"
+            );
+            if moved {
+                stripes.parts = parts;
+                used.moved = true;
+            }
+        }
+        Ok(used)
     }
 
     /// Locks the table of blocks.
@@ -112,6 +210,7 @@ impl Memory {
             location,
             version: 0,
             replicas: Replicas::new(self.members),
+            sections: Sections::default(),
         };
         self.blocks.lock().insert(start, block);
     }
@@ -194,17 +293,17 @@ pub(super) fn pieces(location: &Location, start: u64, address: u64, len: u64) ->
     let (from, to) = (address - start, address - start + len);
     let mut begin = 0;
     let mut list = Vec::new();
-    for (member, &end) in stripes.ends.iter().enumerate() {
-        let (first, last) = (from.max(begin), to.min(end));
+    for part in &stripes.parts {
+        let (first, last) = (from.max(begin), to.min(part.end));
         if first < last {
             list.push(Piece {
-                member,
+                member: part.member,
                 address: start + first,
                 offset: (first - from) as usize,
                 len: (last - first) as usize,
             });
         }
-        begin = end;
+        begin = part.end;
     }
     list
 }
@@ -212,12 +311,16 @@ pub(super) fn pieces(location: &Location, start: u64, address: u64, len: u64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::StripedPart;
 
     #[test]
     fn offload_group_ranges_are_cut_at_the_ends_of_parts() {
+        let part = |(member, end)| StripedPart { end, member };
         let stripes = Location::Striped(Stripes {
             start: 1000,
-            ends: vec![100, 200, 300],
+            parts: [(0, 100), (1, 200), (2, 300)].map(part).to_vec(),
+            unit: 100,
+            worthwhile: 300,
         });
         let cut = |address, len| -> Vec<(usize, u64, usize, usize)> {
             pieces(&stripes, 1000, address, len)

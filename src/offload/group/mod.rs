@@ -19,6 +19,7 @@ mod balance;
 mod image;
 mod launch;
 mod memory;
+mod placement;
 mod replicas;
 
 use super::device::{
@@ -28,6 +29,7 @@ use super::device::{
 use launch::Launcher;
 use memory::Memory;
 use std::any::Any;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Devices that run regions together.
@@ -135,6 +137,7 @@ impl Device for Group {
 
     unsafe fn upload(&self, _: Queue, to: u64, from: *const u8, len: usize) -> Result<()> {
         self.settle()?;
+        let _here = self.memory.stay();
         for piece in self.memory.written(to, len as u64) {
             let member = &self.members[piece.member];
             // SAFETY: the piece lies within the range, which is readable by this function's
@@ -154,6 +157,7 @@ impl Device for Group {
 
     unsafe fn download(&self, _: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
         self.settle()?;
+        let _here = self.memory.stay();
         for piece in self.memory.read(from, len as u64) {
             let member = &self.members[piece.member];
             // SAFETY: the piece lies within the range, which is writable by this function's
@@ -167,6 +171,7 @@ impl Device for Group {
 
     fn copy(&self, _: Queue, to: u64, from: u64, len: u64) -> Result<()> {
         self.settle()?;
+        let _here = self.memory.stay();
         for piece in self.memory.written(to, len) {
             let from = from + piece.offset as u64;
             let member = &self.members[piece.member];
@@ -177,6 +182,7 @@ impl Device for Group {
 
     fn fill(&self, _: Queue, to: u64, value: u8, len: u64) -> Result<()> {
         self.settle()?;
+        let _here = self.memory.stay();
         for piece in self.memory.written(to, len) {
             let member = &self.members[piece.member];
             member.fill(Queue::SYNC, piece.address, value, piece.len as u64)?;
@@ -200,6 +206,24 @@ impl Device for Group {
 
     fn await_launch(&self, kernel: &Kernel) -> Result<()> {
         self.launcher.settle_after(&self.members, kernel)
+    }
+
+    fn lend_staging(&self) -> Option<NonNull<u8>> {
+        self.first().lend_staging()
+    }
+
+    fn return_staging(&self, buffer: NonNull<u8>) {
+        self.first().return_staging(buffer);
+    }
+
+    unsafe fn fetch_staged(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
+        self.launcher.order(&self.members, 1)?;
+        let _here = self.memory.stay();
+        // SAFETY: by this function's contract, `to` lies in a lent buffer. All memory of the group
+        // is accessible to its first member.
+        unsafe { self.first().fetch_staged(to, from, len)? };
+        self.launcher.begin(0);
+        Ok(())
     }
 
     fn queue(&self) -> Result<Queue> {
@@ -244,6 +268,7 @@ impl Device for Group {
 
     fn foreign_handles(&self, queue: Queue) -> Option<Foreign> {
         let _ = queue;
+        self.memory.fix();
         self.first().foreign_handles(Queue::SYNC)
     }
 

@@ -49,7 +49,7 @@ impl Replicas {
 /// Returns the argument words of the first `parts` members, in which parameters that all threads
 /// read point to the member's own copy. Copies that are not current are made. A kernel that cannot
 /// be divided gets copies of all that it reads and that lies on other members, too, unless it has
-/// changed since the first copy.
+/// changed since the first copy. `settle` waits for earlier operations.
 ///
 /// # Errors
 /// Failures of the devices, except for a lack of memory: then the block itself serves.
@@ -59,16 +59,17 @@ pub(super) fn argument_words(
     division: &Division,
     words: &Words,
     parts: usize,
+    settle: impl FnOnce() -> Result<()>,
 ) -> Result<Vec<Vec<u64>>> {
     let mut lists = vec![words.values.clone(); parts];
     own_variables(blocks, division, words, &mut lists);
     if division.writes_elsewhere {
         return Ok(lists);
     }
-    let parameters = || division.parameters.iter().zip(&words.targets).enumerate();
+    let parameters = || division.parameters.iter().zip(&words.sections).enumerate();
     let mut written = Vec::new();
-    for (_, (_, &target)) in parameters().filter(|(_, (u, _))| **u == ParameterUse::Written) {
-        written.extend(find(blocks, target).map(|(start, _)| start));
+    for (_, (_, section)) in parameters().filter(|(_, (u, _))| **u == ParameterUse::Written) {
+        written.extend(find(blocks, section.start).map(|(start, _)| start));
     }
     let mut stale: Vec<(u64, usize)> = Vec::new();
     let mut replaced = Vec::new();
@@ -77,8 +78,8 @@ pub(super) fn argument_words(
         ParameterUse::ReadOwn => division.refused.is_some(),
         ParameterUse::None | ParameterUse::Written => false,
     };
-    for (index, (of, &target)) in parameters().filter(|(_, (u, _))| copied(**u)) {
-        let Some((start, block)) = find(blocks, target) else {
+    for (index, (of, section)) in parameters().filter(|(_, (u, _))| copied(**u)) {
+        let Some((start, block)) = find(blocks, section.start) else {
             continue;
         };
         let largest = members[0].limits().memory / MEMORY_DIVISOR;
@@ -112,7 +113,10 @@ pub(super) fn argument_words(
             replaced.push((index, member, start));
         }
     }
-    gather(members, blocks, &stale)?;
+    if !stale.is_empty() {
+        settle()?;
+        gather(members, blocks, &stale)?;
+    }
     for (index, member, start) in replaced {
         if let Some(replica) = blocks.get(&start).and_then(|b| b.replicas.0[member]) {
             let offset = words.values[index].wrapping_sub(start);
@@ -125,11 +129,11 @@ pub(super) fn argument_words(
 /// Points parameters that lead to variables of an image to each member's own copy, if the kernel
 /// only reads it: a variable is not accessible to the other members.
 fn own_variables(blocks: &mut Blocks, division: &Division, words: &Words, lists: &mut [Vec<u64>]) {
-    for (index, (of, &target)) in division.parameters.iter().zip(&words.targets).enumerate() {
+    for (index, (of, section)) in division.parameters.iter().zip(&words.sections).enumerate() {
         if matches!(of, ParameterUse::None | ParameterUse::Written) {
             continue;
         }
-        if let Some((start, block)) = find(blocks, target)
+        if let Some((start, block)) = find(blocks, section.start)
             && let Location::Variable(addresses) = &block.location
         {
             for (list, address) in lists.iter_mut().zip(addresses) {
@@ -162,11 +166,11 @@ pub(super) fn stand_ins(
     lists: &mut [Vec<u64>],
 ) -> Result<Vec<StandIn>> {
     let mut made: Vec<StandIn> = Vec::new();
-    for (index, (of, &target)) in division.parameters.iter().zip(&words.targets).enumerate() {
+    for (index, (of, section)) in division.parameters.iter().zip(&words.sections).enumerate() {
         if *of != ParameterUse::Written {
             continue;
         }
-        let Some((start, block)) = find(blocks, target) else {
+        let Some((start, block)) = find(blocks, section.start) else {
             continue;
         };
         let Location::Variable(variable) = &block.location else {
@@ -205,10 +209,10 @@ pub(super) fn spread_variables(
     words: &Words,
     settle: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
-    let written = division.parameters.iter().zip(&words.targets);
+    let written = division.parameters.iter().zip(&words.sections);
     let mut changed: Vec<(Vec<u64>, u64)> = Vec::new();
-    for (_, &target) in written.filter(|(of, _)| **of == ParameterUse::Written) {
-        if let Some((_, block)) = find(blocks, target)
+    for (_, section) in written.filter(|(of, _)| **of == ParameterUse::Written) {
+        if let Some((_, block)) = find(blocks, section.start)
             && let Location::Variable(variable) = &block.location
         {
             changed.push((variable.clone(), block.size));
