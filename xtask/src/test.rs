@@ -23,7 +23,7 @@ pub enum Dispatch {
 
 /// Test groups that the default run skips with loop dispatch: they do not depend on it, or they
 /// take long and execute the same code as others.
-const SKIPPED_WITH_LOOP: [&str; 11] = [
+const SKIPPED_WITH_LOOP: [&str; 14] = [
     "archives/",
     "baseline/refused",
     "cache/",
@@ -31,9 +31,12 @@ const SKIPPED_WITH_LOOP: [&str; 11] = [
     "compare/",
     "dropin/",
     "fortran/",
+    "group/",
     "images/",
+    "lto/",
     "npb/",
     "auto_offload/",
+    "ptxas/",
     "tools/",
 ];
 

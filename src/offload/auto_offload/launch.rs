@@ -9,7 +9,7 @@ use super::decision::TransferSize;
 use super::heap;
 use super::residency::{self, Objects, Traffic};
 use super::schedule::{self, Frame, ScheduleInputs};
-use super::{Region, RegionPlan, scratch};
+use super::{Region, RegionPlan, changes, scratch};
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
 use ompvm_llvm::kernelize::{Access, Expression, LoopKernel, Origin, Passing};
@@ -143,6 +143,7 @@ pub(super) unsafe fn launch(
     // Written pieces come first in the frame.
     let written = inputs.pieces.iter().filter(|p| p.write);
     let front = written.map(|p| p.at + p.size).max().unwrap_or(0);
+    let sent = bytes[..front].to_vec();
     let began = Instant::now();
     let moved = traffic.time;
     let mut ended = Ok(());
@@ -185,9 +186,11 @@ pub(super) unsafe fn launch(
         download_frame(state, frame, &mut bytes[..front], &mut traffic)?;
     }
     for piece in inputs.pieces.iter().filter(|p| p.write) {
-        let from = &bytes[piece.at..piece.at + piece.size];
+        let range = piece.at..piece.at + piece.size;
+        let (sent, now) = (&sent[range.clone()], &bytes[range]);
         // SAFETY: written pieces are live, writable memory of the program, or variables in `own`.
-        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), piece.start as *mut u8, from.len()) };
+        // Bytes that the region changed are its own.
+        unsafe { changes::write_changes(piece.start as *mut u8, sent, now) };
     }
     let after = objects.traffic;
     drop(objects);

@@ -20,6 +20,7 @@
 //! Pointers stored in memory that lead to further data are not followed, and only one device is
 //! used.
 
+mod changes;
 mod decision;
 pub mod heap;
 mod launch;
