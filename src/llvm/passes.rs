@@ -73,6 +73,9 @@ const PASSES: &[(&str, Pass)] = &[
         run.on(|m| nvptx::promote::variables_of_blocks(m, &nvptx::kernel_environment::read(m)))
     }),
     ("nvptx_tile_loops", |run| run.on(shim::tile_loops)),
+    ("nvptx_unroll_reductions", |run| {
+        run.on(shim::unroll_reductions)
+    }),
     ("nvptx_unread", |run| run.on(nvptx::cleanup::unread)),
     ("nvptx_zeros", |run| run.on(nvptx::cleanup::zeros)),
     ("optimize", optimize),

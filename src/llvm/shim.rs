@@ -126,6 +126,7 @@ unsafe extern "C" {
     fn ompvm_mark_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
     fn ompvm_narrow_indices(module: LLVMModuleRef);
     fn ompvm_tile_loops(module: LLVMModuleRef);
+    fn ompvm_unroll_reductions(module: LLVMModuleRef);
     fn ompvm_repack_vectors(module: LLVMModuleRef, machine: LLVMTargetMachineRef);
     fn ompvm_record_sizes(module: LLVMModuleRef) -> *mut c_void;
     fn ompvm_dispose_sizes(growth: *mut c_void);
@@ -469,6 +470,13 @@ pub(super) fn tile_loops(module: Module<'_>) {
 pub(super) fn narrow_indices(module: Module<'_>) {
     // SAFETY: the module is live, and nobody holds an analysis of it.
     unsafe { ompvm_narrow_indices(module.raw()) }
+}
+
+/// Marks the loops of functions that combine a reduction's values for full unrolling; see
+/// `unroll_reductions.cpp`.
+pub(super) fn unroll_reductions(module: Module<'_>) {
+    // SAFETY: the module is live, and nobody holds an analysis of it.
+    unsafe { ompvm_unroll_reductions(module.raw()) }
 }
 
 /// Removes a function's personality. Nothing in the function may catch an exception.

@@ -8,6 +8,7 @@
 //! - A combined loop over teams and threads becomes one loop over the grid ([`grid`]), whose
 //!   iterations go to blocks as tiles of the indices if the body gains by that (`tile_loops.cpp`).
 //! - Shared variables that only one thread uses become registers ([`promote`]).
+//! - The functions that combine a reduction's values have no loops (`unroll_reductions.cpp`).
 //! - Redundant barriers are removed ([`cleanup`]).
 //! - Divisions of a collapsed loop have 32 bits if that suffices (`narrow_indices.cpp`).
 //!
@@ -154,6 +155,7 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
                 .then(|| division::refusal(module, &k.name))?
         })
         .collect();
+    shim::unroll_reductions(module);
     math_library::name(module, &request.math_library);
     link(&parsed, device::RUNTIME, "runtime")?;
     allow_inlining(module);
