@@ -40,6 +40,11 @@ impl Engine {
         }
     }
 
+    /// Returns the settings of the process.
+    pub fn settings(&self) -> &'static Settings {
+        self.settings
+    }
+
     /// Makes modules that are read from now on round `a * b + c` once wherever their sources allow
     /// it, as `clang -march=native` does (`-ffp-contract=on`) for a processor with such
     /// instructions; has no effect on other processors. Sums that a loop carries stay separate

@@ -52,6 +52,7 @@ pub mod inspect;
 mod linker;
 mod module;
 mod process;
+pub mod ranks;
 mod stats;
 #[cfg(test)]
 mod tests;

@@ -91,8 +91,9 @@ impl std::str::FromStr for Device {
 
 /// Parses the value of `--devices`.
 fn device_group(text: &str) -> Result<crate::api::DeviceGroup, String> {
-    crate::api::DeviceGroup::parse(text)
-        .ok_or_else(|| "expected `all`, `auto`, a number of devices or a list of numbers".into())
+    crate::api::DeviceGroup::parse(text).ok_or_else(|| {
+        "expected `all`, `auto`, `each`, a number of devices or a list of numbers".into()
+    })
 }
 
 /// Format in which a profiler reads compiled code.
@@ -182,8 +183,8 @@ pub struct RunOptions {
     /// Run `target` regions on `emulated` devices (`emulated:2`: two), the `host`, or device N
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<Device>,
-    /// Run regions on several devices together: `all`, `auto`, a COUNT, or numbers such as `0,2`
-    /// [default: `OMPVM_DEVICES`, else one]
+    /// Run regions on several devices together: `all`, `auto`, a COUNT, or numbers such as `0,2`;
+    /// `each`: number those of all ranks of MPI [default: `OMPVM_DEVICES`, else one]
     #[arg(long, value_name = "DEVICES", value_parser = device_group)]
     pub devices: Option<crate::api::DeviceGroup>,
     /// Run parallel loops outside of `target` regions on a device, too [default: `OMPVM_OFFLOAD`,

@@ -15,6 +15,7 @@ mod link_options;
 mod message;
 mod run;
 
+use crate::api::ranks;
 use ompvm_support::{log, settings};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -38,10 +39,15 @@ pub fn main() -> ExitCode {
         Ok(args::Command::Cache(options)) => cache::run(&options, settings::from_environment()),
         Ok(args::Command::Compare(options)) => compare::run(&options),
         Err(shown) => {
+            let status = ExitCode::from(u8::try_from(shown.exit_code()).unwrap_or(2));
+            // One of the ranks of MPI is enough to say it.
+            if ranks::launched(settings::from_environment()).is_some_and(|l| l.rank > 0) {
+                return status;
+            }
             // clap sends help and version to standard output with status 0, and wrong usage to
             // standard error with status 2.
             let _ = shown.print();
-            ExitCode::from(u8::try_from(shown.exit_code()).unwrap_or(2))
+            status
         }
     }
 }

@@ -4,10 +4,10 @@
 //! `compare` runs guests in processes of their own.
 
 use super::args::{self, RunOptions};
-use super::message;
+use super::{FAILED, message};
 use crate::api::{
     self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Stats, Tier, Tool,
-    find_archive,
+    find_archive, ranks,
 };
 use ompvm_support::error::Error;
 use ompvm_support::fp_env::DefaultFpEnv;
@@ -70,7 +70,7 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
     for tool in profile.into_iter().chain(options.gdb.then_some(Tool::Gdb)) {
         engine.tool(tool)?;
     }
-    let module = Module::from_files(&engine, &files)?;
+    let module = read_program(&engine, &files, &config)?;
     let mut config = config.args(program).restart(command, file);
     for name in libraries {
         config = config.library(name);
@@ -99,6 +99,41 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
     };
     register_reports(reports, stats, offload);
     process.run_main()
+}
+
+/// Reads the program. Under a launcher of MPI this connects the ranks, unless the program uses MPI
+/// itself; only rank 0 returns then.
+fn read_program(engine: &Engine, files: &[PathBuf], config: &Config) -> Result<Module, Error> {
+    let Some(launched) = ranks::launched(engine.settings()) else {
+        return Module::from_files(engine, files);
+    };
+    let join = |problem: Option<&Error>| match ranks::join(engine, &launched, problem) {
+        Ok(ranks::Role::Program) => Ok(()),
+        // SAFETY: this process has no guest.
+        Ok(ranks::Role::Server(server)) => unsafe { libc::exit(server.run(config)) },
+        Err(ranks::JoinError::Reported(message)) => Err(Error::Host(message)),
+        // SAFETY: as above.
+        Err(ranks::JoinError::Silent) => unsafe { libc::exit(FAILED.into()) },
+    };
+    // Launchers give the standard input to rank 0.
+    let is_input = files.first().is_some_and(|file| file == "/dev/stdin");
+    if is_input && launched.rank > 0 {
+        join(None)?;
+    }
+    let mut module = Module::from_files(engine, files);
+    if module.as_ref().is_ok_and(ranks::uses_mpi) {
+        if !is_input {
+            return module;
+        }
+        module = Err(Error::Input {
+            file: "-".into(),
+            cause: "it uses MPI, so every rank runs it, but only rank 0 has the standard input; \
+                    name a file"
+                .into(),
+        });
+    }
+    join(module.as_ref().err())?;
+    module
 }
 
 /// Returns the configuration that the options ask for, without arguments and libraries.

@@ -16,6 +16,7 @@
 use super::options::OffloadOptions;
 pub use ompvm_kmpc::interop::Foreign;
 use ompvm_llvm::nvptx::{Division, SharedVariable};
+use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::fmt::{self, Debug};
 use std::ptr::NonNull;
@@ -39,7 +40,7 @@ pub struct Target {
 }
 
 /// Capacity limits and default launch sizes of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Size of its memory in bytes.
     pub memory: u64,
@@ -58,7 +59,7 @@ pub struct Limits {
 }
 
 /// Execution mode of a kernel, from its `<name>_kernel_environment`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExecutionMode {
     /// One thread of each block starts; the others wait for parallel regions. A block needs one
     /// warp more than the threads of its regions.
@@ -73,7 +74,7 @@ pub enum ExecutionMode {
 }
 
 /// A kernel of a loaded image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kernel {
     /// Handle of the device: a launch needs no look-up.
     pub handle: u64,
@@ -115,7 +116,7 @@ pub struct Launch<'a> {
 }
 
 /// A section of device memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
     /// First address.
     pub start: u64,
@@ -124,7 +125,7 @@ pub struct Section {
 }
 
 /// A symbol of a loaded image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symbol {
     /// Device address.
     pub address: u64,
@@ -133,7 +134,7 @@ pub struct Symbol {
 }
 
 /// Reason why a device operation failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum Failure {
     /// The device has too little free memory.
     #[error("the device has no {size} bytes left")]
@@ -161,7 +162,7 @@ pub enum Failure {
 }
 
 /// An error that the program made on a device.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// Description: "a read of 8 bytes at ..., an address of the host".
     pub what: String,
@@ -432,6 +433,12 @@ pub trait Device: Send + Sync + Debug {
     /// shares, which tests that results do not depend on them.
     fn predicts_no_speed(&self) -> bool {
         false
+    }
+
+    /// Returns the host's address of a range of device memory, if the host can access it. The range
+    /// must be allocated.
+    fn host_view(&self, _address: u64, _len: u64) -> Option<NonNull<u8>> {
+        None
     }
 
     /// Returns true if the address belongs to this device, allocated or not. Used for diagnostics.

@@ -7,7 +7,7 @@
 use super::device::{Device, Failure, Image, Kernel, MemoryKind, Queue, Result};
 use super::map::table::{Lifetime, MappedRange, MappingTable};
 use super::program::{self, Program, requires};
-use super::{cuda, emulated, group};
+use super::{cuda, emulated, group, ranks};
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
 use ompvm_kmpc::icv;
@@ -93,22 +93,14 @@ pub fn select(selection: DeviceSelection, group: DeviceGroup, settings: &'static
 /// Returns all devices and discovers them at the first call.
 pub fn all() -> &'static [DeviceState] {
     DEVICES.list.get_or_init(|| {
-        let mut list: Vec<Arc<dyn Device>> = Vec::new();
         let (selection, grouped, settings) = *DEVICES.selection.lock();
-        match selection {
-            DeviceSelection::None => {}
-            DeviceSelection::Hardware => match cuda::devices(settings) {
-                Ok(found) => list.extend(found),
-                Err(why) => eprintln!("ompvm: no GPU: {why}"),
-            },
-            DeviceSelection::Emulated(count) => {
-                for n in 0..count {
-                    match emulated::Device::new(n, settings) {
-                        Ok(device) => list.push(Arc::new(device)),
-                        Err(why) => eprintln!("ompvm: no emulated device: {why}"),
-                    }
-                }
-            }
+        let (mut list, problems) = local(selection, settings, 0);
+        for problem in problems {
+            eprintln!("ompvm: {problem}");
+        }
+        if grouped == DeviceGroup::Each {
+            let known = list.iter().filter_map(|device| device.uid()).collect();
+            list.extend(ranks::remote_devices(list.len(), known));
         }
         join(&mut list, grouped);
         tracing::info!(
@@ -125,11 +117,39 @@ pub fn all() -> &'static [DeviceState] {
     })
 }
 
+/// Returns the devices of this process that are selected now, for a rank that serves.
+pub fn of_rank(rank: u32) -> ranks::Discovered {
+    let (selection, _, settings) = *DEVICES.selection.lock();
+    local(selection, settings, rank)
+}
+
+/// Discovers the devices of this process, and says what is wrong with others.
+fn local(selection: DeviceSelection, settings: &'static Settings, rank: u32) -> ranks::Discovered {
+    let mut list: Vec<Arc<dyn Device>> = Vec::new();
+    let mut problems = Vec::new();
+    match selection {
+        DeviceSelection::None => {}
+        DeviceSelection::Hardware => match cuda::devices(settings) {
+            Ok(found) => list.extend(found),
+            Err(why) => problems.push(format!("no GPU: {why}")),
+        },
+        DeviceSelection::Emulated(count) => {
+            for n in 0..count {
+                match emulated::Device::of_rank(rank, n, settings) {
+                    Ok(device) => list.push(Arc::new(device)),
+                    Err(why) => problems.push(format!("no emulated device: {why}")),
+                }
+            }
+        }
+    }
+    (list, problems)
+}
+
 /// Replaces the first of the devices that work together by their group. The others keep their
 /// numbers, by which a program can still use each of them alone.
 fn join(list: &mut [Arc<dyn Device>], grouped: DeviceGroup) {
     let numbers = match grouped {
-        DeviceGroup::One => return,
+        DeviceGroup::One | DeviceGroup::Each => return,
         DeviceGroup::All | DeviceGroup::Auto => u64::MAX,
         DeviceGroup::Numbers(numbers) => numbers,
     };

@@ -4,7 +4,8 @@
 //! [`program`] holds the device images and offload entries of a program, [`devices`] the devices of
 //! the process, and [`map`] the data environment of each device. [`region`] and [`api`] implement
 //! the entries that programs call, which [`table`] lists. [`emulated`] is a device without
-//! hardware, [`cuda`] drives NVIDIA GPUs, and [`nvptx`] lowers code for them.
+//! hardware, [`cuda`] drives NVIDIA GPUs, and [`nvptx`] lowers code for them. [`group`] joins
+//! devices to one, and [`ranks`] gives access to devices of other processes.
 //!
 //! The crate `ompvm-auto-offload` above this one offloads parallel loops of programs without
 //! `target` constructs. It uses the devices here directly; [`host_access`] is the only way back.
@@ -31,6 +32,7 @@ pub mod map;
 pub mod nvptx;
 pub mod options;
 pub mod program;
+pub mod ranks;
 pub mod region;
 pub mod report;
 pub mod table;

@@ -392,7 +392,19 @@ unsafe fn run_kernel(
         return Err(failure);
     }
     // SAFETY: by this function's contract, the items are live host memory.
-    let kernel_time = unsafe { finish(state, kernel, &items, started, &mut traffic)? };
+    let finished = unsafe { finish(state, kernel, &items, started, &mut traffic) };
+    let kernel_time = match finished {
+        Ok(time) => time,
+        Err((launched, failure)) => {
+            if !launched {
+                // As above: a device may report a failed launch only when it is waited for.
+                let mut table = state.table.lock();
+                DataConstruct::new(device, &mut table, Queue::SYNC).undo(references);
+                free_private_copies(state, &private_copies);
+            }
+            return Err(failure);
+        }
+    };
     free_private_copies(state, &private_copies);
     let whole = since.elapsed().as_nanos() as u64;
     let rest = whole.saturating_sub(kernel_time + traffic.time);
@@ -416,6 +428,9 @@ unsafe fn run_kernel(
 /// Waits for a launched kernel and unmaps its data, which brings its results to the host. Returns
 /// the kernel's time in nanoseconds.
 ///
+/// # Errors
+/// The failure, and whether it came after the kernel, when its data was being unmapped.
+///
 /// # Safety
 /// The items must be those of the launch, and live host memory.
 unsafe fn finish(
@@ -424,7 +439,7 @@ unsafe fn finish(
     items: &[MapItem],
     started: Instant,
     traffic: &mut Traffic,
-) -> super::device::Result<u64> {
+) -> std::result::Result<u64, (bool, Failure)> {
     let device = &*state.device;
     // Small results are copied behind the kernel, so a single wait suffices.
     let back = items
@@ -439,6 +454,7 @@ unsafe fn finish(
     let finished = device.await_launch(kernel);
     let kernel_time = started.elapsed().as_nanos() as u64;
     let staged = staged.transpose().map(Option::unwrap_or_default);
+    let ran = finished.is_ok();
     let left = finished.and(staged).and_then(|staged| {
         let mut table = state.table.lock();
         let mut data = DataConstruct::new(device, &mut table, Queue::SYNC).with_staged(staged);
@@ -450,7 +466,7 @@ unsafe fn finish(
     if let Some(buffer) = buffer {
         device.return_staging(buffer);
     }
-    left.map(|()| kernel_time)
+    left.map(|()| kernel_time).map_err(|failure| (ran, failure))
 }
 
 fn dimension(n: u32) -> u32 {

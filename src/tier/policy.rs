@@ -291,6 +291,8 @@ fn leave_quickly() {
                     flush((&raw mut COUT).cast());
                 }
                 libc::fflush(std::ptr::null_mut());
+                // Its own handler would come after this one.
+                ompvm_offload::ranks::end_others(status);
                 libc::_exit(status)
             }
         }

@@ -9,6 +9,7 @@
 //! - the drop-in library, and native libraries with an OpenMP runtime of their own,
 //! - single passes on textual IR, and machine code of the baseline tier,
 //! - listings of bytecode, device code, damaged device images, and failures of a GPU's driver,
+//! - devices of other ranks of MPI,
 //! - programs under limits, the NAS benchmarks, the examples and the layering rule.
 //!
 //! It is one binary, since each one that links LLVM costs seconds and 50 MB. Measures no times.
@@ -45,6 +46,7 @@ mod omp;
 mod ompt;
 mod passes;
 mod ptx;
+mod ranks;
 mod run;
 mod tools;
 
@@ -160,6 +162,7 @@ fn main() {
         trials.extend(log::trials());
         trials.extend(ompt::trials());
         trials.extend(ptx::trials());
+        trials.extend(ranks::trials());
         trials.extend(tools::trials());
     }
     let conclusion = libtest_mimic::run(&args, trials);

@@ -101,7 +101,7 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
 }
 
 /// Adds the flags that compile for a device, and the option for the emulated device.
-fn on_emulated_device(d: &mut Directives) {
+pub fn on_emulated_device(d: &mut Directives) {
     let flags = ["--offload-arch=sm_90", "-nogpulib", "--cuda-feature=+ptx83"];
     d.flags.extend(flags.map(str::to_owned));
     if !d.options.iter().any(|o| o.starts_with("--device")) {

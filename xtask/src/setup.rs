@@ -76,6 +76,24 @@ fn fetch_ptxas() -> Result<(), String> {
         .arg(PACKAGE))
 }
 
+/// Fetches an MPI with its launcher from the Python package index. If that fails, the tests of
+/// devices of other ranks are ignored.
+fn fetch_mpi() -> Result<(), String> {
+    const PACKAGE: &str = "mpich==5.0.2";
+    let folder = root().join("target/mpich");
+    if folder.join("bin/mpiexec").exists() {
+        return Ok(());
+    }
+    let make = "set -e; rm -rf \"$1\"; mkdir -p \"$1\"; cd \"$1\"; \
+                python3 -m pip download -q --no-deps -d . \"$2\"; \
+                python3 -m zipfile -e mpich*.whl wheel; rm mpich*.whl; \
+                mv wheel/*.data/data/lib wheel/*.data/data/bin .; rm -r wheel; chmod +x bin/*";
+    run(Command::new("sh")
+        .args(["-c", make, "sh"])
+        .arg(&folder)
+        .arg(PACKAGE))
+}
+
 /// Returns the required files that a prefix lacks.
 fn missing_files(prefix: &Path) -> Vec<&'static str> {
     let mut missing_files = Vec::new();
@@ -262,6 +280,9 @@ fn install(reason: &str, packages: &[&str], advice: &str) -> Result<(), String> 
 pub fn install_test_requirements(tools: &Tools) {
     if let Err(why) = fetch_ptxas() {
         eprintln!("no ptxas, so the tests of device code for GPUs are ignored: {why}");
+    }
+    if let Err(why) = fetch_mpi() {
+        eprintln!("no MPI, so the tests of devices of other ranks are ignored: {why}");
     }
     if let Err(why) = ensure_programs(tools, &["flang"], FLANG) {
         eprintln!("no flang, so the tests in Fortran are ignored: {why}");

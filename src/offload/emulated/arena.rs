@@ -21,6 +21,8 @@ pub const TAG: u64 = 1 << 62;
 pub const SHARED_TAG: u64 = 1 << 61;
 /// Position of the device number in an address.
 const NUMBER_SHIFT: u32 = 48;
+/// Count of device numbers that fit into an address below the tag bits.
+pub const NUMBERS: u32 = 1 << 13;
 /// Mask of the offset within a device.
 pub const OFFSET: u64 = (1 << 40) - 1;
 /// Offset of the first block.
@@ -95,6 +97,11 @@ impl Arena {
     /// Returns the size of the memory in bytes.
     pub fn capacity(&self) -> u64 {
         self.capacity
+    }
+
+    /// Returns a mask, and the bits under it that all addresses of the device have.
+    pub fn address_pattern(&self) -> (u64, u64) {
+        (!OFFSET, self.tag)
     }
 
     /// Returns true if the address belongs to this device.

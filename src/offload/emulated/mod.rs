@@ -25,10 +25,11 @@ use ompvm_llvm::emulate::{self, DeviceEnvironment, Emulated, Refusal};
 use ompvm_llvm::nvptx::{Division, SharedVariable};
 use ompvm_memory::internal_thread;
 use ompvm_support::log;
-use ompvm_support::settings::Settings;
+use ompvm_support::settings::{DeviceSelection, Settings};
 use parking_lot::{Mutex, RwLock};
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -78,15 +79,30 @@ impl Device {
     /// # Errors
     /// [`Failure::Lost`] if the system cannot reserve its address range.
     pub fn new(number: u32, settings: &'static Settings) -> Result<Device> {
+        Device::of_rank(0, number, settings)
+    }
+
+    /// Creates an emulated device of a rank of MPI. Devices of different ranks have different
+    /// addresses, so that an address of another device is recognized.
+    ///
+    /// # Errors
+    /// As for [`Device::new`].
+    pub fn of_rank(rank: u32, number: u32, settings: &'static Settings) -> Result<Device> {
         ompvm_memory::signals::set_device_hook(block::handle_fault);
+        let tag = (rank * DeviceSelection::MOST_EMULATED + number) % arena::NUMBERS;
         Ok(Device {
             number,
-            arena: Arc::new(Arena::new(number, settings.emulated_memory)?),
+            arena: Arc::new(Arena::new(tag, settings.emulated_memory)?),
             peers: RwLock::default(),
             kernels: RwLock::default(),
             queues: AtomicU64::new(1),
             timeout: settings.target_timeout,
         })
+    }
+
+    /// Returns a mask, and the bits under it that all addresses of the device have.
+    pub(crate) fn address_pattern(&self) -> (u64, u64) {
+        self.arena.address_pattern()
     }
 
     fn host_address(&self, address: u64, size: u64, what: &str) -> Result<*mut u8> {
@@ -497,6 +513,10 @@ impl super::device::Device for Device {
 
     fn accesses_host_memory(&self) -> bool {
         true
+    }
+
+    fn host_view(&self, address: u64, len: u64) -> Option<NonNull<u8>> {
+        NonNull::new(self.arena.translate(address, len)?)
     }
 
     fn owns(&self, address: u64) -> bool {

@@ -19,7 +19,7 @@ mod table;
 mod tests;
 
 use crate::log::{self, LogFilter};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -44,6 +44,10 @@ pub struct Settings {
     pub devices: DeviceSelection,
     /// Devices that run the regions of the default device together.
     pub group: DeviceGroup,
+    /// The library that connects the ranks of a launcher.
+    pub mpi: MpiChoice,
+    /// What a launcher of MPI says of this process.
+    pub launcher: LauncherVariables,
     /// Memory of an emulated device, in bytes.
     pub emulated_memory: u64,
     /// Time limit of a region on an emulated device.
@@ -106,7 +110,7 @@ pub enum DeviceSelection {
 
 impl DeviceSelection {
     /// Most emulated devices.
-    const MOST: u32 = 64;
+    pub const MOST_EMULATED: u32 = 64;
 
     /// Parses a device selection such as `emulated`, `emulated:2` or `host`.
     pub fn parse(text: &str) -> Option<DeviceSelection> {
@@ -117,7 +121,7 @@ impl DeviceSelection {
             _ => {}
         }
         let count: u32 = text.strip_prefix("emulated:")?.parse().ok()?;
-        (1..=Self::MOST)
+        (1..=Self::MOST_EMULATED)
             .contains(&count)
             .then_some(DeviceSelection::Emulated(count))
     }
@@ -135,15 +139,19 @@ pub enum DeviceGroup {
     Auto,
     /// The devices of these numbers, one bit each.
     Numbers(u64),
+    /// The default device alone, where the devices of all ranks of MPI are devices of the program.
+    Each,
 }
 
 impl DeviceGroup {
-    /// Parses `all`, `auto`, a number of devices, or a list of device numbers such as `0,2`.
+    /// Parses `all`, `auto`, `each`, a number of devices, or a list of device numbers such as
+    /// `0,2`.
     pub fn parse(text: &str) -> Option<DeviceGroup> {
         let text = text.trim().to_ascii_lowercase();
         match text.as_str() {
             "all" => return Some(DeviceGroup::All),
             "auto" => return Some(DeviceGroup::Auto),
+            "each" => return Some(DeviceGroup::Each),
             _ => {}
         }
         let bit = |number: u32| (number < u64::BITS).then(|| 1u64 << number);
@@ -161,6 +169,66 @@ impl DeviceGroup {
         }
         (numbers != 0).then_some(DeviceGroup::Numbers(numbers))
     }
+}
+
+/// Selects the library that connects the ranks of a launcher.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum MpiChoice {
+    /// The one that belongs to the launcher.
+    #[default]
+    Auto,
+    /// None: each process runs the program alone.
+    Off,
+    /// This file.
+    Library(OsString),
+}
+
+impl MpiChoice {
+    /// Parses `auto`, `off` or a file.
+    pub fn parse(value: &OsStr) -> MpiChoice {
+        match value.to_str().map(|text| text.trim().to_ascii_lowercase()) {
+            Some(word) if ["off", "0", "no", "false"].contains(&&*word) => MpiChoice::Off,
+            Some(word) if word == "auto" => MpiChoice::Auto,
+            _ => MpiChoice::Library(value.to_owned()),
+        }
+    }
+}
+
+/// Rank and number of ranks, as a launcher gives them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RankVariables {
+    /// Rank of this process.
+    pub rank: Option<u32>,
+    /// Number of ranks.
+    pub size: Option<u32>,
+}
+
+/// The variables of launchers of MPI.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LauncherVariables {
+    /// Those of PMI (MPICH).
+    pub pmi: RankVariables,
+    /// Those of Open MPI.
+    pub open_mpi: RankVariables,
+    /// Those of Slurm.
+    pub slurm: RankVariables,
+    /// Rank in PMIx.
+    pub pmix_rank: Option<u32>,
+}
+
+impl LauncherVariables {
+    const NONE: LauncherVariables = {
+        const NONE: RankVariables = RankVariables {
+            rank: None,
+            size: None,
+        };
+        LauncherVariables {
+            pmi: NONE,
+            open_mpi: NONE,
+            slurm: NONE,
+            pmix_rank: None,
+        }
+    };
 }
 
 /// Policy of eager compilation.
@@ -246,6 +314,8 @@ impl Settings {
         offload: OffloadMode::Off,
         devices: DeviceSelection::Hardware,
         group: DeviceGroup::One,
+        mpi: MpiChoice::Auto,
+        launcher: LauncherVariables::NONE,
         emulated_memory: 4 << 30,
         target_timeout: None,
         cuda_driver: None,

@@ -1,6 +1,8 @@
 //! The variables of the environment that set ompvm's settings: one row each.
 
-use super::{DeviceGroup, DeviceSelection, EagerPolicy, InjectedFailure, OffloadMode, Settings};
+use super::{
+    DeviceGroup, DeviceSelection, EagerPolicy, InjectedFailure, MpiChoice, OffloadMode, Settings,
+};
 use crate::log::LogFilter;
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -108,10 +110,22 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: "OMPVM_DEVICES",
         section: Section::Use,
-        values: "`all`, `auto`, a number of devices, or a list of device numbers such as `0,2`",
+        values: "`all`, `auto`, a number of devices, a list of device numbers such as `0,2`, or \
+            `each`",
         default: "the default device alone",
-        meaning: "devices that run the regions of the default device together, as `--devices`",
+        meaning: "devices that run the regions of the default device together, as `--devices`; \
+            `each`: none do, and those of [other ranks](devices.md#devices-of-other-ranks) have \
+            numbers, too",
         parser: Parser::Text(|s, v| set(&mut s.group, DeviceGroup::parse(v))),
+    },
+    Variable {
+        name: "OMPVM_MPI",
+        section: Section::Use,
+        values: "`auto`, `off` or a file",
+        default: "`auto`",
+        meaning: "library that connects the [ranks](devices.md#devices-of-other-ranks) of a \
+            launcher; `auto`: the launcher's; `off`: each rank runs the program",
+        parser: Parser::Path(|s, v| s.mpi = MpiChoice::parse(v)),
     },
     Variable {
         name: "OMPVM_EMULATED_MEMORY",
@@ -258,11 +272,73 @@ pub const VARIABLES: &[Variable] = &[
             depends on it",
         parser: Parser::Path(|s, v| s.loader_path = Some(v.into())),
     },
+    Variable {
+        name: "PMI_RANK",
+        section: Section::Other,
+        values: "a number",
+        default: "no launcher",
+        meaning: "rank of the process under MPICH's launcher",
+        parser: Parser::Text(|s, v| number(&mut s.launcher.pmi.rank, v)),
+    },
+    Variable {
+        name: "PMI_SIZE",
+        section: Section::Other,
+        values: "a number",
+        default: "no launcher",
+        meaning: "number of ranks under MPICH's launcher",
+        parser: Parser::Text(|s, v| number(&mut s.launcher.pmi.size, v)),
+    },
+    Variable {
+        name: "OMPI_COMM_WORLD_RANK",
+        section: Section::Other,
+        values: "a number",
+        default: "no launcher",
+        meaning: "rank of the process under Open MPI's launcher",
+        parser: Parser::Text(|s, v| number(&mut s.launcher.open_mpi.rank, v)),
+    },
+    Variable {
+        name: "OMPI_COMM_WORLD_SIZE",
+        section: Section::Other,
+        values: "a number",
+        default: "no launcher",
+        meaning: "number of ranks under Open MPI's launcher",
+        parser: Parser::Text(|s, v| number(&mut s.launcher.open_mpi.size, v)),
+    },
+    Variable {
+        name: "SLURM_PROCID",
+        section: Section::Other,
+        values: "a number",
+        default: "no launcher",
+        meaning: "rank of the process under `srun`",
+        parser: Parser::Text(|s, v| number(&mut s.launcher.slurm.rank, v)),
+    },
+    Variable {
+        name: "SLURM_NTASKS",
+        section: Section::Other,
+        values: "a number",
+        default: "no launcher",
+        meaning: "number of ranks under `srun`",
+        parser: Parser::Text(|s, v| number(&mut s.launcher.slurm.size, v)),
+    },
+    Variable {
+        name: "PMIX_RANK",
+        section: Section::Other,
+        values: "a number",
+        default: "no launcher",
+        meaning: "says that `srun` started the process for MPI",
+        parser: Parser::Text(|s, v| number(&mut s.launcher.pmix_rank, v)),
+    },
 ];
 
 /// Stores a parsed value; `None` if there is none.
 fn set<T>(field: &mut T, value: Option<T>) -> Option<()> {
     *field = value?;
+    Some(())
+}
+
+/// Stores a number of a launcher. Anything else is no launcher's.
+fn number(field: &mut Option<u32>, text: &str) -> Option<()> {
+    *field = text.trim().parse().ok();
     Some(())
 }
 

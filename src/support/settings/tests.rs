@@ -211,3 +211,20 @@ fn bytes_that_are_no_text_are_a_path_or_get_a_warning() {
     assert!(warnings.is_empty());
     assert_eq!(of("OMPVM_CHAOS").1.len(), 1);
 }
+
+#[test]
+fn the_mpi_library_and_the_launcher_are_read() {
+    let mpi = |text| understood("OMPVM_MPI", text).mpi;
+    assert_eq!(mpi("off"), MpiChoice::Off);
+    assert_eq!(mpi("auto"), MpiChoice::Auto);
+    assert_eq!(
+        mpi("/x/libmpi.so"),
+        MpiChoice::Library("/x/libmpi.so".into())
+    );
+    let launcher = |name| understood(name, "3").launcher;
+    assert_eq!(launcher("PMI_RANK").pmi.rank, Some(3));
+    assert_eq!(launcher("OMPI_COMM_WORLD_SIZE").open_mpi.size, Some(3));
+    assert_eq!(understood("PMI_SIZE", "many").launcher.pmi.size, None);
+    let each = understood("OMPVM_DEVICES", "each").group;
+    assert_eq!(each, DeviceGroup::Each);
+}

@@ -1,0 +1,194 @@
+//! Devices of other ranks of MPI.
+//!
+//! Under a launcher (`mpiexec -n 4 ompvm run x.bc`) rank 0 runs the program, and the other ranks
+//! serve with their devices. [`join()`] connects the ranks: the others greet rank 0, which checks
+//! that they run the same version. [`remote_devices`] returns the devices of the other ranks
+//! ([`remote`]), whose operations are requests ([`protocol`]) that travel through channels
+//! ([`channel`]) to the other rank's server ([`serve`]). At its exit, rank 0 tells the others to
+//! end with its status.
+//!
+//! [`launcher`] recognizes the launcher, and [`mpi`] loads the library that belongs to it. A
+//! program that uses MPI itself is left alone; the caller decides that.
+//!
+//! A rank serves whole devices. Dividing a region among ranks is left to what groups devices.
+
+mod channel;
+mod execute;
+mod join;
+mod launcher;
+mod mpi;
+mod output;
+mod peer;
+mod protocol;
+mod remote;
+mod remote_image;
+mod serve;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use super::device::Device;
+use super::devices;
+use super::options::OffloadOptions;
+use channel::Link;
+pub use join::{JoinError, join};
+pub use launcher::{Launched, Launcher};
+use mpi::Mpi;
+use ompvm_support::log;
+use ompvm_support::settings::{MpiChoice, Settings};
+use output::Output;
+use parking_lot::Mutex;
+use peer::Peer;
+use protocol::{Reply, Request};
+use remote::Remote;
+pub use serve::Discovered;
+use serve::Server;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Exit status of ompvm's own failures.
+const FAILED: i32 = 125;
+
+/// The ranks, as rank 0 sees them.
+#[derive(Debug)]
+struct Ranks {
+    mpi: Arc<Mpi>,
+    peers: Vec<Arc<Peer>>,
+    closed: Arc<AtomicBool>,
+    /// Number of this process: a child of `fork` is no rank.
+    process: u32,
+}
+
+/// The ranks of this process, which has one MPI. Set in rank 0.
+static RANKS: OnceLock<Ranks> = OnceLock::new();
+
+/// A rank that has joined and serves.
+#[derive(Debug)]
+pub struct Serving {
+    mpi: Arc<Mpi>,
+    link: Arc<Link>,
+}
+
+/// Returns how a launcher of MPI started this process with others, unless the settings forbid to
+/// care.
+pub fn launched(settings: &Settings) -> Option<Launched> {
+    match settings.mpi {
+        MpiChoice::Off => None,
+        _ => launcher::detect(settings),
+    }
+}
+
+impl Serving {
+    /// Serves with the devices of this process, until rank 0 ends. Returns the status to exit with.
+    pub fn run(self, rank: u32, options: OffloadOptions) -> i32 {
+        let output = match Output::capture() {
+            Ok(output) => Some(output),
+            Err(why) => {
+                tracing::info!(target: log::OFFLOAD, %why, "cannot capture the output");
+                None
+            }
+        };
+        let closed = self.link.closed.clone();
+        let server = Arc::new(Server::new(
+            self.link,
+            rank,
+            options,
+            devices::of_rank,
+            output,
+        ));
+        match server.run() {
+            Ok(end) => {
+                closed.store(true, Ordering::Release);
+                if !end.finalize {
+                    // SAFETY: ends the process without exit handlers: threads are at work.
+                    unsafe { libc::_exit(end.status) };
+                }
+                self.mpi.finalize();
+                end.status
+            }
+            // Rank 0 or the launcher reports it.
+            Err(why) => {
+                tracing::info!(target: log::OFFLOAD, %why, "rank 0 is lost");
+                // SAFETY: as above.
+                unsafe { libc::_exit(FAILED) }
+            }
+        }
+    }
+}
+
+/// Returns the devices of the other ranks, which get numbers from `first` on. `known` are unique
+/// identifiers of this rank's own devices: ranks of one host may see the same ones.
+pub fn remote_devices(first: usize, mut known: Vec<String>) -> Vec<Arc<dyn Device>> {
+    let mut found: Vec<Arc<dyn Device>> = Vec::new();
+    let Some(ranks) = RANKS.get() else {
+        return found;
+    };
+    // Discovery takes a while in each rank, so all begin before the first answer.
+    let asked: Vec<_> = ranks
+        .peers
+        .iter()
+        .map(|peer| {
+            let mut channel = peer.take().ok()?;
+            channel.put(&Request::Describe);
+            Some((peer, channel))
+        })
+        .collect();
+    for (peer, mut channel) in asked.into_iter().flatten() {
+        let Ok(Reply::Devices(descriptions, problems)) = channel.get() else {
+            continue;
+        };
+        for problem in problems {
+            eprintln!("ompvm: rank {} on {}: {problem}", peer.link.peer, peer.host);
+        }
+        for (index, description) in (0..).zip(descriptions) {
+            if let Some(uid) = &description.uid {
+                if known.contains(uid) {
+                    continue;
+                }
+                known.push(uid.clone());
+            }
+            let number = (first + found.len()) as i32;
+            if let Some(device) = Remote::new(peer.clone(), index, number, description) {
+                found.push(Arc::new(device));
+            }
+        }
+    }
+    found
+}
+
+/// Registers [`end_others`] to run at exit, after the guest's handlers.
+fn end_others_at_exit() {
+    unsafe extern "C" {
+        fn on_exit(handler: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+    }
+    extern "C" fn at_exit(status: c_int, _: *mut c_void) {
+        end_others(status);
+    }
+    // SAFETY: the handler lives as long as the process.
+    unsafe { on_exit(at_exit, std::ptr::null_mut()) };
+}
+
+/// Tells the other ranks to end with this status, and finalizes MPI. Further calls do nothing.
+pub fn end_others(status: i32) {
+    let Some(ranks) = RANKS.get() else {
+        return;
+    };
+    if ranks.process != std::process::id() || ranks.closed.load(Ordering::Acquire) {
+        return;
+    }
+    static ENDING: Mutex<bool> = Mutex::new(false);
+    if std::mem::replace(&mut *ENDING.lock(), true) {
+        return;
+    }
+    let idle = ranks.peers.iter().all(|peer| peer.is_idle());
+    let mut reached = true;
+    for peer in &ranks.peers {
+        reached &= peer.end(status & 0xff, idle);
+    }
+    ranks.closed.store(true, Ordering::Release);
+    if idle && reached {
+        ranks.mpi.finalize();
+    }
+}
