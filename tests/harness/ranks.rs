@@ -289,7 +289,9 @@ fn dead_rank(launcher: &Path) -> Result<(), String> {
     let ran = run(&mut command, "", LIMIT)?;
     let messages = std::fs::read_to_string(messages).unwrap_or_default();
     let says = messages.contains("ompvm: rank 1 on ") && messages.contains(" is lost: ");
-    match says && messages.lines().count() == 1 && ran.end == End::Exit(125) {
+    // The launcher returns the status of rank 0, or of what it killed when it saw that rank end.
+    let ended = matches!(ran.end, End::Exit(125 | 9));
+    match says && messages.lines().count() == 1 && ended {
         true => Ok(()),
         false => Err(format!("says {messages}\n{}", ran.summary())),
     }

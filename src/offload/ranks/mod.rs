@@ -47,6 +47,7 @@ use serve::Server;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// Exit status of ompvm's own failures.
 const FAILED: i32 = 125;
@@ -60,6 +61,9 @@ struct Ranks {
     /// Number of this process: a child of `fork` is no rank.
     process: u32,
 }
+
+/// Time that the end of the program waits for requests of other threads.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The ranks of this process, which has one MPI. Set in rank 0.
 static RANKS: OnceLock<Ranks> = OnceLock::new();
@@ -170,6 +174,22 @@ fn end_others_at_exit() {
     unsafe { on_exit(at_exit, std::ptr::null_mut()) };
 }
 
+/// Waits for requests of other threads, such as one that loads code ahead of its use. Returns false
+/// if some go on after [`PATIENCE`]. MPI cannot be finalized beside them, and a launcher takes a
+/// rank that ends without that for one that has failed.
+fn await_idle(peers: &[Arc<Peer>]) -> bool {
+    let since = Instant::now();
+    loop {
+        if peers.iter().all(|peer| peer.is_idle()) {
+            return true;
+        }
+        if since.elapsed() > PATIENCE {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Tells the other ranks to end with this status, and finalizes MPI. Further calls do nothing.
 pub fn end_others(status: i32) {
     let Some(ranks) = RANKS.get() else {
@@ -182,7 +202,7 @@ pub fn end_others(status: i32) {
     if std::mem::replace(&mut *ENDING.lock(), true) {
         return;
     }
-    let idle = ranks.peers.iter().all(|peer| peer.is_idle());
+    let idle = await_idle(&ranks.peers);
     let mut reached = true;
     for peer in &ranks.peers {
         reached &= peer.end(status & 0xff, idle);
