@@ -23,7 +23,7 @@ pub enum Dispatch {
 
 /// Test groups that the default run skips with loop dispatch: they do not depend on it, or they
 /// take long and execute the same code as others.
-const SKIPPED_WITH_LOOP: [&str; 14] = [
+const SKIPPED_WITH_LOOP: [&str; 15] = [
     "archives/",
     "baseline/refused",
     "cache/",
@@ -37,6 +37,7 @@ const SKIPPED_WITH_LOOP: [&str; 14] = [
     "npb/",
     "auto_offload/",
     "ptxas/",
+    "ranks/",
     "tools/",
 ];
 
