@@ -14,7 +14,8 @@ static int order(const void *a, const void *b) {
 
 static void show(const char *what, int device, int count, double bytes) {
   qsort(t, count, sizeof *t, order);
-  printf("device %d, %s: least %.1f us, median %.1f us", device, what, t[0] * 1e6, t[count / 2] * 1e6);
+  printf("device %d, %s: least %.1f us, median %.1f us", device, what, t[0] * 1e6,
+         t[count / 2] * 1e6);
   if (bytes > 0) printf(", %.2f GB/s", bytes / t[0] / 1e9);
   printf("\n");
 }

@@ -112,7 +112,7 @@ fn read_program(engine: &Engine, files: &[PathBuf], config: &Config) -> Result<M
         // SAFETY: this process has no guest.
         Ok(ranks::Role::Server(server)) => unsafe { libc::exit(server.run(config)) },
         Err(ranks::JoinError::Reported(message)) => Err(Error::Host(message)),
-        // SAFETY: as above.
+        // SAFETY: this process has no guest.
         Err(ranks::JoinError::Silent) => unsafe { libc::exit(FAILED.into()) },
     };
     // Launchers give the standard input to rank 0.

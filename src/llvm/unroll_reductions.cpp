@@ -1,8 +1,8 @@
 // Unrolling of the functions that combine the values of a reduction on a GPU.
 //
 // For an array in a `reduction` clause, the compiler's functions copy and combine element by
-// element in loops. The array must then lie in memory, and a step of the reduction over a warp waits
-// for memory at each element. Without loops the elements are registers.
+// element in loops. The array must then lie in memory, and a step of the reduction over a warp
+// waits for memory at each element. Without loops the elements are registers.
 //
 // This only marks the loops; LLVM's passes unroll them. They must know the number of iterations. A
 // loop that compares the rest of an array in bytes has one that LLVM cannot compute, since the

@@ -109,8 +109,8 @@ pub struct Launch<'a> {
     /// Argument words. The first word of an OpenMP kernel is the device address of its launch
     /// environment, or 0: the device then provides one if the kernel has a reduction.
     pub args: &'a [u64],
-    /// For each argument, the memory that it leads to: an argument may be the address of an array of
-    /// which only a later section is mapped. Empty if all arguments are addresses in such memory
+    /// For each argument, the memory that it leads to: an argument may be the address of an array
+    /// of which only a later section is mapped. Empty if all arguments are addresses in such memory
     /// themselves.
     pub sections: &'a [Section],
 }

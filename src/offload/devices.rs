@@ -66,6 +66,8 @@ struct Devices {
     /// The selection, and the settings of the devices.
     selection: Mutex<(DeviceSelection, DeviceGroup, &'static Settings)>,
     list: OnceLock<Vec<DeviceState>>,
+    /// The other ranks of MPI, in rank 0.
+    ranks: OnceLock<ranks::Ranks>,
 }
 
 /// The devices of this process: OpenMP numbers the hardware that the process sees, and drivers keep
@@ -77,7 +79,13 @@ static DEVICES: Devices = Devices {
         settings::DEFAULT,
     )),
     list: OnceLock::new(),
+    ranks: OnceLock::new(),
 };
+
+/// Returns the other ranks of MPI, which this process may join.
+pub(super) fn ranks() -> &'static OnceLock<ranks::Ranks> {
+    &DEVICES.ranks
+}
 
 /// Selects the devices and those that work together, with the `settings` of their memory and
 /// driver, and registers the device hooks of the runtime. Has no effect on the devices once they

@@ -1,5 +1,5 @@
-// A thread of the program writes one half of the elements of a small block, and of a variable, while a region that writes
-// the other half runs on the device: both keep what they wrote.
+// A thread of the program writes one half of the elements of a small block, and of a variable,
+// while a region that writes the other half runs on the device: both keep what they wrote.
 // env: OMP_NUM_THREADS=2
 // flags: -pthread
 #include "../check.h"
@@ -16,7 +16,8 @@ static void *writer(void *unused) {
       ((volatile short *)variable)[i] = round & 1023;
     }
     for (long i = 1; i < N; i += 2)
-      lost += ((volatile unsigned char *)block)[i] != (round & 255) || ((volatile short *)variable)[i] != (round & 1023);
+      lost += ((volatile unsigned char *)block)[i] != (round & 255) ||
+              ((volatile short *)variable)[i] != (round & 1023);
   }
   return unused;
 }

@@ -178,7 +178,7 @@ struct RankFailure {
     name: &'static str,
     environment: &'static [(&'static str, &'static str)],
     ranks: [&'static str; 2],
-    /// What the only message contains.
+    /// Parts of the only message.
     message: &'static [&'static str],
 }
 

@@ -1,4 +1,5 @@
-// OpenMP 5.2, sections 13.8 and 5.8.8: C++ objects with mappers and templates on a device of another rank.
+// OpenMP 5.2, sections 13.8 and 5.8.8: C++ objects with mappers and templates on a device of
+// another rank.
 // options: --device=emulated
 #include "../check.h"
 #include <vector>

@@ -1,4 +1,5 @@
-// OpenMP 5.2, section 13.8: what devices print appears where the region runs, and the status is that of rank 0.
+// OpenMP 5.2, section 13.8: what devices print appears where the region runs, and the status is
+// that of rank 0.
 // options: --device=emulated
 // exit: 3
 // stdout: start

@@ -5,8 +5,8 @@
 //! GPUs, in whole units of the driver's granularity, so a loop over an array that gives each GPU a
 //! contiguous share of the iterations finds nearly all of its elements in the GPU's own memory.
 //!
-//! A range can be moved: new memory is mapped elsewhere first, the contents are copied, and then the
-//! new memory takes the place of the old, at the same addresses.
+//! A range can be moved: new memory is mapped elsewhere first, the contents are copied, and then
+//! the new memory takes the place of the old, at the same addresses.
 //!
 //! Mapping takes milliseconds, so freed ranges are kept for the next allocation of the same size.
 
@@ -24,8 +24,8 @@ const PINNED: u32 = 1;
 const READ_WRITE: u32 = 3;
 /// Maximum total size of free ranges that are kept.
 const MAX_KEPT: u64 = 8 << 30;
-/// Size of a GPU's part below which one GPU alone is as fast: about two microseconds of its memory's
-/// rate, less than what a launch on another GPU costs.
+/// Size of a GPU's part below which one GPU alone is as fast: about two microseconds of its
+/// memory's rate, less than what a launch on another GPU costs.
 const SMALLEST_PART: u64 = 8 << 20;
 
 /// The mapped ranges of a group of GPUs, kept by the group's first one.
@@ -228,7 +228,7 @@ impl Range {
         let code = unsafe { (mapping.reserve)(&mut range.start, size as usize, 0, 0, 0) };
         gpu.check(code, "reserving addresses", size)?;
         let mut offset = 0;
-        for part in parts.iter().filter(|part| part.end > 0) {
+        for part in parts {
             let size = (part.end - offset) as usize;
             let mut handle = 0;
             let physical = physical(gpus[part.member]);

@@ -55,7 +55,7 @@ enum Alone {
     Better,
 }
 
-/// What distinguishes launches of a kernel: the number of teams, and a hash of the blocks of memory
+/// Key of similar launches of a kernel: the number of teams, and a hash of the blocks of memory
 /// that its parameters lead to.
 pub(super) type Case = (u32, u64);
 

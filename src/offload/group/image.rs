@@ -91,7 +91,7 @@ pub(super) struct KernelVariable {
     address: u64,
     /// Addresses of the kernel's pointer to it on the members; empty if it has none of its own.
     pointers: Vec<u64>,
-    /// What the members' pointers hold.
+    /// Address that each member's pointer holds.
     current: Mutex<Vec<u64>>,
 }
 

@@ -46,7 +46,7 @@ struct Doing<'a> {
     given: Words,
     /// Beginning of the launch.
     since: Instant,
-    /// What distinguishes it from other launches of the kernel.
+    /// Key of similar launches of the kernel.
     case: Case,
     /// True if its time is of interest to the balance.
     measured: bool,
@@ -86,7 +86,8 @@ impl Launcher {
         Ok(())
     }
 
-    /// Orders what the first `running` members are given next behind all that the others were given.
+    /// Orders what the first `running` members are given next behind all that the others were
+    /// given.
     pub(super) fn order(&self, members: &[Arc<dyn Device>], running: usize) -> Result<()> {
         for (n, progress) in self.members.iter().enumerate() {
             let begun = progress.begun.load(Ordering::Acquire);

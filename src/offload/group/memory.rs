@@ -1,8 +1,9 @@
 //! The memory of a group: where each block lies, and which copies of it exist.
 //!
 //! A large block is striped over the members in contiguous parts, in their order, as the shares of
-//! a divided loop are, until the sections that kernels use suggest other parts ([`super::placement`]). A
-//! small one lies on the first member. A variable of an image exists once per
+//! a divided loop are, until the sections that kernels use suggest other parts
+//! ([`super::placement`]). A small one lies on the first member. A variable of an image exists once
+//! per
 //! member: the first one's is the original, and writes go to all.
 //!
 //! Each block has a version, which every write increments. Copies ([`super::replicas`]) remember
@@ -69,7 +70,7 @@ pub(super) struct Memory {
     fixed: AtomicBool,
 }
 
-/// What [`Memory::use_sections`] found.
+/// Result of [`Memory::use_sections`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SectionUse {
     /// Hash of the striped blocks, in the order of the parameters.

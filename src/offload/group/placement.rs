@@ -45,7 +45,7 @@ impl Sections {
         if size == 0 || self.attempts >= ATTEMPTS {
             return false;
         }
-        let end = start + size;
+        let end = start.saturating_add(size);
         let known = self
             .used
             .iter()

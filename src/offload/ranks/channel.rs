@@ -43,6 +43,17 @@ pub enum Broken {
 /// Result of an operation on a channel.
 pub type Result<T> = std::result::Result<T, Broken>;
 
+/// State of this process, which threads that wait for other ranks look at.
+#[derive(Debug, Default)]
+pub struct ProcessState {
+    /// Set when this process ends: no thread calls the wire any more.
+    pub closed: AtomicBool,
+    /// Set in a child of `fork`, which has no connection to other ranks.
+    pub forked: AtomicBool,
+    /// Set once the loss of a rank is reported.
+    pub reported: AtomicBool,
+}
+
 /// The connection to another rank.
 #[derive(Debug)]
 pub struct Link {
@@ -52,8 +63,8 @@ pub struct Link {
     pub peer: u32,
     /// Number of its process, if that can be watched from here.
     pub process: Option<u32>,
-    /// Set when this process ends: no thread calls the wire any more.
-    pub closed: Arc<AtomicBool>,
+    /// State of this process.
+    pub state: Arc<ProcessState>,
 }
 
 impl Link {
@@ -83,7 +94,7 @@ impl Link {
                 }
                 std::hint::spin_loop();
             }
-            if self.closed.load(Ordering::Acquire) {
+            if self.is_closed() {
                 return Err(Broken::Closed);
             }
             waited = since.elapsed();
@@ -107,7 +118,7 @@ impl Link {
 
     /// Returns true if this process ends.
     pub fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Acquire)
+        self.state.closed.load(Ordering::Acquire)
     }
 
     /// Waits for a transfer and returns its length.
@@ -135,7 +146,8 @@ impl Link {
     /// [`Broken`].
     pub fn receive(&self, tag: i32, bytes: &mut [u8]) -> Result<usize> {
         let (to, len) = (bytes.as_mut_ptr(), bytes.len());
-        // SAFETY: as in `send`.
+        // SAFETY: the bytes are borrowed until the transfer is complete. If the wait fails, the
+        // wire does not work on: its process has ended, or it is not called any more.
         let begun = unsafe { self.wire.receive(self.peer, tag, to, len) };
         self.complete(&mut begun.map_err(Broken::Failed)?)
     }
@@ -160,7 +172,7 @@ impl PreciseTimers {
 
 impl Drop for PreciseTimers {
     fn drop(&mut self) {
-        // SAFETY: as in `begin`. A value that could not be read selects the default.
+        // SAFETY: the option takes a number. One that could not be read selects the default.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, self.before.max(0) as libc::c_ulong) };
     }
 }
@@ -331,7 +343,7 @@ mod tests {
                 wire: wires[rank as usize].clone(),
                 peer: 1 - rank,
                 process: None,
-                closed: Arc::default(),
+                state: Arc::default(),
             };
             Channel::new(Arc::new(link), 16)
         })
@@ -377,7 +389,7 @@ mod tests {
             wire: a.link.wire.clone(),
             peer: 1,
             process: Some(child.id()),
-            closed: Arc::default(),
+            state: Arc::default(),
         };
         a.link = Arc::new(link);
         assert_eq!(a.get::<u8>(), Err(Broken::Ended));

@@ -236,7 +236,7 @@ impl Server {
             // SAFETY: the ranges fit into the buffer, which is returned after the wait below.
             let to = unsafe { staging.as_ptr().add(at) };
             at += len as usize;
-            // SAFETY: as above.
+            // SAFETY: `to` and `len` lie within the lent buffer.
             unsafe { device.fetch_staged(to, from, len as usize) }
         });
         let finished = device.await_launch(&kernel).and(fetched);

@@ -3,13 +3,13 @@
 //! A rank that cannot take part leads to one message of rank 0, as far as ranks can know of each
 //! other: without MPI they cannot.
 
-use super::channel::{Broken, Link};
+use super::channel::{Broken, Link, ProcessState};
 use super::launcher::Launched;
 use super::mpi::Mpi;
 use super::peer::{self, Peer};
 use super::protocol::{CONTROL, Command, FRAME, Greeting, VERSION};
 use super::wire::Wire;
-use super::{RANKS, Ranks, Serving};
+use super::{Ranks, Serving, devices};
 use ompvm_support::log;
 use ompvm_support::settings::Settings;
 use std::os::linux::net::SocketAddrExt;
@@ -65,13 +65,13 @@ pub fn join(
         ms = %log::ms(since.elapsed()),
         "started MPI"
     );
-    let closed = Arc::<AtomicBool>::default();
+    let state = Arc::<ProcessState>::default();
     let link = |peer, process| {
         Arc::new(Link {
             wire: mpi.clone(),
             peer,
             process,
-            closed: closed.clone(),
+            state: state.clone(),
         })
     };
     let own = Greeting {
@@ -96,10 +96,11 @@ pub fn join(
     let ranks = Ranks {
         mpi: mpi.clone(),
         peers,
-        closed,
+        state,
         process: std::process::id(),
+        ending: AtomicBool::new(false),
     };
-    let ranks = RANKS.get_or_init(|| ranks);
+    let ranks = devices::ranks().get_or_init(|| ranks);
     peer::watch_forks();
     super::end_others_at_exit();
     if problem.is_some() {
@@ -161,7 +162,7 @@ fn greet(link: &Arc<Link>, own: &Greeting) -> Result<Arc<Link>, Broken> {
         wire: link.wire.clone(),
         peer: link.peer,
         process: near.map(|g| g.process),
-        closed: link.closed.clone(),
+        state: link.state.clone(),
     }))
 }
 

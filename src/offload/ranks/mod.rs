@@ -31,42 +31,40 @@ mod wire;
 use super::device::Device;
 use super::devices;
 use super::options::OffloadOptions;
-use channel::Link;
+use channel::{Link, ProcessState};
 pub use join::{JoinError, join};
 pub use launcher::{Launched, Launcher};
 use mpi::Mpi;
 use ompvm_support::log;
 use ompvm_support::settings::{MpiChoice, Settings};
 use output::Output;
-use parking_lot::Mutex;
 use peer::Peer;
 use protocol::{Reply, Request};
 use remote::Remote;
 pub use serve::Discovered;
 use serve::Server;
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Exit status of ompvm's own failures.
 const FAILED: i32 = 125;
 
-/// The ranks, as rank 0 sees them.
+/// The ranks, as rank 0 sees them. A process has them once, with its devices.
 #[derive(Debug)]
-struct Ranks {
+pub(super) struct Ranks {
     mpi: Arc<Mpi>,
     peers: Vec<Arc<Peer>>,
-    closed: Arc<AtomicBool>,
+    state: Arc<ProcessState>,
     /// Number of this process: a child of `fork` is no rank.
     process: u32,
+    /// Set once the other ranks are being told to end.
+    ending: AtomicBool,
 }
 
 /// Time that the end of the program waits for requests of other threads.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The ranks of this process, which has one MPI. Set in rank 0.
-static RANKS: OnceLock<Ranks> = OnceLock::new();
 
 /// A rank that has joined and serves.
 #[derive(Debug)]
@@ -94,7 +92,7 @@ impl Serving {
                 None
             }
         };
-        let closed = self.link.closed.clone();
+        let state = self.link.state.clone();
         let server = Arc::new(Server::new(
             self.link,
             rank,
@@ -104,7 +102,7 @@ impl Serving {
         ));
         match server.run() {
             Ok(end) => {
-                closed.store(true, Ordering::Release);
+                state.closed.store(true, Ordering::Release);
                 if !end.finalize {
                     // SAFETY: ends the process without exit handlers: threads are at work.
                     unsafe { libc::_exit(end.status) };
@@ -115,7 +113,7 @@ impl Serving {
             // Rank 0 or the launcher reports it.
             Err(why) => {
                 tracing::info!(target: log::OFFLOAD, %why, "rank 0 is lost");
-                // SAFETY: as above.
+                // SAFETY: ends the process without exit handlers: threads are at work.
                 unsafe { libc::_exit(FAILED) }
             }
         }
@@ -126,7 +124,7 @@ impl Serving {
 /// identifiers of this rank's own devices: ranks of one host may see the same ones.
 pub fn remote_devices(first: usize, mut known: Vec<String>) -> Vec<Arc<dyn Device>> {
     let mut found: Vec<Arc<dyn Device>> = Vec::new();
-    let Some(ranks) = RANKS.get() else {
+    let Some(ranks) = devices::ranks().get() else {
         return found;
     };
     // Discovery takes a while in each rank, so all begin before the first answer.
@@ -192,14 +190,13 @@ fn await_idle(peers: &[Arc<Peer>]) -> bool {
 
 /// Tells the other ranks to end with this status, and finalizes MPI. Further calls do nothing.
 pub fn end_others(status: i32) {
-    let Some(ranks) = RANKS.get() else {
+    let Some(ranks) = devices::ranks().get() else {
         return;
     };
-    if ranks.process != std::process::id() || ranks.closed.load(Ordering::Acquire) {
+    if ranks.process != std::process::id() || ranks.state.closed.load(Ordering::Acquire) {
         return;
     }
-    static ENDING: Mutex<bool> = Mutex::new(false);
-    if std::mem::replace(&mut *ENDING.lock(), true) {
+    if ranks.ending.swap(true, Ordering::AcqRel) {
         return;
     }
     let idle = await_idle(&ranks.peers);
@@ -207,7 +204,7 @@ pub fn end_others(status: i32) {
     for peer in &ranks.peers {
         reached &= peer.end(status & 0xff, idle);
     }
-    ranks.closed.store(true, Ordering::Release);
+    ranks.state.closed.store(true, Ordering::Release);
     if idle && reached {
         ranks.mpi.finalize();
     }

@@ -176,6 +176,18 @@ impl Mpi {
         unsafe { (self.functions.finalize)() };
     }
 
+    /// Starts a transfer with a call, which stores the handle of its request.
+    fn start_transfer(
+        &self,
+        receives: bool,
+        call: impl FnOnce(&mut u64) -> c_int,
+    ) -> Result<Transfer, String> {
+        let mut request = 0;
+        let _lock = self.one_at_a_time.as_ref().map(Mutex::lock);
+        self.check(call(&mut request))?;
+        Ok(Transfer { request, receives })
+    }
+
     /// Converts an error code to the library's text.
     fn check(&self, code: c_int) -> Result<(), String> {
         if code == 0 {
@@ -206,24 +218,10 @@ impl Wire for Mpi {
         len: usize,
     ) -> Result<Transfer, String> {
         let Constants { world, byte, .. } = self.constants;
-        let mut request = 0;
-        let _lock = self.one_at_a_time.as_ref().map(Mutex::lock);
-        // SAFETY: the memory is readable by this function's contract; the handles are MPI's.
-        let code = unsafe {
-            (self.functions.send)(
-                bytes.cast(),
-                len as c_int,
-                byte,
-                to as c_int,
-                tag,
-                world,
-                &mut request,
-            )
-        };
-        self.check(code)?;
-        Ok(Transfer {
-            request,
-            receives: false,
+        let (len, to, send) = (len as c_int, to as c_int, self.functions.send);
+        self.start_transfer(false, |request| {
+            // SAFETY: the memory is readable by this function's contract; the handles are MPI's.
+            unsafe { send(bytes.cast(), len, byte, to, tag, world, request) }
         })
     }
 
@@ -235,24 +233,10 @@ impl Wire for Mpi {
         len: usize,
     ) -> Result<Transfer, String> {
         let Constants { world, byte, .. } = self.constants;
-        let mut request = 0;
-        let _lock = self.one_at_a_time.as_ref().map(Mutex::lock);
-        // SAFETY: the memory is writable by this function's contract; the handles are MPI's.
-        let code = unsafe {
-            (self.functions.receive)(
-                bytes.cast(),
-                len as c_int,
-                byte,
-                from as c_int,
-                tag,
-                world,
-                &mut request,
-            )
-        };
-        self.check(code)?;
-        Ok(Transfer {
-            request,
-            receives: true,
+        let (len, from, receive) = (len as c_int, from as c_int, self.functions.receive);
+        self.start_transfer(true, |request| {
+            // SAFETY: the memory is writable by this function's contract; the handles are MPI's.
+            unsafe { receive(bytes.cast(), len, byte, from, tag, world, request) }
         })
     }
 

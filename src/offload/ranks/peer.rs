@@ -4,20 +4,17 @@
 //! other. A rank whose process has ended, or that MPI cannot reach, ends the run: it may hold the
 //! only copy of the program's data.
 
-use super::FAILED;
 use super::channel::{Broken, Channel, Link};
 use super::output;
 use super::protocol::{Answer, CONTROL, Command, FIRST_CHANNEL, Reply, Request};
+use super::{FAILED, devices};
 use crate::device::{Failure, Result};
 use ompvm_support::internal_work;
 use parking_lot::Mutex;
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-
-/// Set in a child of `fork`, which has no connection to other ranks.
-static FORKED: AtomicBool = AtomicBool::new(false);
 
 /// Another rank.
 #[derive(Debug)]
@@ -66,7 +63,7 @@ impl Peer {
     /// # Errors
     /// [`Failure::Lost`] in a child of `fork`.
     pub fn take(self: &Arc<Self>) -> Result<Taken> {
-        if FORKED.load(Ordering::Relaxed) {
+        if self.link.state.forked.load(Ordering::Relaxed) {
             return Err(Failure::Lost(format!(
                 "a child of `fork` cannot use devices of rank {}",
                 self.link.peer
@@ -103,8 +100,7 @@ impl Peer {
 
     /// Reports once that the rank is lost, and ends the process.
     fn end_run(&self, why: &Broken) -> ! {
-        static REPORTED: AtomicBool = AtomicBool::new(false);
-        if REPORTED.swap(true, Ordering::AcqRel) {
+        if self.link.state.reported.swap(true, Ordering::AcqRel) {
             stop();
         }
         // SAFETY: null flushes every stream, so earlier output of the program precedes the report.
@@ -238,8 +234,10 @@ fn stop() -> ! {
 /// Notes that children of `fork` have no connection.
 pub fn watch_forks() {
     extern "C" fn in_child() {
-        FORKED.store(true, Ordering::Relaxed);
+        if let Some(ranks) = devices::ranks().get() {
+            ranks.state.forked.store(true, Ordering::Relaxed);
+        }
     }
-    // SAFETY: the handler only stores to an atomic.
+    // SAFETY: the handler only stores to an atomic that exists for good.
     unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
 }

@@ -153,7 +153,7 @@ pub struct KernelLaunch {
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// What device code has printed meanwhile.
+    /// Output of device code since the last answer.
     #[serde(with = "serde_bytes")]
     pub printed: Vec<u8>,
     /// The result.
@@ -184,9 +184,9 @@ pub enum Reply {
     Symbol(Option<Symbol>),
     /// A kernel, if there is one of that name.
     Kernel(Option<Kernel>),
-    /// How devices share a kernel.
+    /// Division of a kernel among devices.
     Division(Option<Division>),
-    /// Why a kernel has no code.
+    /// Reason for which a kernel has no code.
     Refusal(Option<Failure>),
     /// Blocks and threads.
     Shape(u32, u32),
@@ -213,7 +213,7 @@ pub struct Description {
     pub addresses: Option<(u64, u64)>,
 }
 
-/// What rank 0 tells the other ranks outside of channels.
+/// Command of rank 0 to another rank, outside of channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// The ranks work together.
@@ -229,7 +229,7 @@ pub enum Command {
     },
 }
 
-/// What a rank says of itself when it joins.
+/// Introduction of a rank that joins.
 ///
 /// The encoding is the same in all versions: [`MAGIC`], then lines of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -242,7 +242,7 @@ pub struct Greeting {
     pub processes: String,
     /// Process number.
     pub process: u32,
-    /// Why the rank cannot serve.
+    /// Reason for which the rank cannot serve.
     pub problem: String,
 }
 

@@ -86,7 +86,7 @@ impl Drop for RemoteImage {
             return;
         }
         let image = self.image;
-        // What cannot be dropped ends with its server.
+        // An image that cannot be unloaded ends with its server.
         let _ = self.peer.call(&Request::Unload { image });
     }
 }

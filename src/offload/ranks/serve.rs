@@ -58,7 +58,7 @@ pub struct Server {
     output: Option<Output>,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
     /// Exit status of rank 0.
@@ -67,14 +67,14 @@ pub struct End {
     pub finalize: bool,
 }
 
-/// What a channel has begun.
+/// Launches that a channel has begun.
 #[derive(Debug, Default)]
 struct Begun {
     /// The first failure since the last wait.
     failure: Option<Failure>,
 }
 
-/// What a request asks of its channel.
+/// Continuation of a request in its channel.
 enum Next {
     Answer(Result<Reply>),
     Receive {

@@ -68,7 +68,7 @@ pub fn send(
         && let Some(direct) = device.host_view(from, len as u64)
     {
         begin(channel)?;
-        // SAFETY: as in `receive`.
+        // SAFETY: the device says that the host can access the range.
         unsafe { channel.put_memory(direct.as_ptr(), len) }?;
         return Ok(Ok(()));
     }

@@ -24,7 +24,7 @@ fn with_server(work: impl FnOnce(&Arc<Peer>, &Remote)) -> End {
             wire: wires[rank as usize].clone(),
             peer: 1 - rank,
             process: None,
-            closed: Arc::default(),
+            state: Arc::default(),
         })
     };
     let server = Server::new(link(1), 1, OffloadOptions::default(), discover, None);

@@ -46,7 +46,7 @@ pub struct Settings {
     pub group: DeviceGroup,
     /// The library that connects the ranks of a launcher.
     pub mpi: MpiChoice,
-    /// What a launcher of MPI says of this process.
+    /// Rank and number of ranks by launchers of MPI.
     pub launcher: LauncherVariables,
     /// Memory of an emulated device, in bytes.
     pub emulated_memory: u64,

@@ -1,5 +1,6 @@
-// Several devices as one: all grids of a multigrid method in one block, whose parts move so that each large grid is
-// divided for itself. Addresses and contents stay, also of pointers in memory, while another thread copies.
+// Several devices as one: all grids of a multigrid method in one block, whose parts move so that
+// each large grid is divided for itself. Addresses and contents stay, also of pointers in memory,
+// while another thread copies.
 // options: --device=emulated:3 --devices=all --log offload=debug
 // env: OMP_TARGET_OFFLOAD=mandatory OMP_NUM_THREADS=2
 // stderr-has: planned another placement of a block
