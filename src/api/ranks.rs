@@ -29,6 +29,7 @@ use ompvm_offload::options::OffloadOptions;
 pub use ompvm_offload::ranks::{JoinError, Launched, Launcher};
 use ompvm_support::error::Error;
 use ompvm_support::settings::Settings;
+use ompvm_tier::policy;
 
 /// The part of a process in a run with several ranks.
 #[derive(Debug)]
@@ -71,6 +72,8 @@ pub fn join(
     problem: Option<&Error>,
 ) -> Result<Role, JoinError> {
     let problem = problem.map(ToString::to_string);
+    // MPICH tells its launcher in an exit handler that the process has not failed.
+    policy::leave_quickly();
     let joined = offload::ranks::join(launched, engine.settings, problem.as_deref());
     Ok(match joined? {
         None => Role::Program,

@@ -261,9 +261,15 @@ pub fn compile_saving() -> Option<Duration> {
     compilers.iter().find_map(|c| c.compile_saving())
 }
 
-/// Registers exit handlers that end the process without LLVM's destructors if a compilation is
-/// still under way. They run after the guest's own exit handlers, which are registered later.
-fn leave_quickly() {
+/// Registers exit handlers, once, that end the process without LLVM's destructors if a compilation
+/// is still under way. Handlers that are registered later, such as the guest's, run before them;
+/// earlier ones do not run if a compilation is under way, so a library that must not miss its own
+/// is initialized after this call.
+pub fn leave_quickly() {
+    REGISTRY.exit_handlers.call_once(register_exit_handlers);
+}
+
+fn register_exit_handlers() {
     unsafe extern "C" {
         fn on_exit(
             f: extern "C" fn(libc::c_int, *mut libc::c_void),
@@ -291,8 +297,6 @@ fn leave_quickly() {
                     flush((&raw mut COUT).cast());
                 }
                 libc::fflush(std::ptr::null_mut());
-                // Its own handler would come after this one.
-                ompvm_offload::ranks::end_others(status);
                 libc::_exit(status)
             }
         }

@@ -398,6 +398,7 @@ impl Process {
                 super::interpose::apply(&p.image);
             }
             p.register_destructors();
+            p.image.make_thread_locals();
             p.run_constructors();
             0
         })?;

@@ -42,6 +42,8 @@ pub(super) struct Registry {
     pub(super) fault_handlers: Once,
     /// Done once the hooks are registered.
     pub(super) hooks: Once,
+    /// Done once the handlers for the end of the process are registered.
+    pub(super) exit_handlers: Once,
     /// Target of `__dso_handle`: its address, in the executable, names the programs to the C
     /// library.
     pub(super) dso: AtomicUsize,
@@ -63,6 +65,7 @@ pub(super) static REGISTRY: Registry = Registry {
     whole_program: OnceLock::new(),
     fault_handlers: Once::new(),
     hooks: Once::new(),
+    exit_handlers: Once::new(),
     dso: AtomicUsize::new(0),
     atomic_locks: atomics::Locks::new(),
 };

@@ -396,6 +396,15 @@ impl Image {
         *self.fast_tls.get_or_init(thread::take_fast_cell)
     }
 
+    /// Makes the calling thread's copies of thread_locals. Other threads make theirs at their first
+    /// use; one that exists from the start never gets the address of a copy of an ended thread.
+    pub fn make_thread_locals(&self) {
+        if !self.tls_init.is_empty() {
+            // SAFETY: the state is this thread's.
+            unsafe { thread::tls_block(thread::current(), self) };
+        }
+    }
+
     /// Returns the initial bytes and the alignment of a thread's block of thread_locals.
     pub fn tls_template(&self) -> (&[u8], usize) {
         (&self.tls_init, self.tls_align)

@@ -172,13 +172,14 @@ fn end_others_at_exit() {
     unsafe { on_exit(at_exit, std::ptr::null_mut()) };
 }
 
-/// Waits for requests of other threads, such as one that loads code ahead of its use. Returns false
-/// if some go on after [`PATIENCE`]. MPI cannot be finalized beside them, and a launcher takes a
+/// Waits for requests of other threads, such as one that loads code ahead of its use, and lets no
+/// thread begin another one. Returns false if some go on after [`PATIENCE`]. MPI cannot be finalized beside them, and a launcher takes a
 /// rank that ends without that for one that has failed.
-fn await_idle(peers: &[Arc<Peer>]) -> bool {
+fn close_all(peers: &[Arc<Peer>]) -> bool {
     let since = Instant::now();
     loop {
-        if peers.iter().all(|peer| peer.is_idle()) {
+        // All that are idle are closed before others are waited for.
+        if peers.iter().filter(|peer| !peer.close_if_idle()).count() == 0 {
             return true;
         }
         if since.elapsed() > PATIENCE {
@@ -199,7 +200,7 @@ pub fn end_others(status: i32) {
     if ranks.ending.swap(true, Ordering::AcqRel) {
         return;
     }
-    let idle = await_idle(&ranks.peers);
+    let idle = close_all(&ranks.peers);
     let mut reached = true;
     for peer in &ranks.peers {
         reached &= peer.end(status & 0xff, idle);

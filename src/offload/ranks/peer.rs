@@ -13,7 +13,7 @@ use ompvm_support::internal_work;
 use parking_lot::Mutex;
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Another rank.
@@ -24,13 +24,15 @@ pub struct Peer {
     /// Name of its host.
     pub host: String,
     channels: Mutex<Channels>,
-    /// Number of channels that threads have taken.
-    taken: AtomicUsize,
 }
 
 #[derive(Debug)]
 struct Channels {
     idle: Vec<Channel>,
+    /// Number of channels that threads have taken.
+    taken: usize,
+    /// Set when the run ends: no thread takes a channel any more.
+    closed: bool,
     next: i32,
     control: Channel,
 }
@@ -47,6 +49,8 @@ impl Peer {
     pub fn new(link: Arc<Link>, host: String) -> Peer {
         let channels = Channels {
             idle: Vec::new(),
+            taken: 0,
+            closed: false,
             next: FIRST_CHANNEL,
             control: Channel::new(link.clone(), CONTROL),
         };
@@ -54,11 +58,11 @@ impl Peer {
             link,
             host,
             channels: Mutex::new(channels),
-            taken: AtomicUsize::new(0),
         }
     }
 
-    /// Takes a channel, the one that was used last or a new one.
+    /// Takes a channel, the one that was used last or a new one. Does not return once the rank is
+    /// closed.
     ///
     /// # Errors
     /// [`Failure::Lost`] in a child of `fork`.
@@ -69,8 +73,11 @@ impl Peer {
                 self.link.peer
             )));
         }
-        self.taken.fetch_add(1, Ordering::AcqRel);
         let mut channels = self.channels.lock();
+        if channels.closed {
+            drop(channels);
+            stop();
+        }
         let channel = match channels.idle.pop() {
             Some(channel) => channel,
             None => {
@@ -82,6 +89,7 @@ impl Peer {
                 Channel::new(self.link.clone(), tag)
             }
         };
+        channels.taken += 1;
         drop(channels);
         Ok(Taken {
             peer: self.clone(),
@@ -144,9 +152,11 @@ impl Peer {
         self.channels.lock().control.put(&command)
     }
 
-    /// Returns true if no thread uses the rank.
-    pub fn is_idle(&self) -> bool {
-        self.taken.load(Ordering::Acquire) == 0
+    /// Closes the rank to all threads if none uses it, and returns true if it is closed.
+    pub fn close_if_idle(&self) -> bool {
+        let mut channels = self.channels.lock();
+        channels.closed |= channels.taken == 0;
+        channels.closed
     }
 
     /// Sends a request and waits for its answer.
@@ -218,8 +228,9 @@ impl Taken {
 impl Drop for Taken {
     fn drop(&mut self) {
         if let Some(channel) = self.channel.take() {
-            self.peer.channels.lock().idle.push(channel);
-            self.peer.taken.fetch_sub(1, Ordering::AcqRel);
+            let mut channels = self.peer.channels.lock();
+            channels.idle.push(channel);
+            channels.taken -= 1;
         }
     }
 }

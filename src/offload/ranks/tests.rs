@@ -39,7 +39,7 @@ fn with_server(work: impl FnOnce(&Arc<Peer>, &Remote)) -> End {
     let remote = Remote::new(peer.clone(), 0, 5, description).unwrap();
     work(&peer, &remote);
     drop(remote);
-    assert!(peer.is_idle());
+    assert!(peer.close_if_idle());
     assert!(peer.end(3, true));
     running.join().unwrap().unwrap()
 }
@@ -119,6 +119,26 @@ fn ranks_threads_use_channels_of_their_own() {
             }
         });
         drop(held);
+    });
+}
+
+#[test]
+fn ranks_close_once_no_thread_uses_them() {
+    with_server(|peer, _| {
+        let held = peer.take().unwrap();
+        assert!(!peer.close_if_idle());
+        drop(held);
+        assert!(peer.close_if_idle());
+        let (began, answer) = std::sync::mpsc::channel();
+        let late = peer.clone();
+        // The thread stays until the process ends.
+        std::thread::spawn(move || {
+            began.send("begins").unwrap();
+            let _ = late.call(&Request::Describe);
+            began.send("was answered").unwrap();
+        });
+        assert_eq!(answer.recv(), Ok("begins"));
+        assert!(answer.recv_timeout(Duration::from_millis(50)).is_err());
     });
 }
 
