@@ -191,7 +191,8 @@ pub struct RunOptions {
     /// else off]
     #[arg(long, value_enum, value_name = "WHEN")]
     pub offload: Option<Offload>,
-    /// Print where each `target` region ran, the bytes moved, and the time, at exit
+    /// Print where each `target` region ran, the bytes moved, the time, and how several devices
+    /// divided it, at exit
     #[arg(long)]
     pub offload_report: bool,
     /// The guest's `argv[0]`, for guests that execute themselves

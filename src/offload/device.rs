@@ -14,6 +14,7 @@
 //! what a failure means for the program.
 
 use super::options::OffloadOptions;
+use super::report::GroupRun;
 pub use ompvm_kmpc::interop::Foreign;
 use ompvm_llvm::nvptx::{Division, SharedVariable};
 use serde::{Deserialize, Serialize};
@@ -354,6 +355,12 @@ pub trait Device: Send + Sync + Debug {
     /// Every failure of the kernel.
     fn await_launch(&self, _kernel: &Kernel) -> Result<()> {
         Ok(())
+    }
+
+    /// Describes how a group of devices ran a launch, right after it was started; `None` if this is
+    /// one device. Only the report needs it.
+    fn describe(&self, _kernel: &Kernel, _launch: &Launch<'_>) -> Option<GroupRun> {
+        None
     }
 
     /// Lends a staging buffer of [`STAGING_BYTES`] bytes for [`Device::fetch_staged`]. Returns

@@ -8,8 +8,9 @@ use super::device::{Device, Failure, Kernel, Launch, MemoryKind, Queue, Section}
 use super::devices::{self, DeviceState};
 use super::map::data::{DataConstruct, Traffic};
 use super::map::items::{self, MapArrays, MapItem};
-use super::map::map_type;
 use super::map::table::MappingTable;
+use super::map::{map_type, names};
+use super::report::GroupRun;
 use super::{program, report};
 use ompvm_kmpc::icv::{TargetOffload, settings};
 use ompvm_kmpc::ident::{self, Ident};
@@ -233,22 +234,24 @@ fn record_host_run(site: ConstructSite, why: &HostReason) {
     }
 }
 
+/// Records a run on a device; `times` are those of the kernel and of the rest, in nanoseconds.
 fn record_device_run(
     site: ConstructSite,
     state: &DeviceState,
     traffic: Traffic,
-    kernel: u64,
-    launch: u64,
+    times: (u64, u64),
+    group: Option<GroupRun>,
 ) {
     if report::is_enabled() {
         let row = report::Row {
             runs: 1,
             to: traffic.to,
             from: traffic.from,
-            kernel,
+            kernel: times.0,
             transfer: traffic.time,
-            launch,
+            launch: times.1,
             host_reason: None,
+            group,
         };
         report::add(&site.location(), &state.device.name(), &row);
     }
@@ -384,7 +387,10 @@ unsafe fn run_kernel(
         sections: &sections,
     };
     let started = Instant::now();
-    if let Err(failure) = device.launch_async(kernel, &launch) {
+    let begun = device.launch_async(kernel, &launch);
+    let mut group = None;
+    report::describe(&mut group, || device.describe(kernel, &launch));
+    if let Err(failure) = begun {
         // The region runs on the host, so the device's copies must not count as current.
         let mut table = state.table.lock();
         DataConstruct::new(device, &mut table, Queue::SYNC).undo(references);
@@ -421,7 +427,11 @@ unsafe fn run_kernel(
         launch_ms = %log::ms(Duration::from_nanos(rest)),
         "ran a target region"
     );
-    record_device_run(site, state, traffic, kernel_time, rest);
+    if let Some(group) = &mut group {
+        // SAFETY: by this function's contract.
+        unsafe { names::add_names(group, arguments.names, &arrays) };
+    }
+    record_device_run(site, state, traffic, (kernel_time, rest), group);
     Ok(())
 }
 
@@ -605,7 +615,7 @@ unsafe fn data_construct(
     match done {
         Ok(()) => {
             drop(table);
-            record_device_run(site, state, traffic, 0, 0);
+            record_device_run(site, state, traffic, (0, 0), None);
         }
         Err(failure) => {
             if operation == DataOperation::Enter {

@@ -1,5 +1,5 @@
 //! The report of `--offload-report`: for each region where it ran, bytes moved, times, and why it
-//! ran on the host.
+//! ran on the host; for a group of devices, how it divided the region and where each array lay.
 
 use hashbrown::HashMap;
 use ompvm_support::demangle;
@@ -45,6 +45,72 @@ pub struct Row {
     pub launch: u64,
     /// Reason why the region ran on the host.
     pub host_reason: Option<String>,
+    /// How a group of devices ran it.
+    pub group: Option<GroupRun>,
+}
+
+/// How a group of devices ran a region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupRun {
+    /// Number of devices that ran it together, or the reason why one ran it alone.
+    pub devices: Result<usize, String>,
+    /// The arrays that it used.
+    pub arrays: Vec<ArrayUse>,
+}
+
+/// Use of an array by a region on a group of devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayUse {
+    /// Index of the kernel's argument that leads to it.
+    pub argument: usize,
+    /// Its name in the source, if that is known.
+    pub name: Option<String>,
+    /// Size in bytes.
+    pub size: u64,
+    /// Where it lay, and why.
+    pub placement: &'static str,
+    /// Bytes of it that were copied between devices.
+    pub copied: u64,
+}
+
+impl GroupRun {
+    /// Adds a later run of the same region, or of another of its kernels.
+    fn add(&mut self, later: GroupRun) {
+        self.devices = later.devices;
+        for array in later.arrays {
+            let known = self
+                .arrays
+                .iter_mut()
+                .find(|a| a.argument == array.argument);
+            match known {
+                Some(known) => {
+                    known.size = array.size;
+                    known.placement = array.placement;
+                    known.copied += array.copied;
+                }
+                None => self.arrays.push(array),
+            }
+        }
+    }
+
+    fn render(&self, out: &mut String) {
+        match &self.devices {
+            Ok(devices) => out.push_str(&format!(
+                "ompvm: offload:   divided among {devices} devices\n"
+            )),
+            Err(why) => out.push_str(&format!("ompvm: offload:   on one device: {why}\n")),
+        }
+        for array in &self.arrays {
+            let name = match &array.name {
+                Some(name) => format!("`{name}`"),
+                None => format!("argument {}", array.argument),
+            };
+            out.push_str(&format!(
+                "ompvm: offload:   {name}, {} bytes: {}, {} bytes between devices\n",
+                array.size, array.placement, array.copied
+            ));
+        }
+    }
 }
 
 /// Enables the report.
@@ -67,6 +133,18 @@ pub(super) fn tell_once(message: &str) {
     }
 }
 
+/// Adds the description of a launch to those of a region's earlier launches, if there is a report.
+pub fn describe(group: &mut Option<GroupRun>, launch: impl FnOnce() -> Option<GroupRun>) {
+    if !is_enabled() {
+        return;
+    }
+    match (group.as_mut(), launch()) {
+        (Some(group), Some(later)) => group.add(later),
+        (None, first) => *group = first,
+        (Some(_), None) => {}
+    }
+}
+
 /// Adds to the row of a region on a device.
 pub fn add(place: &str, device: &str, more: &Row) {
     let mut rows = REPORT.rows.lock();
@@ -83,6 +161,11 @@ pub fn add(place: &str, device: &str, more: &Row) {
     row.launch += more.launch;
     if more.host_reason.is_some() {
         row.host_reason.clone_from(&more.host_reason);
+    }
+    match (&mut row.group, &more.group) {
+        (Some(group), Some(later)) => group.add(later.clone()),
+        (group @ None, Some(first)) => *group = Some(first.clone()),
+        (_, None) => {}
     }
 }
 
@@ -117,6 +200,9 @@ pub fn render() -> String {
             out.push_str(&format!(" ({host_reason})"));
         }
         out.push('\n');
+        if let Some(group) = &row.group {
+            group.render(&mut out);
+        }
     }
     out
 }

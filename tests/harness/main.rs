@@ -9,7 +9,7 @@
 //! - the drop-in library, and native libraries with an OpenMP runtime of their own,
 //! - single passes on textual IR, and machine code of the baseline tier,
 //! - listings of bytecode, device code, damaged device images, and failures of a GPU's driver,
-//! - devices of other ranks of MPI,
+//! - devices of other ranks of MPI, and random programs on memory of host and devices,
 //! - programs under limits, the NAS benchmarks, the examples and the layering rule.
 //!
 //! It is one binary, since each one that links LLVM costs seconds and 50 MB. Measures no times.
@@ -22,6 +22,7 @@ mod baseline;
 mod book;
 mod cache;
 mod cli;
+mod coherence;
 mod compare;
 mod compile;
 mod diff;
@@ -153,6 +154,7 @@ fn main() {
         trials.extend(baseline::trials());
         trials.extend(cache::trials());
         trials.extend(cli::trials());
+        trials.extend(coherence::trials());
         trials.extend(compare::trials());
         trials.extend(driver::trials());
         trials.extend(dropin::trials());

@@ -29,7 +29,7 @@ fn launcher() -> Option<PathBuf> {
 }
 
 /// Adds a trial that needs the launcher.
-fn add(
+pub fn add(
     trials: &mut Vec<Trial>,
     title: String,
     check: impl FnOnce(&Path) -> Result<(), String> + Send + 'static,

@@ -23,11 +23,12 @@ pub enum Dispatch {
 
 /// Test groups that the default run skips with loop dispatch: they do not depend on it, or they
 /// take long and execute the same code as others.
-const SKIPPED_WITH_LOOP: [&str; 15] = [
+const SKIPPED_WITH_LOOP: [&str; 16] = [
     "archives/",
     "baseline/refused",
     "cache/",
     "cli/",
+    "coherence/",
     "compare/",
     "dropin/",
     "fortran/",

@@ -15,10 +15,11 @@ use ompvm_kmpc::hooks;
 use ompvm_llvm::kernelize::{Access, Expression, LoopKernel, Origin, Passing};
 use ompvm_offload::device::{Failure, Kernel, Launch, MemoryKind, Queue};
 use ompvm_offload::devices::DeviceState;
+use ompvm_offload::report::{self, GroupRun};
 use std::time::Instant;
 
 /// Bytes moved and times of a run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RunStatistics {
     /// Bytes copied to the device.
     pub to: u64,
@@ -30,6 +31,8 @@ pub(super) struct RunStatistics {
     pub transfer: u64,
     /// Remaining time in nanoseconds.
     pub rest: u64,
+    /// How a group of devices ran the kernels, if there is a report.
+    pub group: Option<GroupRun>,
 }
 
 /// Reason why a region did not run on the device.
@@ -147,6 +150,7 @@ pub(super) unsafe fn launch(
     let began = Instant::now();
     let moved = traffic.time;
     let mut ended = Ok(());
+    let mut group = None;
     if let Some(schedule) = &plan.schedule {
         let schedule_inputs = ScheduleInputs {
             state,
@@ -164,6 +168,7 @@ pub(super) unsafe fn launch(
                 writable_bytes: front,
             },
             traffic,
+            group: &mut group,
         };
         // SAFETY: by this function's contract.
         match unsafe { schedule::interpret(schedule_inputs, start) } {
@@ -171,7 +176,7 @@ pub(super) unsafe fn launch(
             Err(failure) => ended = Err(failure),
         }
     } else {
-        ended = run_phases(state, plan, &kernels, &trips, &mut words);
+        ended = run_phases(state, plan, &kernels, &trips, &mut words, &mut group);
     }
     let kernel_time = began.elapsed().as_nanos() as u64 - (traffic.time - moved);
     if let Err(failure) = ended {
@@ -203,6 +208,7 @@ pub(super) unsafe fn launch(
         kernel: kernel_time,
         transfer,
         rest: whole.saturating_sub(kernel_time + transfer),
+        group,
     })
 }
 
@@ -214,6 +220,7 @@ fn run_phases(
     kernels: &[Kernel],
     trips: &[Option<u64>],
     words: &mut [u64],
+    group: &mut Option<GroupRun>,
 ) -> Result<(), Failure> {
     let all = kernels.iter().zip(trips).zip(&plan.phases);
     for ((kernel, trips), phase) in all.filter(|((_, n), _)| **n != Some(0)) {
@@ -227,6 +234,7 @@ fn run_phases(
             sections: &[],
         };
         state.device.launch(Queue::SYNC, kernel, &run)?;
+        report::describe(group, || state.device.describe(kernel, &run));
     }
     Ok(())
 }

@@ -469,6 +469,7 @@ fn record_device_run(
             transfer: done.transfer,
             launch: done.rest,
             host_reason: None,
+            group: done.group.clone(),
         };
         report::add(&place(start), &state.device.name(), &row);
     }

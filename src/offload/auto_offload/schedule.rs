@@ -19,6 +19,7 @@ use ompvm_llvm::kernelize::{
 };
 use ompvm_offload::device::{Device, Failure, Kernel, Launch, Queue};
 use ompvm_offload::devices;
+use ompvm_offload::report::{self, GroupRun};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -49,6 +50,8 @@ pub(super) struct ScheduleInputs<'a> {
     pub objects: &'a mut Objects,
     pub frame: Frame<'a>,
     pub traffic: Traffic,
+    /// Gets how a group of devices ran the kernels.
+    pub group: &'a mut Option<GroupRun>,
 }
 
 fn unsupported(why: &str) -> Failure {
@@ -452,6 +455,7 @@ impl Interpreter<'_> {
             sections: &[],
         };
         device.launch_async(kernel, &launch)?;
+        report::describe(self.inputs.group, || device.describe(kernel, &launch));
         self.last = Some(phase);
         for piece in added {
             self.stale[piece] = true;

@@ -14,6 +14,7 @@ use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, LEAGUE, ParameterUse, SharedVar
 use ompvm_support::log;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A kernel of a group. Entries are leaked, since the handle of a kernel is the address of its
 /// entry.
@@ -29,6 +30,8 @@ pub(super) struct Entry {
     pub variables: Vec<KernelVariable>,
     pub shares: Arc<Shares>,
     pub balance: Mutex<Balances>,
+    /// True if the latest launch was divided.
+    pub divided: AtomicBool,
 }
 
 impl Entry {
@@ -309,6 +312,7 @@ impl Image for GroupImage {
                 variables,
                 shares: Arc::clone(&self.shares),
                 balance: Mutex::new(Balances::new(self.images.len())),
+                divided: AtomicBool::new(false),
             };
             tracing::debug!(
                 target: log::OFFLOAD,

@@ -164,6 +164,7 @@ impl Launcher {
             (plan, balance.borders())
         };
         doing.measured = plan.measured;
+        entry.divided.store(plan.divided, Ordering::Relaxed);
         match plan.divided {
             true => self.launch_divided(&doing, &mut environments, &borders),
             false => self.launch_alone(&doing),

@@ -9,7 +9,7 @@
 //! Each block has a version, which every write increments. Copies ([`super::replicas`]) remember
 //! the version that they were made of.
 
-use super::placement::Sections;
+use super::placement::{self, Sections};
 use super::replicas::Replicas;
 use crate::device::{Device, Failure, Fault, MemoryKind, Result, Section, Stripes};
 use ompvm_support::log;
@@ -57,6 +57,8 @@ pub(super) struct Block {
     pub replicas: Replicas,
     /// The sections of it that kernels use.
     pub sections: Sections,
+    /// Bytes that were copied between members since the report asked.
+    pub copied: u64,
 }
 
 /// The memory of a group.
@@ -168,6 +170,7 @@ impl Memory {
                 "planned another placement of a block"
             );
             if moved {
+                block.copied += placement::moved(&stripes.parts, &parts);
                 stripes.parts = parts;
                 used.moved = true;
             }
@@ -212,6 +215,7 @@ impl Memory {
             version: 0,
             replicas: Replicas::new(self.members),
             sections: Sections::default(),
+            copied: 0,
         };
         self.blocks.lock().insert(start, block);
     }

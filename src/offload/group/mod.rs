@@ -16,6 +16,7 @@
 //! Devices whose memory the others cannot access do not form a group.
 
 mod balance;
+mod describe;
 mod image;
 mod launch;
 mod memory;
@@ -26,6 +27,7 @@ use super::device::{
     Device, DeviceCode, Failure, Foreign, Image, Kernel, Launch, Limits, MemoryKind, Queue, Result,
     Target,
 };
+use super::report::GroupRun;
 use launch::Launcher;
 use memory::Memory;
 use std::any::Any;
@@ -206,6 +208,11 @@ impl Device for Group {
 
     fn await_launch(&self, kernel: &Kernel) -> Result<()> {
         self.launcher.settle_after(&self.members, kernel)
+    }
+
+    fn describe(&self, kernel: &Kernel, launch: &Launch<'_>) -> Option<GroupRun> {
+        let members = self.members.len();
+        Some(describe::describe(members, &self.memory, kernel, launch))
     }
 
     fn lend_staging(&self) -> Option<NonNull<u8>> {

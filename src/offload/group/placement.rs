@@ -149,7 +149,7 @@ impl Builder<'_> {
 }
 
 /// Returns the number of bytes that lie on another member in the second placement.
-fn moved(before: &[StripedPart], after: &[StripedPart]) -> u64 {
+pub(super) fn moved(before: &[StripedPart], after: &[StripedPart]) -> u64 {
     let (mut at, mut bytes, mut n) = (0, 0, 0);
     for part in after {
         while at < part.end && n < before.len() {

@@ -35,6 +35,11 @@ impl Replicas {
         Replicas(vec![None; members])
     }
 
+    /// Returns true if a member has a copy of that version.
+    pub(super) fn any_current(&self, version: u64) -> bool {
+        self.0.iter().flatten().any(|r| r.version == version)
+    }
+
     /// Frees the copies.
     pub(super) fn free(&self, members: &[Arc<dyn Device>]) -> Result<()> {
         for (member, replica) in members.iter().zip(&self.0) {
@@ -268,6 +273,9 @@ fn gather(members: &[Arc<dyn Device>], blocks: &mut Blocks, stale: &[(u64, usize
         for piece in pieces(&block.location, *start, *start, block.size) {
             let to = replica.address + piece.offset as u64;
             device.copy(queue, to, piece.address, piece.len as u64)?;
+            if piece.member != *member {
+                block.copied += piece.len as u64;
+            }
         }
         replica.version = block.version;
     }

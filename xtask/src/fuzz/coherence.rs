@@ -1,5 +1,6 @@
 //! Differential fuzzing of memory coherence: random programs must print the same on emulated
-//! devices, alone and in groups, as a native build whose directives are ignored.
+//! devices, alone, in groups and of another rank of MPI, as a native build whose directives are
+//! ignored.
 //!
 //! A source is generated from its seed (`tests/coherence/generate.rs`). One process runs many
 //! sequences of steps, each from a seed of its own and each with a checksum. A difference is
@@ -70,7 +71,7 @@ struct Way {
     mandatory: bool,
 }
 
-const WAYS: [Way; 8] = [
+const WAYS: [Way; 9] = [
     way("one", &["--device=emulated"], true),
     way("two", &["--device=emulated:2", "--devices=all"], true),
     way("three", &["--device=emulated:3", "--devices=all"], true),
@@ -87,7 +88,11 @@ const WAYS: [Way; 8] = [
         false,
     ),
     way("host", &["--device=host"], false),
+    way(RANK, &["--device=emulated", "--devices=each"], true),
 ];
+
+/// The way in which regions run on the device of another rank.
+const RANK: &str = "rank";
 
 const fn way(name: &'static str, options: &'static [&'static str], mandatory: bool) -> Way {
     Way {
@@ -240,7 +245,8 @@ impl Fuzz<'_> {
     fn plan(&self, seed: u64) -> Vec<(&'static Way, &'static str)> {
         let wanted = |w: &&Way| {
             let ways = &self.options.ways;
-            ways.is_empty() || ways.iter().any(|o| o == w.name)
+            let chosen = ways.is_empty() || ways.iter().any(|o| o == w.name);
+            chosen && (w.name != RANK || launcher().exists())
         };
         let mut all = Vec::new();
         for way in WAYS.iter().filter(wanted) {
@@ -461,7 +467,15 @@ impl Fuzz<'_> {
         (first, count): (u64, u64),
         mask: u64,
     ) -> Result<TimedRun, String> {
-        let mut command = Command::new(self.ompvm);
+        let mut command = match way.name {
+            RANK => {
+                let mut command = Command::new(launcher());
+                command.args(["-n", "2"]).arg(self.ompvm);
+                command.env("OMP_DEFAULT_DEVICE", "1");
+                command
+            }
+            _ => Command::new(self.ompvm),
+        };
         command.arg("run").args(way.options);
         command.arg(case.dir.join(bitcode(level)));
         command.args([first.to_string(), count.to_string(), format!("{mask:x}")]);
@@ -472,6 +486,11 @@ impl Fuzz<'_> {
         }
         run(&mut command, case.dir, Duration::from_secs(LIMIT + count))
     }
+}
+
+/// Returns the launcher of MPI, which `cargo xtask setup` fetches.
+fn launcher() -> PathBuf {
+    root().join("target/mpich/bin/mpiexec")
 }
 
 /// Returns the number of threads of a source.
