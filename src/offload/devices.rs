@@ -1,7 +1,7 @@
 //! The devices of this process, each with its mapping table and loaded programs.
 //!
 //! Devices are discovered when the program first queries or uses one, so programs without `target`
-//! pay nothing. A device that fails is disabled for the rest of the run: its mapped data is copied
+//! pay nothing; those of a group beside the start of a program that has device code. A device that fails is disabled for the rest of the run: its mapped data is copied
 //! back, and its regions run on the host.
 
 use super::device::{Device, Failure, Image, Kernel, MemoryKind, Queue, Result};
@@ -11,6 +11,7 @@ use super::{cuda, emulated, group, ranks};
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
 use ompvm_kmpc::icv;
+use ompvm_memory::internal_thread;
 use ompvm_support::log;
 use ompvm_support::settings::{self, DeviceGroup, DeviceSelection, Settings};
 use parking_lot::{Mutex, RwLock};
@@ -123,6 +124,23 @@ pub fn all() -> &'static [DeviceState] {
             .map(|(n, device)| DeviceState::new(n as i32, device))
             .collect()
     })
+}
+
+/// Begins to open the devices that work together, beside the program. Several contexts take longer
+/// than the first steps of most programs, and whoever asks for a group has a use for it.
+pub(super) fn open_ahead() {
+    let grouped = DEVICES.selection.lock().1;
+    // The other settings of OpenMP are read when the program first needs them.
+    let policy = std::env::var_os("OMP_TARGET_OFFLOAD");
+    let disabled = policy.is_some_and(|policy| policy.eq_ignore_ascii_case("disabled"));
+    let alone = matches!(grouped, DeviceGroup::One | DeviceGroup::Each);
+    if alone || disabled || DEVICES.list.get().is_some() {
+        return;
+    }
+    // Without a thread, the first use opens them.
+    drop(internal_thread::spawn(c"ompvm devices", || {
+        all();
+    }));
 }
 
 /// Returns the devices of this process that are selected now, for a rank that serves.

@@ -3,6 +3,7 @@
 //! A region is found by the address of its entry on the host and by its name on a device. A program
 //! is registered when its data is placed in memory and unregistered when it is dropped.
 
+use super::devices;
 use super::image::{self, Image};
 use super::options::OffloadOptions;
 use hashbrown::HashMap;
@@ -189,6 +190,9 @@ pub unsafe fn register(
         regions.insert(entry.address, (program.clone(), n));
     }
     PROGRAMS.update(|list| list.push(program.clone()));
+    if !program.images.is_empty() {
+        devices::open_ahead();
+    }
     Ok(Some(Registration(program)))
 }
 
