@@ -1,13 +1,15 @@
 //! The devices of this process, each with its mapping table and loaded programs.
 //!
 //! Devices are discovered when the program first queries or uses one, so programs without `target`
-//! pay nothing; those of a group beside the start of a program that has device code. A device that fails is disabled for the rest of the run: its mapped data is copied
+//! pay nothing; several that work together are opened beside a program that used them before, and
+//! only where they pay ([`earlier_runs`](super::earlier_runs)). A device that fails is disabled for the rest of the run: its mapped data is copied
 //! back, and its regions run on the host.
 
-use super::device::{Device, Failure, Image, Kernel, MemoryKind, Queue, Result};
+use super::device::{Device, DeviceCode, Failure, Image, Kernel, MemoryKind, Queue, Result};
+use super::earlier_runs::{EarlierRuns, Run};
 use super::map::table::{Lifetime, MappedRange, MappingTable};
 use super::program::{self, Program, requires};
-use super::{cuda, emulated, group, ranks};
+use super::{cuda, emulated, group, ranks, report};
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
 use ompvm_kmpc::icv;
@@ -17,9 +19,9 @@ use ompvm_support::settings::{self, DeviceGroup, DeviceSelection, Settings};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Suffix of a reference pointer: a device variable that points to a variable of the program
 /// (`declare target link`, or any under `unified_shared_memory`).
@@ -69,6 +71,25 @@ struct Devices {
     list: OnceLock<Vec<DeviceState>>,
     /// The other ranks of MPI, in rank 0.
     ranks: OnceLock<ranks::Ranks>,
+    /// Whether several devices work together.
+    formation: OnceLock<Formation>,
+    /// Time in nanoseconds that the program waited for devices.
+    waited: AtomicU64,
+    /// Time in nanoseconds of kernels.
+    kernels: AtomicU64,
+    /// Number of the process that records its run at exit; children of `fork` do not.
+    recorder: OnceLock<u32>,
+    /// True once the run is recorded.
+    recorded: AtomicBool,
+}
+
+/// Use of several devices that are selected to work together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Formation {
+    /// They do.
+    Group,
+    /// The first one works alone, since earlier runs say that it takes less time.
+    Alone(usize),
 }
 
 /// The devices of this process: OpenMP numbers the hardware that the process sees, and drivers keep
@@ -81,6 +102,11 @@ static DEVICES: Devices = Devices {
     )),
     list: OnceLock::new(),
     ranks: OnceLock::new(),
+    formation: OnceLock::new(),
+    waited: AtomicU64::new(0),
+    kernels: AtomicU64::new(0),
+    recorder: OnceLock::new(),
+    recorded: AtomicBool::new(false),
 };
 
 /// Returns the other ranks of MPI, which this process may join.
@@ -101,6 +127,35 @@ pub fn select(selection: DeviceSelection, group: DeviceGroup, settings: &'static
 
 /// Returns all devices and discovers them at the first call.
 pub fn all() -> &'static [DeviceState] {
+    if let Some(list) = DEVICES.list.get() {
+        return list;
+    }
+    let since = Instant::now();
+    let list = open();
+    add_time(&DEVICES.waited, since.elapsed());
+    list
+}
+
+/// Discovers the devices, and opens those that are selected to work together.
+fn open() -> &'static [DeviceState] {
+    let list = discover();
+    if let Some(&Formation::Alone(first)) = DEVICES.formation.get() {
+        // A device that cannot be opened fails at its first use.
+        let _ = list[first].device.open();
+    }
+    list
+}
+
+fn add_time(total: &AtomicU64, time: Duration) {
+    total.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
+}
+
+/// Records the time of a kernel.
+pub(super) fn add_kernel_time(time: Duration) {
+    add_time(&DEVICES.kernels, time);
+}
+
+fn discover() -> &'static [DeviceState] {
     DEVICES.list.get_or_init(|| {
         let (selection, grouped, settings) = *DEVICES.selection.lock();
         let (mut list, problems) = local(selection, settings, 0);
@@ -126,21 +181,69 @@ pub fn all() -> &'static [DeviceState] {
     })
 }
 
-/// Begins to open the devices that work together, beside the program. Several contexts take longer
-/// than the first steps of most programs, and whoever asks for a group has a use for it.
-pub(super) fn open_ahead() {
+/// Prepares for a program with device code that is about to start, if several devices are selected
+/// to work together: records its run at exit, and if it has used devices before, begins to open
+/// them beside it. Several contexts take longer than the first steps of most programs. A program
+/// that has not used devices may leave them to its children, which cannot use the context of
+/// another process.
+pub(super) fn expect(program: &Program) {
     let grouped = DEVICES.selection.lock().1;
-    // The other settings of OpenMP are read when the program first needs them.
-    let policy = std::env::var_os("OMP_TARGET_OFFLOAD");
-    let disabled = policy.is_some_and(|policy| policy.eq_ignore_ascii_case("disabled"));
     let alone = matches!(grouped, DeviceGroup::One | DeviceGroup::Each);
-    if alone || disabled || DEVICES.list.get().is_some() {
+    if alone || program.options.cache.is_none() {
+        return;
+    }
+    if DEVICES.recorder.set(std::process::id()).is_ok() {
+        extern "C" fn at_exit() {
+            record_run();
+        }
+        // A guest may end by `exit`, while its program is registered.
+        // SAFETY: the handler lives as long as the process and does not unwind.
+        unsafe { libc::atexit(at_exit) };
+    }
+    if DEVICES.list.get().is_some() || !EarlierRuns::of(program).any() {
         return;
     }
     // Without a thread, the first use opens them.
     drop(internal_thread::spawn(c"ompvm devices", || {
-        all();
+        open();
     }));
+}
+
+/// Returns true if earlier runs of the program say that one device takes less time than `devices`.
+/// Only the first program with device code counts.
+fn prefer_one(devices: usize) -> bool {
+    let programs = program::all_programs();
+    let first = programs.iter().find(|p| !p.images.is_empty());
+    first.is_some_and(|program| EarlierRuns::of(program).prefer_one(devices))
+}
+
+/// Records how long the program waited for devices and how long their kernels took. Only the first
+/// program with device code has a record.
+pub(super) fn record_run() {
+    let own = DEVICES.recorder.get() == Some(&std::process::id());
+    let (true, Some(formation)) = (own, DEVICES.formation.get()) else {
+        return;
+    };
+    let programs = program::all_programs();
+    let Some(program) = programs.iter().find(|p| !p.images.is_empty()) else {
+        return;
+    };
+    if DEVICES.recorded.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let run = Run {
+        waited: DEVICES.waited.load(Ordering::Relaxed),
+        kernels: DEVICES.kernels.load(Ordering::Relaxed),
+    };
+    let mut runs = EarlierRuns::of(program);
+    match formation {
+        // Without a kernel the devices were of no use, so the next run does not expect them.
+        _ if run.kernels == 0 => runs = EarlierRuns::default(),
+        Formation::Group => runs.group = Some(run),
+        Formation::Alone(_) => runs.alone = Some(run),
+    }
+    tracing::debug!(target: log::OFFLOAD, ?runs, "records the run");
+    runs.store(program);
 }
 
 /// Returns the devices of this process that are selected now, for a rank that serves.
@@ -185,9 +288,20 @@ fn join(list: &mut [Arc<dyn Device>], grouped: DeviceGroup) {
     let [first, _, ..] = chosen[..] else {
         return;
     };
+    let free = matches!(grouped, DeviceGroup::All | DeviceGroup::Auto);
+    if free && !list[first].predicts_no_speed() && prefer_one(chosen.len()) {
+        let why = "one device works alone: several took longer in earlier runs";
+        tracing::info!(target: log::OFFLOAD, why);
+        report::note(why);
+        DEVICES.formation.get_or_init(|| Formation::Alone(first));
+        return;
+    }
     let members = chosen.iter().map(|&n| Arc::clone(&list[n])).collect();
     match group::Group::new(first as i32, members) {
-        Ok(group) => list[first] = Arc::new(group),
+        Ok(group) => {
+            list[first] = Arc::new(group);
+            DEVICES.formation.get_or_init(|| Formation::Group);
+        }
         Err(why) if grouped == DeviceGroup::Auto => {
             tracing::info!(target: log::OFFLOAD, why, "the devices do not work together");
         }
@@ -351,6 +465,21 @@ impl DeviceState {
         fresh
     }
 
+    /// Loads the code that a group's member would have: an earlier run has left it in the cache,
+    /// compiled. Code that shares variables with other members is not for one device.
+    fn load_like_member(&self, code: DeviceCode) -> Result<Box<dyn Image>> {
+        let divided = DeviceCode {
+            divided: true,
+            ..code.clone()
+        };
+        let image = self.device.load(&divided)?;
+        if !image.shared_variables().is_empty() {
+            return self.device.load(&code);
+        }
+        image.construct(&*self.device)?;
+        Ok(image)
+    }
+
     fn load_uncached(&self, program: &Program) -> Result<Arc<LoadedProgram>> {
         let target = self.device.target();
         let unsupported = |reason: String| Failure::Unsupported {
@@ -379,7 +508,7 @@ impl DeviceState {
             )));
         };
         let units = fits.iter().filter(|i| i.arch == arch);
-        let code = super::device::DeviceCode {
+        let code = DeviceCode {
             units: units.map(|i| i.bytes.clone()).collect(),
             arch: arch.to_owned(),
             name: program.name.clone(),
@@ -387,7 +516,12 @@ impl DeviceState {
             divided: false,
             options: program.options.clone(),
         };
-        let image = self.device.load(&code)?;
+        let image = match DEVICES.formation.get() {
+            Some(&Formation::Alone(first)) if first as i32 == self.number => {
+                self.load_like_member(code)?
+            }
+            _ => self.device.load(&code)?,
+        };
         let mut table = self.table.lock();
         for entry in program.entries.iter().filter(|e| e.size > 0) {
             let Some(symbol) = image.symbol(&entry.name) else {

@@ -22,6 +22,7 @@ pub mod api;
 pub mod cuda;
 pub mod device;
 pub mod devices;
+mod earlier_runs;
 pub mod emulated;
 pub mod group;
 pub mod host_access;

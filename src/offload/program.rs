@@ -191,13 +191,14 @@ pub unsafe fn register(
     }
     PROGRAMS.update(|list| list.push(program.clone()));
     if !program.images.is_empty() {
-        devices::open_ahead();
+        devices::expect(&program);
     }
     Ok(Some(Registration(program)))
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
+        devices::record_run();
         PROGRAMS.update(|list| list.retain(|p| p.id != self.0.id));
         if let Some(regions) = &mut *PROGRAMS.entries.write() {
             regions.retain(|_, (p, _)| p.id != self.0.id);

@@ -412,6 +412,7 @@ unsafe fn run_kernel(
         }
     };
     free_private_copies(state, &private_copies);
+    devices::add_kernel_time(Duration::from_nanos(kernel_time));
     let whole = since.elapsed().as_nanos() as u64;
     let rest = whole.saturating_sub(kernel_time + traffic.time);
     tracing::trace!(

@@ -12,6 +12,8 @@ struct Report {
     rows: Mutex<Option<HashMap<Key, Row>>>,
     /// Messages that were told; see [`tell_once`].
     told: Mutex<Vec<String>>,
+    /// What holds for all regions.
+    notes: Mutex<Vec<&'static str>>,
 }
 
 /// The report of this process, on its devices: it ends with the process and covers all programs.
@@ -19,6 +21,7 @@ static REPORT: Report = Report {
     enabled: AtomicBool::new(false),
     rows: Mutex::new(None),
     told: Mutex::new(Vec::new()),
+    notes: Mutex::new(Vec::new()),
 };
 
 /// Key of a row: source location (or kernel name) and device.
@@ -133,6 +136,11 @@ pub(super) fn tell_once(message: &str) {
     }
 }
 
+/// Adds what holds for all regions.
+pub(super) fn note(text: &'static str) {
+    REPORT.notes.lock().push(text);
+}
+
 /// Adds the description of a launch to those of a region's earlier launches, if there is a report.
 pub fn describe(group: &mut Option<GroupRun>, launch: impl FnOnce() -> Option<GroupRun>) {
     if !is_enabled() {
@@ -177,6 +185,9 @@ pub fn render() -> String {
     let mut out = String::new();
     if list.is_empty() {
         out.push_str("ompvm: offload: no region was reached\n");
+    }
+    for note in &*REPORT.notes.lock() {
+        out.push_str(&format!("ompvm: offload: {note}\n"));
     }
     let ms = |n: u64| n as f64 / 1e6;
     for (key, row) in list {

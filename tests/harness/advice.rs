@@ -5,8 +5,8 @@
 //! the program's own time. `script` of util-linux provides the terminal.
 
 use crate::compile;
+use crate::ompvm;
 use crate::run::{End, LIMIT, Ran, run};
-use crate::{ompvm, root};
 use libtest_mimic::Trial;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -65,10 +65,7 @@ int main(void) {{
 }}
 "
     );
-    let dir = root().join("target/guests/advice");
-    std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
-    let path = dir.join("hot.c");
-    std::fs::write(&path, text).map_err(|e| e.to_string())?;
+    let path = compile::source("advice", "hot.c", &text)?;
     compile::bitcode(&path, &["-O1".to_owned()])
 }
 

@@ -101,10 +101,7 @@ int main(void) {
 const RARE_SAYS: &str = "807060504030201 1.010 2.25 12.0 0.50\n";
 
 fn source(name: &str, text: &str) -> Result<PathBuf, String> {
-    let dir = root().join("target/guests/cache");
-    std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
-    let path = dir.join(name);
-    std::fs::write(&path, text).map_err(|e| e.to_string())?;
+    let path = compile::source("cache", name, text)?;
     compile::bitcode(&path, &["-O1".to_owned(), "-fopenmp".to_owned()])
 }
 

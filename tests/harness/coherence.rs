@@ -4,11 +4,11 @@
 //! `cargo xtask fuzz-coherence` tests many more, and reduces differences. Programs come from
 //! `tests/coherence/generate.rs`; a native build that ignores the directives is the reference.
 
-use crate::compile::{bitcode, llvm_bin};
+use crate::compile::{self, bitcode, llvm_bin};
 use crate::run::{End, Ran, run};
-use crate::{ompvm, ranks, root};
+use crate::{ompvm, ranks};
 use libtest_mimic::Trial;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -61,23 +61,6 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Writes the program of a seed.
-fn source(seed: u64) -> Result<PathBuf, String> {
-    let folder = root().join("target/guests/coherence");
-    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let path = folder.join(format!("program{seed}.c"));
-    let text = generate::program(seed, &[]);
-    if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
-        return Ok(path);
-    }
-    // Other trials may read it meanwhile.
-    let part = folder.join(format!("{seed}.{:?}", std::thread::current().id()));
-    std::fs::write(&part, text)
-        .and_then(|()| std::fs::rename(&part, &path))
-        .map_err(|e| format!("{}: {e}", path.display()))?;
-    Ok(path)
-}
-
 /// Compares a program with its reference.
 fn compare(
     seed: u64,
@@ -85,7 +68,8 @@ fn compare(
     launcher: Option<&Path>,
     options: &[&str],
 ) -> Result<(), String> {
-    let source = source(seed)?;
+    let text = generate::program(seed, &[]);
+    let source = compile::source("coherence", &format!("program{seed}.c"), &text)?;
     let expected = reference(&source)?;
     let flags = ["-fopenmp", "--offload-arch=sm_90", "-nogpulib"];
     let mut flags: Vec<String> = flags.map(str::to_owned).into();

@@ -26,8 +26,7 @@ fn scratch() -> Result<PathBuf, String> {
 
 /// Compiles a C text to bitcode.
 fn guest(name: &str, text: &str) -> Result<String, String> {
-    let source = scratch()?.join(format!("{name}.c"));
-    std::fs::write(&source, text).map_err(|e| e.to_string())?;
+    let source = compile::source("compare", &format!("{name}.c"), text)?;
     let bitcode = compile::bitcode(&source, &["-O1".to_owned(), "-fopenmp".to_owned()])?;
     Ok(bitcode.to_string_lossy().into_owned())
 }

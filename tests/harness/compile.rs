@@ -20,6 +20,22 @@ fn store() -> PathBuf {
     root().join("target/guests")
 }
 
+/// Writes a program to a folder of `target/guests` and returns its path. Several trials may write
+/// and read it at the same time, so it appears as a whole, and stays if it is the same.
+pub fn source(folder: &str, name: &str, text: &str) -> Result<PathBuf, String> {
+    let folder = store().join(folder);
+    let path = folder.join(name);
+    if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
+        return Ok(path);
+    }
+    let part = folder.join(format!("{name}.{:?}", std::thread::current().id()));
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(&part, text))
+        .and_then(|()| std::fs::rename(&part, &path))
+        .map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok(path)
+}
+
 /// Compiles a source (C, C++ or textual IR) to bitcode; `flags` include the level and `-fopenmp`.
 pub fn bitcode(source: &Path, flags: &[String]) -> Result<PathBuf, String> {
     let name = source

@@ -5,7 +5,7 @@ use crate::directives::Directives;
 use crate::run::{LIMIT, Ran, run};
 use crate::{compile, files, generate, ompvm, root};
 use libtest_mimic::{Failed, Trial};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Seeds of generated programs in an ordinary run; `OMPVM_SEEDS=FROM..TO` chooses others.
@@ -60,17 +60,8 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
             trials.push(Trial::test(
                 crate::titled(tier.as_deref(), &format!("diff/generated/{seed}/{level}")),
                 move || {
-                    let dir = root().join("target/guests/generated");
-                    std::fs::create_dir_all(&dir)?;
-                    let path: PathBuf = dir.join(format!("seed{seed}.c"));
-                    let text = generate::program(seed);
-                    if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
-                        // Several trials may write the file concurrently.
-                        let thread = std::thread::current().id();
-                        let part = path.with_extension(format!("{level}{thread:?}"));
-                        std::fs::write(&part, text)?;
-                        std::fs::rename(part, &path)?;
-                    }
+                    let name = format!("seed{seed}.c");
+                    let path = compile::source("generated", &name, &generate::program(seed))?;
                     let d = Directives::default();
                     Ok(compare(&path, level, &d, tier.as_deref())?)
                 },

@@ -249,10 +249,7 @@ int main(void) {
 
 /// Builds a native program that prints the path of its OpenMP library.
 fn asking() -> Result<PathBuf, String> {
-    let dir = root().join("target/guests/dropin");
-    std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
-    let source = dir.join("where.c");
-    std::fs::write(&source, WHERE).map_err(|e| e.to_string())?;
+    let source = compile::source("dropin", "where.c", WHERE)?;
     let flags = ["-O1".to_owned(), "-fopenmp".to_owned()];
     compile::native(&compile::bitcode(&source, &flags)?, &flags)
 }
@@ -306,10 +303,7 @@ int main(int argc, char **argv) {
 
 /// Checks that a library that depends on it can be closed while the threads of its regions wait.
 fn closed() -> Result<(), String> {
-    let dir = root().join("target/guests/dropin");
-    std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
-    let source = dir.join("opens.c");
-    std::fs::write(&source, OPENS).map_err(|e| e.to_string())?;
+    let source = compile::source("dropin", "opens.c", OPENS)?;
     let program = compile::native(&compile::bitcode(&source, &["-O1".to_owned()])?, &[])?;
     let brings = crate::neighbours::native(&llvm_bin().join("clang"), "closed", &["-DALONE"])?;
     let mut command = on_it(&program)?;

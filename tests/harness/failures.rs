@@ -5,8 +5,8 @@
 //! (`src/llvm/native/fault_injection.rs`).
 
 use crate::compile;
+use crate::ompvm;
 use crate::run::{End, LIMIT, Ran, run};
-use crate::{ompvm, root};
 use libtest_mimic::Trial;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -165,10 +165,7 @@ const KINDS: [&str; 8] = [
 ];
 
 fn guest(name: &str, text: &str, level: &str) -> Result<PathBuf, String> {
-    let dir = root().join("target/guests/failures");
-    std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
-    let path = dir.join(name);
-    std::fs::write(&path, text).map_err(|e| e.to_string())?;
+    let path = compile::source("failures", name, text)?;
     compile::bitcode(&path, &[level.to_owned(), "-fopenmp".to_owned()])
 }
 
@@ -291,10 +288,7 @@ fn chaos(case: &Case, kind: &str) -> Result<(), String> {
 
 /// Checks functions that LLVM itself fails on.
 fn real() -> Result<(), String> {
-    let dir = root().join("target/guests/failures");
-    std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
-    let path = dir.join("cannot.ll");
-    std::fs::write(&path, CANNOT).map_err(|e| e.to_string())?;
+    let path = compile::source("failures", "cannot.ll", CANNOT)?;
     let case = Case {
         bitcode: path,
         says: "ok\n".into(),

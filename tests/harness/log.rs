@@ -4,8 +4,8 @@
 //! Each guest runs in every tier. Names the events that people look for; leaves the rest to change.
 
 use crate::compile;
+use crate::ompvm;
 use crate::run::{End, LIMIT, Ran, run};
-use crate::{ompvm, root};
 use libtest_mimic::Trial;
 use ompvm_support::log::TARGETS;
 use std::path::{Path, PathBuf};
@@ -143,12 +143,7 @@ int main(int argc, char **argv) {
 "#;
 
 fn guest(name: &str, text: &str, level: &str) -> Result<PathBuf, String> {
-    let dir = root().join("target/guests/log");
-    std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
-    let source = dir.join(format!("{name}.c"));
-    if std::fs::read_to_string(&source).ok().as_deref() != Some(text) {
-        std::fs::write(&source, text).map_err(|e| e.to_string())?;
-    }
+    let source = compile::source("log", &format!("{name}.c"), text)?;
     compile::bitcode(&source, &[level.to_owned(), "-fopenmp".to_owned()])
 }
 
