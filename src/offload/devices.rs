@@ -6,7 +6,7 @@
 //! back, and its regions run on the host.
 
 use super::device::{Device, DeviceCode, Failure, Image, Kernel, MemoryKind, Queue, Result};
-use super::earlier_runs::{EarlierRuns, Run};
+use super::earlier_runs::{EarlierRuns, Formation, ThisRun};
 use super::map::table::{Lifetime, MappedRange, MappingTable};
 use super::program::{self, Program, requires};
 use super::{cuda, emulated, group, ranks, report};
@@ -19,7 +19,7 @@ use ompvm_support::settings::{self, DeviceGroup, DeviceSelection, Settings};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -71,25 +71,8 @@ struct Devices {
     list: OnceLock<Vec<DeviceState>>,
     /// The other ranks of MPI, in rank 0.
     ranks: OnceLock<ranks::Ranks>,
-    /// Whether several devices work together.
-    formation: OnceLock<Formation>,
-    /// Time in nanoseconds that the program waited for devices.
-    waited: AtomicU64,
-    /// Time in nanoseconds of kernels.
-    kernels: AtomicU64,
-    /// Number of the process that records its run at exit; children of `fork` do not.
-    recorder: OnceLock<u32>,
-    /// True once the run is recorded.
-    recorded: AtomicBool,
-}
-
-/// Use of several devices that are selected to work together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Formation {
-    /// They do.
-    Group,
-    /// The first one works alone, since earlier runs say that it takes less time.
-    Alone(usize),
+    /// What this run records for later ones.
+    run: ThisRun,
 }
 
 /// The devices of this process: OpenMP numbers the hardware that the process sees, and drivers keep
@@ -102,11 +85,7 @@ static DEVICES: Devices = Devices {
     )),
     list: OnceLock::new(),
     ranks: OnceLock::new(),
-    formation: OnceLock::new(),
-    waited: AtomicU64::new(0),
-    kernels: AtomicU64::new(0),
-    recorder: OnceLock::new(),
-    recorded: AtomicBool::new(false),
+    run: ThisRun::new(),
 };
 
 /// Returns the other ranks of MPI, which this process may join.
@@ -132,27 +111,23 @@ pub fn all() -> &'static [DeviceState] {
     }
     let since = Instant::now();
     let list = open();
-    add_time(&DEVICES.waited, since.elapsed());
+    DEVICES.run.add_wait(since.elapsed());
     list
 }
 
 /// Discovers the devices, and opens those that are selected to work together.
 fn open() -> &'static [DeviceState] {
     let list = discover();
-    if let Some(&Formation::Alone(first)) = DEVICES.formation.get() {
+    if let Some(first) = DEVICES.run.device_alone() {
         // A device that cannot be opened fails at its first use.
         let _ = list[first].device.open();
     }
     list
 }
 
-fn add_time(total: &AtomicU64, time: Duration) {
-    total.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
-}
-
 /// Records the time of a kernel.
 pub(super) fn add_kernel_time(time: Duration) {
-    add_time(&DEVICES.kernels, time);
+    DEVICES.run.add_kernel(time);
 }
 
 fn discover() -> &'static [DeviceState] {
@@ -192,7 +167,7 @@ pub(super) fn expect(program: &Program) {
     if alone || program.options.cache.is_none() {
         return;
     }
-    if DEVICES.recorder.set(std::process::id()).is_ok() {
+    if DEVICES.run.expect() {
         extern "C" fn at_exit() {
             record_run();
         }
@@ -209,41 +184,22 @@ pub(super) fn expect(program: &Program) {
     }));
 }
 
-/// Returns true if earlier runs of the program say that one device takes less time than `devices`.
-/// Only the first program with device code counts.
-fn prefer_one(devices: usize) -> bool {
-    let programs = program::all_programs();
-    let first = programs.iter().find(|p| !p.images.is_empty());
-    first.is_some_and(|program| EarlierRuns::of(program).prefer_one(devices))
+/// Records this run of the program, if it has not been recorded.
+pub(super) fn record_run() {
+    if let Some(program) = recorded_program() {
+        DEVICES.run.record(&program);
+    }
 }
 
-/// Records how long the program waited for devices and how long their kernels took. Only the first
-/// program with device code has a record.
-pub(super) fn record_run() {
-    let own = DEVICES.recorder.get() == Some(&std::process::id());
-    let (true, Some(formation)) = (own, DEVICES.formation.get()) else {
-        return;
-    };
+/// Returns the program that has a record: the first one with device code.
+fn recorded_program() -> Option<Arc<Program>> {
     let programs = program::all_programs();
-    let Some(program) = programs.iter().find(|p| !p.images.is_empty()) else {
-        return;
-    };
-    if DEVICES.recorded.swap(true, Ordering::Relaxed) {
-        return;
-    }
-    let run = Run {
-        waited: DEVICES.waited.load(Ordering::Relaxed),
-        kernels: DEVICES.kernels.load(Ordering::Relaxed),
-    };
-    let mut runs = EarlierRuns::of(program);
-    match formation {
-        // Without a kernel the devices were of no use, so the next run does not expect them.
-        _ if run.kernels == 0 => runs = EarlierRuns::default(),
-        Formation::Group => runs.group = Some(run),
-        Formation::Alone(_) => runs.alone = Some(run),
-    }
-    tracing::debug!(target: log::OFFLOAD, ?runs, "records the run");
-    runs.store(program);
+    programs.into_iter().find(|p| !p.images.is_empty())
+}
+
+/// Returns true if earlier runs of the program say that one device takes less time than `devices`.
+fn prefer_one(devices: usize) -> bool {
+    recorded_program().is_some_and(|program| EarlierRuns::of(&program).prefer_one(devices))
 }
 
 /// Returns the devices of this process that are selected now, for a rank that serves.
@@ -293,14 +249,14 @@ fn join(list: &mut [Arc<dyn Device>], grouped: DeviceGroup) {
         let why = "one device works alone: several took longer in earlier runs";
         tracing::info!(target: log::OFFLOAD, why);
         report::note(why);
-        DEVICES.formation.get_or_init(|| Formation::Alone(first));
+        DEVICES.run.set_formation(Formation::Alone(first));
         return;
     }
     let members = chosen.iter().map(|&n| Arc::clone(&list[n])).collect();
     match group::Group::new(first as i32, members) {
         Ok(group) => {
             list[first] = Arc::new(group);
-            DEVICES.formation.get_or_init(|| Formation::Group);
+            DEVICES.run.set_formation(Formation::Group);
         }
         Err(why) if grouped == DeviceGroup::Auto => {
             tracing::info!(target: log::OFFLOAD, why, "the devices do not work together");
@@ -516,10 +472,8 @@ impl DeviceState {
             divided: false,
             options: program.options.clone(),
         };
-        let image = match DEVICES.formation.get() {
-            Some(&Formation::Alone(first)) if first as i32 == self.number => {
-                self.load_like_member(code)?
-            }
+        let image = match DEVICES.run.device_alone() {
+            Some(first) if first as i32 == self.number => self.load_like_member(code)?,
             _ => self.device.load(&code)?,
         };
         let mut table = self.table.lock();

@@ -11,7 +11,11 @@
 
 use super::program::Program;
 use ompvm_cache::CacheEntry;
+use ompvm_support::log;
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Name of the records in the cache.
 const ENTRY: &str = "devices";
@@ -42,8 +46,7 @@ impl EarlierRuns {
         read.unwrap_or_default()
     }
 
-    /// Writes the record of a program.
-    pub(super) fn store(&self, program: &Program) {
+    fn store(&self, program: &Program) {
         if let (Some(entry), Ok(bytes)) = (entry(program), postcard::to_allocvec(self)) {
             entry.put_bytes(ENTRY, &bytes);
         }
@@ -69,6 +72,95 @@ impl EarlierRuns {
         let ratio = group.kernels as f64 / (alone.kernels as f64).max(1.0);
         let saved = alone.kernels as f64 * (1.0 - ratio.max(1.0 / devices));
         saved < group.waited as f64 - alone.waited as f64
+    }
+}
+
+/// Use of several devices that are selected to work together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Formation {
+    /// They do.
+    Group,
+    /// The first one, of this number, works alone, since that took less time in earlier runs.
+    Alone(usize),
+}
+
+/// What a run of a process is to record.
+#[derive(Debug)]
+pub(super) struct ThisRun {
+    /// Set once several devices are found.
+    formation: OnceLock<Formation>,
+    /// Times in nanoseconds, as in [`Run`].
+    waited: AtomicU64,
+    kernels: AtomicU64,
+    /// Number of the process; children of `fork` record nothing.
+    process: OnceLock<u32>,
+    recorded: AtomicBool,
+}
+
+impl ThisRun {
+    /// Returns a run that has not begun.
+    pub(super) const fn new() -> ThisRun {
+        ThisRun {
+            formation: OnceLock::new(),
+            waited: AtomicU64::new(0),
+            kernels: AtomicU64::new(0),
+            process: OnceLock::new(),
+            recorded: AtomicBool::new(false),
+        }
+    }
+
+    /// Expects this process to be recorded. Returns true at the first call.
+    pub(super) fn expect(&self) -> bool {
+        self.process.set(std::process::id()).is_ok()
+    }
+
+    /// Sets the use of several devices.
+    pub(super) fn set_formation(&self, formation: Formation) {
+        self.formation.get_or_init(|| formation);
+    }
+
+    /// Returns the number of the device that works alone, if earlier runs have decided so.
+    pub(super) fn device_alone(&self) -> Option<usize> {
+        match self.formation.get() {
+            Some(Formation::Alone(number)) => Some(*number),
+            Some(Formation::Group) | None => None,
+        }
+    }
+
+    /// Adds to the time that the program waited for devices.
+    pub(super) fn add_wait(&self, time: Duration) {
+        self.waited
+            .fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// Adds to the time of kernels.
+    pub(super) fn add_kernel(&self, time: Duration) {
+        self.kernels
+            .fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// Writes the record of a program, once.
+    pub(super) fn record(&self, program: &Program) {
+        let own = self.process.get() == Some(&std::process::id());
+        let (true, Some(formation)) = (own, self.formation.get()) else {
+            return;
+        };
+        if self.recorded.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let run = Run {
+            waited: self.waited.load(Ordering::Relaxed),
+            kernels: self.kernels.load(Ordering::Relaxed),
+        };
+        let mut runs = EarlierRuns::of(program);
+        match formation {
+            // Without a kernel the devices were of no use, so the next run does not expect them.
+            _ if run.kernels == 0 => runs = EarlierRuns::default(),
+            Formation::Group => runs.group = Some(run),
+            Formation::Alone(_) => runs.alone = Some(run),
+        }
+        tracing::debug!(target: log::OFFLOAD, ?runs, "records the run");
+        runs.store(program);
     }
 }
 
