@@ -2,8 +2,8 @@
 //!
 //! Devices are discovered when the program first queries or uses one, so programs without `target`
 //! pay nothing; several that work together are opened beside a program that used them before, and
-//! only where they pay ([`earlier_runs`](super::earlier_runs)). A device that fails is disabled for the rest of the run: its mapped data is copied
-//! back, and its regions run on the host.
+//! only where they pay ([`earlier_runs`](super::earlier_runs)). A device that fails is disabled for
+//! the rest of the run: its mapped data is copied back, and its regions run on the host.
 
 use super::device::{Device, DeviceCode, Failure, Image, Kernel, MemoryKind, Queue, Result};
 use super::earlier_runs::{EarlierRuns, Formation, ThisRun};
@@ -71,7 +71,7 @@ struct Devices {
     list: OnceLock<Vec<DeviceState>>,
     /// The other ranks of MPI, in rank 0.
     ranks: OnceLock<ranks::Ranks>,
-    /// What this run records for later ones.
+    /// The times of this run, which the cache keeps for later ones.
     run: ThisRun,
 }
 
@@ -115,7 +115,7 @@ pub fn all() -> &'static [DeviceState] {
     list
 }
 
-/// Discovers the devices, and opens those that are selected to work together.
+/// Discovers the devices, and opens the one that works alone; joining opens the members of a group.
 fn open() -> &'static [DeviceState] {
     let list = discover();
     if let Some(first) = DEVICES.run.device_alone() {
@@ -130,6 +130,7 @@ pub(super) fn add_kernel_time(time: Duration) {
     DEVICES.run.add_kernel(time);
 }
 
+/// Discovers the devices at the first call, and joins those that work together.
 fn discover() -> &'static [DeviceState] {
     DEVICES.list.get_or_init(|| {
         let (selection, grouped, settings) = *DEVICES.selection.lock();

@@ -1,4 +1,4 @@
-//! Whether several devices pay for a program, by its earlier runs.
+//! Chooses between one device and several for a program, by the times of its earlier runs.
 //!
 //! Contexts of several GPUs take some tenths of a second longer to open than one, which a short
 //! program does not regain. So a run records in the cache how long the program waited for its
@@ -84,7 +84,7 @@ pub(super) enum Formation {
     Alone(usize),
 }
 
-/// What a run of a process is to record.
+/// The run of this process, whose times the cache keeps.
 #[derive(Debug)]
 pub(super) struct ThisRun {
     /// Set once several devices are found.

@@ -387,16 +387,15 @@ unsafe fn run_kernel(
         sections: &sections,
     };
     let started = Instant::now();
-    let begun = device.launch_async(kernel, &launch);
-    let mut group = None;
-    report::describe(&mut group, || device.describe(kernel, &launch));
-    if let Err(failure) = begun {
+    if let Err(failure) = device.launch_async(kernel, &launch) {
         // The region runs on the host, so the device's copies must not count as current.
         let mut table = state.table.lock();
         DataConstruct::new(device, &mut table, Queue::SYNC).undo(references);
         free_private_copies(state, &private_copies);
         return Err(failure);
     }
+    let mut group = None;
+    report::describe(&mut group, || device.describe(kernel, &launch));
     // SAFETY: by this function's contract, the items are live host memory.
     let finished = unsafe { finish(state, kernel, &items, started, &mut traffic) };
     let kernel_time = match finished {

@@ -12,7 +12,7 @@ struct Report {
     rows: Mutex<Option<HashMap<Key, Row>>>,
     /// Messages that were told; see [`tell_once`].
     told: Mutex<Vec<String>>,
-    /// What holds for all regions.
+    /// Lines about all regions.
     notes: Mutex<Vec<&'static str>>,
 }
 
@@ -136,7 +136,7 @@ pub(super) fn tell_once(message: &str) {
     }
 }
 
-/// Adds what holds for all regions.
+/// Adds a line about all regions.
 pub(super) fn note(text: &'static str) {
     REPORT.notes.lock().push(text);
 }

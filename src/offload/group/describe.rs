@@ -13,7 +13,8 @@ use std::sync::atomic::Ordering;
 /// Minimum size of an array that is described, in bytes.
 const SMALLEST: u64 = 4 << 10;
 
-/// Describes the latest launch of a kernel by this thread.
+/// Describes the latest launch of a kernel. If several threads launch it at once, the description
+/// may be that of another one.
 pub(super) fn describe(
     members: usize,
     memory: &Memory,

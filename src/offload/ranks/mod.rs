@@ -173,8 +173,8 @@ fn end_others_at_exit() {
 }
 
 /// Waits for requests of other threads, such as one that loads code ahead of its use, and lets no
-/// thread begin another one. Returns false if some go on after [`PATIENCE`]. MPI cannot be finalized beside them, and a launcher takes a
-/// rank that ends without that for one that has failed.
+/// thread begin another one. Returns false if some go on after [`PATIENCE`]. MPI cannot be finalized
+/// beside them, and a launcher takes a rank that ends without that for one that has failed.
 fn close_all(peers: &[Arc<Peer>]) -> bool {
     let since = Instant::now();
     loop {

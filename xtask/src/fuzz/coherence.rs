@@ -131,6 +131,9 @@ pub fn start(options: &Options) -> Result<(), String> {
             known.join(", ")
         ));
     }
+    if options.ways.iter().any(|w| w == RANK) && !launcher().exists() {
+        return Err("the way `rank` needs a launcher of MPI: `cargo xtask setup`".into());
+    }
     let tools = setup::ensure()?;
     let ompvm = match &options.ompvm {
         Some(path) => path.clone(),
