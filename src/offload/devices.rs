@@ -138,7 +138,7 @@ fn discover() -> &'static [DeviceState] {
         for problem in problems {
             eprintln!("ompvm: {problem}");
         }
-        if grouped == DeviceGroup::Each {
+        if matches!(grouped, DeviceGroup::Each | DeviceGroup::All) {
             let known = list.iter().filter_map(|device| device.uid()).collect();
             list.extend(ranks::remote_devices(list.len(), known));
         }
@@ -254,7 +254,9 @@ fn join(list: &mut [Arc<dyn Device>], grouped: DeviceGroup) {
         return;
     }
     let members = chosen.iter().map(|&n| Arc::clone(&list[n])).collect();
-    match group::Group::new(first as i32, members) {
+    // Copies over slow links rarely pay, so `auto` leaves such devices alone.
+    let separate = grouped != DeviceGroup::Auto;
+    match group::Group::new(first as i32, members, separate) {
         Ok(group) => {
             list[first] = Arc::new(group);
             DEVICES.run.set_formation(Formation::Group);

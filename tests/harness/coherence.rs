@@ -1,5 +1,6 @@
 //! Coherence of memory between host and devices: a few random programs, always the same, on one
-//! device and on groups, with `target` and without, and on a device of another rank of MPI.
+//! device and on groups, with and without common memory, with `target` and without, and on devices
+//! of other ranks of MPI.
 //!
 //! `cargo xtask fuzz-coherence` tests many more, and reduces differences. Programs come from
 //! `tests/coherence/generate.rs`; a native build that ignores the directives is the reference.
@@ -17,7 +18,7 @@ use std::time::Duration;
 mod generate;
 
 /// Ways to run a program: a name, and options. Each has a source of its own.
-const WAYS: [(&str, &[&str]); 8] = [
+const WAYS: [(&str, &[&str]); 11] = [
     ("one", &["--device=emulated"]),
     ("two", &["--device=emulated:2", "--devices=all"]),
     ("three", &["--device=emulated:3", "--devices=all"]),
@@ -32,9 +33,17 @@ const WAYS: [(&str, &[&str]); 8] = [
         &["--device=emulated:3", "--devices=all", "--offload=force"],
     ),
     (RANK, &["--device=emulated", "--devices=each"]),
+    ("apart", &["--device=emulated:3", "--devices=all"]),
+    (
+        "plain-apart",
+        &["--device=emulated:2", "--devices=all", "--offload=force"],
+    ),
+    (RANKS, &["--device=emulated", "--devices=all"]),
 ];
 /// The way in which regions run on a device of another rank.
 const RANK: &str = "rank";
+/// The way in which devices of two ranks run regions together.
+const RANKS: &str = "ranks";
 /// First seed of the sources. Those of the fuzzer's first runs begin at 1,000,000.
 const FIRST_SEED: u64 = 500;
 /// Random sequences of steps for each source.
@@ -49,11 +58,11 @@ pub fn trials() -> Vec<Trial> {
         for level in ["O0", "O2"] {
             let title = format!("coherence/{name}/{level}");
             match name {
-                RANK => ranks::add(&mut trials, title, move |launcher| {
-                    compare(seed, level, Some(launcher), options)
+                RANK | RANKS => ranks::add(&mut trials, title, move |launcher| {
+                    compare(seed, level, Some(launcher), name, options)
                 }),
                 _ => trials.push(Trial::test(title, move || {
-                    Ok(compare(seed, level, None, options)?)
+                    Ok(compare(seed, level, None, name, options)?)
                 })),
             }
         }
@@ -66,6 +75,7 @@ fn compare(
     seed: u64,
     level: &str,
     launcher: Option<&Path>,
+    way: &str,
     options: &[&str],
 ) -> Result<(), String> {
     let text = generate::program(seed, &[]);
@@ -79,7 +89,6 @@ fn compare(
         Some(launcher) => {
             let mut command = Command::new(launcher);
             command.args(["-n", "2"]).arg(ompvm());
-            command.env("OMP_DEFAULT_DEVICE", "1");
             command
         }
         None => Command::new(ompvm()),
@@ -87,6 +96,12 @@ fn compare(
     command.arg("run").args(options).arg(bitcode);
     command.args(["1", SEQUENCES]);
     command.env("OMP_NUM_THREADS", (1 + seed % 4).to_string());
+    if way == RANK {
+        command.env("OMP_DEFAULT_DEVICE", "1");
+    }
+    if way.contains("apart") {
+        command.env("OMPVM_EMULATED_LINKS", "off");
+    }
     if !options.contains(&"--offload=force") {
         command.env("OMP_TARGET_OFFLOAD", "mandatory");
     }

@@ -21,7 +21,7 @@ use super::constructors::{self, CONSTRUCTORS};
 use super::guard;
 use super::handles::{self, Module};
 use super::native::pipeline::HostMachine;
-use super::nvptx::{SharedVariable, share_variables};
+use super::nvptx::{self, SharedVariable, share_variables};
 use super::orc::Jit;
 use super::parse;
 use super::{Input, initialize_target};
@@ -135,6 +135,9 @@ fn work(
     let device =
         parse::parse_for(inputs, "nvptx64").map_err(|e| Refusal::Damaged(e.to_string()))?;
     super::shim::resolve_aliases(device.module());
+    if divided {
+        nvptx::merge_loops(device.module()).map_err(damaged)?;
+    }
     let mut kernels = prepare(device.module());
     let printed = device.module().text();
     let shared = variables::shared_names(device.module());

@@ -11,6 +11,7 @@
 //! computations. A pointer that it cannot follow counts as written.
 
 use super::cleanup::reached;
+use super::footprint::Footprint;
 use super::share_variables::SharedVariable;
 use super::{CONSTANT, SHARED};
 use crate::handles::{Function, Instruction, Module, Opcode, Value, Variable};
@@ -51,6 +52,8 @@ pub struct Division {
     pub variables: Vec<(String, ParameterUse)>,
     /// True if the kernel may write through pointers that it finds in memory.
     pub writes_elsewhere: bool,
+    /// The bytes that a launch accesses, for devices without a common memory.
+    pub footprint: Footprint,
 }
 
 impl fmt::Display for Division {
@@ -65,6 +68,9 @@ impl fmt::Display for Division {
         }
         if self.writes_elsewhere {
             f.write_str("; writes through pointers in memory")?;
+        }
+        if let Some(why) = &self.footprint.unknown {
+            write!(f, "; footprint unknown: {why}")?;
         }
         Ok(())
     }
@@ -89,6 +95,14 @@ pub(super) fn refusal(module: Module, kernel: &str) -> Option<&'static str> {
     }
 }
 
+/// Returns true if a kernel runs one loop of a region that the program does not offload itself: it
+/// divides the loop and combines its reductions. Must run before the runtime is linked.
+pub(super) fn is_outlined(module: Module, kernel: &str) -> bool {
+    let kernel = module.function(kernel);
+    let mut found = kernel.into_iter().flat_map(reached);
+    found.any(|f| f.name().starts_with("__ompvm_outlined_"))
+}
+
 /// Returns true if a function calls something other than a function: assembly, whose effects are
 /// unknown, or a pointer.
 fn has_assembly(function: Function) -> bool {
@@ -111,6 +125,7 @@ pub(super) fn analyze(
         parameters: Vec::new(),
         variables: Vec::new(),
         writes_elsewhere: false,
+        footprint: Footprint::default(),
     };
     let Some(entry) = module.function(kernel).filter(|f| !f.is_declaration()) else {
         division.refused = Some("it has no code".into());
@@ -365,7 +380,7 @@ fn leads_elsewhere<'m>(pointer: Value<'m>, kernel: Function<'m>) -> bool {
 
 /// Returns true if a value is the pointer to the launch environment, which a team keeps, or a
 /// pointer in it.
-fn is_environment<'m>(
+pub(super) fn is_environment<'m>(
     value: Value<'m>,
     kernel: Function<'m>,
     seen: &mut HashSet<Value<'m>>,

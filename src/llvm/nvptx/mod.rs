@@ -23,6 +23,8 @@
 mod allowlist;
 pub(crate) mod cleanup;
 mod division;
+pub mod footprint;
+mod footprint_analysis;
 pub(crate) mod grid;
 mod grid_analysis;
 pub(crate) mod hoist_loads;
@@ -43,8 +45,10 @@ use super::guard;
 use super::parse::{self, Parsed};
 use super::{Input, device, shim};
 use crate::handles::{Linkage, Module, OwnedModule, Position};
+use footprint::Footprint;
 use hashbrown::HashSet;
 use machine::{GpuMachine, PROMOTED};
+use std::ffi::CStr;
 
 /// The address space of shared memory, which each block has for itself.
 const SHARED: u32 = 3;
@@ -155,6 +159,10 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
                 .then(|| division::refusal(module, &k.name))?
         })
         .collect();
+    let divides: Vec<bool> = kernels
+        .iter()
+        .map(|k| k.any_grid || division::is_outlined(module, &k.name))
+        .collect();
     shim::unroll_reductions(module);
     math_library::name(module, &request.math_library);
     link(&parsed, device::RUNTIME, "runtime")?;
@@ -182,6 +190,7 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     cleanup::unread(module);
     promote::leading_barriers(module, &kernels);
     machine::widen_counters(module)?;
+    let footprints = footprints(module, &kernels, &divides, request.divided);
     shim::tile_loops(module);
     shim::narrow_indices(module);
     machine.run_passes(
@@ -203,7 +212,7 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
             shared: Vec::new(),
         });
     }
-    let shared = divide(module, &mut kernels, &refusals);
+    let shared = divide(module, &mut kernels, &refusals, footprints);
     let ptx = division::widen_scopes(machine.assembly(module)?);
     Ok(Lowered {
         ptx,
@@ -233,12 +242,26 @@ fn drop_unused(module: Module, names: &[&str]) {
     }
 }
 
+/// Returns the kernels' footprints, in code for several devices.
+fn footprints(
+    module: Module,
+    kernels: &[Kernel],
+    divides: &[bool],
+    divided: bool,
+) -> Vec<Footprint> {
+    let kernels = kernels.iter().zip(divides).filter(|_| divided);
+    kernels
+        .map(|(kernel, &only)| footprint_analysis::analyze(module, &kernel.name, only))
+        .collect()
+}
+
 /// Moves variables out of the image, finds out how devices share the kernels, and returns the
 /// variables.
 fn divide(
     module: Module,
     kernels: &mut [Kernel],
     refusals: &[Option<&str>],
+    footprints: Vec<Footprint>,
 ) -> Vec<SharedVariable> {
     let names: Vec<&str> = kernels.iter().map(|k| &*k.name).collect();
     let nothing = HashSet::new();
@@ -248,13 +271,15 @@ fn divide(
     let spaces = share_variables::OF_GPU;
     let shared = share_variables::share(module, &names, spaces, all, |_| false);
     let written = division::written_variables(module);
-    for (kernel, refusal) in kernels.iter_mut().zip(refusals) {
+    let found = kernels.iter_mut().zip(refusals).zip(footprints);
+    for ((kernel, refusal), footprint) in found {
         let mut division = division::analyze(module, &kernel.name, &written, &shared);
         if kernel.environment.is_none() {
             division.refused = Some("it is no kernel of OpenMP".into());
         } else if let Some(why) = refusal {
             division.refused = Some((*why).into());
         }
+        division.footprint = footprint;
         kernel.division = Some(division);
     }
     shared
@@ -284,18 +309,37 @@ fn own_symbols(module: Module) -> Vec<Box<str>> {
         .collect()
 }
 
+/// Passes that bring unoptimized images to the form that the rewriting expects.
+const READABLE: &CStr =
+    c"function(sroa,early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,simplifycfg)";
+
 /// Brings unoptimized images to the form that the rewriting expects.
 fn prepare(module: Module, machine: &GpuMachine) -> Result<(), String> {
+    optimize_all(module);
+    machine.run_passes(module, READABLE)
+}
+
+/// Lets passes optimize all functions.
+fn optimize_all(module: Module) {
     for function in module.functions() {
         // Without optimization both are on every function, regardless of the source.
         if function.remove_attribute(Position::Function, "optnone") {
             function.remove_attribute(Position::Function, "noinline");
         }
     }
-    machine.run_passes(
-        module,
-        c"function(sroa,early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,simplifycfg)",
-    )
+}
+
+/// Merges the loops over teams and threads in code that another target runs, so that it divides
+/// iterations among devices as the code of GPUs does. Footprints hold for that.
+///
+/// # Errors
+/// LLVM's message.
+pub(super) fn merge_loops(module: Module) -> Result<(), String> {
+    optimize_all(module);
+    // SAFETY: no handle of what the passes remove is used again.
+    unsafe { module.run_passes(READABLE) }?;
+    grid::rewrite(module, &kernel_environment::read(module));
+    Ok(())
 }
 
 /// Removes `no-builtins` from the runtime's entries: LLVM does not inline a function with it into

@@ -61,6 +61,8 @@ pub struct Device {
     kernels: RwLock<Vec<LoadedKernel>>,
     queues: AtomicU64,
     timeout: Option<Duration>,
+    /// True if it can access memory of others.
+    links: bool,
 }
 
 /// A kernel that can be launched.
@@ -97,6 +99,7 @@ impl Device {
             kernels: RwLock::default(),
             queues: AtomicU64::new(1),
             timeout: settings.target_timeout,
+            links: settings.emulated_links,
         })
     }
 
@@ -531,6 +534,9 @@ impl super::device::Device for Device {
         let Some(other) = other.as_any().downcast_ref::<Device>() else {
             return Err("the other device is not emulated".into());
         };
+        if !(self.links && other.links) {
+            return Err("emulated devices have no links (OMPVM_EMULATED_LINKS)".into());
+        }
         self.peers.write().push(other.arena.clone());
         Ok(())
     }

@@ -22,7 +22,7 @@ pub(super) fn describe(
     launch: &Launch<'_>,
 ) -> GroupRun {
     let entry = entry(kernel);
-    let refusal = refusal(entry, launch);
+    let refusal = refusal(entry, launch, memory.is_common());
     let mut arrays = Vec::new();
     let mut blocks = memory.blocks();
     let words = entry.words(launch);
@@ -76,9 +76,12 @@ struct Case {
 }
 
 /// Returns the reason why one member ran the launch.
-fn refusal(entry: &Entry, launch: &Launch<'_>) -> Option<String> {
+fn refusal(entry: &Entry, launch: &Launch<'_>, common: bool) -> Option<String> {
     if let Some(why) = &entry.division.refused {
         return Some(why.clone());
+    }
+    if let (false, Some(why)) = (common, &entry.division.footprint.unknown) {
+        return Some(format!("{why}, and the devices have no common memory"));
     }
     let [teams, y, z] = launch.blocks;
     if y != 1 || z != 1 {
@@ -90,8 +93,13 @@ fn refusal(entry: &Entry, launch: &Launch<'_>) -> Option<String> {
             teams => format!("it has {teams} teams"),
         });
     }
-    let divided = entry.divided.load(Ordering::Relaxed);
-    (!divided).then(|| "it is so short that one is as fast".into())
+    if entry.divided.load(Ordering::Relaxed) {
+        return None;
+    }
+    Some(match common {
+        true => "it is so short that one is as fast".into(),
+        false => "several would write the same memory".into(),
+    })
 }
 
 /// Returns where an array lies for a launch, and why.
@@ -99,6 +107,8 @@ fn placement(location: &Location, case: Case) -> &'static str {
     let read = !case.written && case.copied;
     match (location, case.used) {
         (Location::Variable(_), _) => "a variable that each device has",
+        (Location::Distributed { .. }, _) if case.alone => "on the first device",
+        (Location::Distributed { .. }, _) => "on each device what it uses",
         (Location::First, _) if case.alone => "on the first device",
         (_, ParameterUse::ReadAny) if read && !case.alone => {
             "a copy on each device, since all threads read it"

@@ -10,6 +10,7 @@ use crate::device::{
 };
 use hashbrown::HashMap;
 use omp_abi::League;
+use ompvm_llvm::nvptx::footprint::Footprint;
 use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, LEAGUE, ParameterUse, SharedVariable};
 use ompvm_support::log;
 use parking_lot::Mutex;
@@ -206,19 +207,19 @@ fn place(
 ) -> Result<u64> {
     let size = variable.size.max(1);
     let address = memory.alloc(members, 0, size, variable.align)?;
-    let first = &members[0];
     match &variable.contents {
         None => {
-            for piece in memory.written(address, size) {
+            for piece in memory.written(members, address, size)? {
                 let member = &members[piece.member];
                 member.fill(Queue::SYNC, piece.address, 0, piece.len as u64)?;
             }
         }
         Some(contents) => {
-            let from = images[0].symbol(contents).ok_or_else(|| lacks(contents))?;
-            for piece in memory.written(address, size) {
-                let from = from.address + piece.offset as u64;
-                first.copy(Queue::SYNC, piece.address, from, piece.len as u64)?;
+            for piece in memory.written(members, address, size)? {
+                let from = images[piece.member].symbol(contents);
+                let from = from.ok_or_else(|| lacks(contents))?.address + piece.offset as u64;
+                let member = &members[piece.member];
+                member.copy(Queue::SYNC, piece.address, from, piece.len as u64)?;
             }
         }
     }
@@ -301,6 +302,10 @@ impl Image for GroupImage {
                 parameters: Vec::new(),
                 variables: Vec::new(),
                 writes_elsewhere: true,
+                footprint: Footprint {
+                    unknown: Some("its use of memory is unknown".into()),
+                    ..Footprint::default()
+                },
             };
             let first = members[0];
             let mut division = self.images[0].division(name).unwrap_or_else(unknown);

@@ -8,6 +8,7 @@
 //! the member that arrives last combines the members' results, in one on the first member.
 
 use super::balance::Case;
+use super::distributed::Records;
 use super::image::{ALONE, Entry, Shares, Words, entry};
 use super::memory::{Memory, find};
 use super::replicas;
@@ -21,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Offset of the buffer behind a launch environment ([`omp_abi::LaunchEnvironment`]).
-const HEADER_BYTES: u64 = 256;
+pub(super) const HEADER_BYTES: u64 = 256;
 /// Minimum size of the reductions' buffer.
 const BUFFER_BYTES: u64 = 64 << 10;
 
@@ -33,6 +34,8 @@ pub(super) struct Launcher {
     members: Vec<Progress>,
     /// Number of times that memory was moved.
     placements: AtomicU64,
+    /// Records of reductions of members without common memory; held during a launch.
+    pub(super) records: Mutex<Records>,
 }
 
 /// A launch that is being started.
@@ -66,6 +69,7 @@ impl Launcher {
             environments: Mutex::default(),
             members: (0..members).map(|_| Progress::default()).collect(),
             placements: AtomicU64::new(0),
+            records: Mutex::default(),
         }
     }
 
@@ -325,7 +329,7 @@ impl Launcher {
     }
 
     /// Tells a member its share, unless it knows.
-    fn give_share(
+    pub(super) fn give_share(
         &self,
         members: &[Arc<dyn Device>],
         shares: &Shares,
@@ -407,7 +411,7 @@ impl Environments {
 }
 
 /// Returns the number of the first of `teams` teams of part `n`.
-fn share(teams: u32, n: usize, parts: usize) -> u32 {
+pub(super) fn share(teams: u32, n: usize, parts: usize) -> u32 {
     (u64::from(teams) * n as u64 / parts as u64) as u32
 }
 

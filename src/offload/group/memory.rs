@@ -9,11 +9,13 @@
 //! Each block has a version, which every write increments. Copies ([`super::replicas`]) remember
 //! the version that they were made of.
 
+use super::directory::Directory;
+use super::distributed;
 use super::placement::{self, Sections};
 use super::replicas::Replicas;
 use crate::device::{Device, Failure, Fault, MemoryKind, Result, Section, Stripes};
 use ompvm_support::log;
-use parking_lot::{Mutex, RwLock, RwLockReadGuard};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
@@ -21,6 +23,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Alignment of striped ranges: that of memory pages of devices.
 const STRIPE_ALIGN: u64 = 2 << 20;
+
+/// Size in bytes from which a block without common memory is divided when the host writes it.
+const DIVIDED: u64 = 16 << 10;
 
 /// A part of a range that lies on one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +49,29 @@ pub(super) enum Location {
     Striped(Stripes),
     /// A variable, at these addresses on the members.
     Variable(Vec<u64>),
+    /// In copies of the members, which have no common memory. The first one is at the block's own
+    /// address.
+    Distributed {
+        /// Addresses of the copies.
+        copies: Vec<Option<u64>>,
+        /// Bytes in front that preserve the alignment.
+        padding: u64,
+        /// Alignment.
+        align: u64,
+        /// Who holds which bytes.
+        directory: Directory,
+    },
+}
+
+impl Location {
+    /// Returns the address of a member's own copy of the block at `start`.
+    pub(super) fn copy_on(&self, member: usize, start: u64) -> Option<u64> {
+        match self {
+            Location::First | Location::Striped(_) => Some(start),
+            Location::Variable(addresses) => addresses.get(member).copied(),
+            Location::Distributed { copies, .. } => copies[member],
+        }
+    }
 }
 
 /// A block of memory.
@@ -66,6 +94,8 @@ pub(super) struct Block {
 pub(super) struct Memory {
     blocks: Mutex<Blocks>,
     members: usize,
+    /// True if all members can access all memory.
+    common: bool,
     /// Held for reading by what uses blocks at their location, and for writing by what moves them.
     moving: RwLock<()>,
     /// True once other code may use blocks at any time, so none can be moved.
@@ -91,11 +121,13 @@ pub(super) fn find(blocks: &mut Blocks, address: u64) -> Option<(u64, &mut Block
 }
 
 impl Memory {
-    /// Creates the memory of a group of that many members.
-    pub(super) fn new(members: usize) -> Memory {
+    /// Creates the memory of a group of that many members. `common` says whether each can access
+    /// what lies on others.
+    pub(super) fn new(members: usize, common: bool) -> Memory {
         Memory {
             blocks: Mutex::default(),
             members,
+            common,
             moving: RwLock::default(),
             fixed: AtomicBool::new(false),
         }
@@ -104,6 +136,16 @@ impl Memory {
     /// Keeps all blocks where they are while the result lives.
     pub(super) fn stay(&self) -> RwLockReadGuard<'_, ()> {
         self.moving.read()
+    }
+
+    /// Returns true if all members can access all memory.
+    pub(super) fn is_common(&self) -> bool {
+        self.common
+    }
+
+    /// Keeps other threads from using blocks while the result lives.
+    pub(super) fn exclude(&self) -> RwLockWriteGuard<'_, ()> {
+        self.moving.write()
     }
 
     /// Keeps all blocks where they are from now on.
@@ -192,6 +234,19 @@ impl Memory {
         size: u64,
         align: u64,
     ) -> Result<u64> {
+        if !self.common {
+            let start = members[0].alloc_padded(padding, size, align)?;
+            let mut copies = vec![None; self.members];
+            copies[0] = Some(start);
+            let location = Location::Distributed {
+                copies,
+                padding,
+                align,
+                directory: Directory::new(self.members),
+            };
+            self.insert(start, padding + size, location);
+            return Ok(start);
+        }
         let devices: Vec<&dyn Device> = members.iter().map(|m| &**m).collect();
         let stripes = match align <= STRIPE_ALIGN {
             true => members[0].alloc_striped(&devices, padding + size)?,
@@ -240,6 +295,11 @@ impl Memory {
             Location::First => members[0].free(address, MemoryKind::Device),
             Location::Striped(stripes) => members[0].free_striped(&stripes),
             Location::Variable(_) => Ok(()),
+            Location::Distributed { copies, .. } => {
+                let copies = members.iter().zip(copies);
+                let mut existing = copies.filter_map(|(member, at)| Some((member, at?)));
+                existing.try_for_each(|(member, at)| member.free(at, MemoryKind::Device))
+            }
         }
     }
 
@@ -258,25 +318,68 @@ impl Memory {
     }
 
     /// Returns the pieces of a range that is about to be written, on each member that has a copy
-    /// which must not differ.
-    pub(super) fn written(&self, address: u64, len: u64) -> Vec<Piece> {
+    /// which must not differ. Large ranges without common memory are divided among the members.
+    ///
+    /// # Errors
+    /// Failures of the devices.
+    pub(super) fn written(
+        &self,
+        members: &[Arc<dyn Device>],
+        address: u64,
+        len: u64,
+    ) -> Result<Vec<Piece>> {
         let mut blocks = self.blocks.lock();
         let Some((start, block)) = find(&mut blocks, address) else {
-            return vec![whole(address, len)];
+            return Ok(vec![whole(address, len)]);
         };
         block.version += 1;
+        let size = block.size;
+        if let Location::Distributed { .. } = block.location {
+            let (from, to) = (address - start, address - start + len);
+            let parts = match size >= DIVIDED {
+                true => self.members as u64,
+                false => 1,
+            };
+            let mut list = Vec::new();
+            for n in 0..parts {
+                let border = |n: u64| (u128::from(size) * u128::from(n) / u128::from(parts)) as u64;
+                let bytes = border(n).max(from)..border(n + 1).min(to);
+                if bytes.is_empty() {
+                    continue;
+                }
+                let member = n as usize;
+                distributed::allocate(members, &mut blocks, start, member)?;
+                let Some(Block {
+                    location:
+                        Location::Distributed {
+                            copies, directory, ..
+                        },
+                    ..
+                }) = blocks.get_mut(&start)
+                else {
+                    continue;
+                };
+                directory.write(member, bytes.clone());
+                list.push(Piece {
+                    member,
+                    address: copies[member].unwrap_or(start) + bytes.start,
+                    offset: (bytes.start - from) as usize,
+                    len: (bytes.end - bytes.start) as usize,
+                });
+            }
+            return Ok(list);
+        }
         let Location::Variable(addresses) = &block.location else {
-            return pieces(&block.location, start, address, len);
+            return Ok(pieces(&block.location, start, address, len));
         };
         let copies = addresses.iter().enumerate();
-        copies
-            .map(|(member, &at)| Piece {
-                member,
-                address: at + (address - start),
-                offset: 0,
-                len: len as usize,
-            })
-            .collect()
+        let pieces = copies.map(|(member, &at)| Piece {
+            member,
+            address: at + (address - start),
+            offset: 0,
+            len: len as usize,
+        });
+        Ok(pieces.collect())
     }
 }
 
@@ -292,6 +395,20 @@ fn whole(address: u64, len: u64) -> Piece {
 
 /// Returns the pieces of a range in the block at `start`.
 pub(super) fn pieces(location: &Location, start: u64, address: u64, len: u64) -> Vec<Piece> {
+    if let Location::Distributed {
+        copies, directory, ..
+    } = location
+    {
+        let from = address - start;
+        let held = directory.pieces(from..from + len).into_iter();
+        let pieces = held.map(|(member, bytes)| Piece {
+            member,
+            address: copies[member].unwrap_or(start) + bytes.start,
+            offset: (bytes.start - from) as usize,
+            len: (bytes.end - bytes.start) as usize,
+        });
+        return pieces.collect();
+    }
     let Location::Striped(stripes) = location else {
         return vec![whole(address, len)];
     };

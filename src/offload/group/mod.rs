@@ -17,6 +17,8 @@
 
 mod balance;
 mod describe;
+mod directory;
+mod distributed;
 mod image;
 mod launch;
 mod memory;
@@ -30,6 +32,8 @@ use super::device::{
 use super::report::GroupRun;
 use launch::Launcher;
 use memory::Memory;
+use ompvm_support::log;
+use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -45,11 +49,16 @@ pub struct Group {
 }
 
 impl Group {
-    /// Joins devices of one kind to a group of the given number.
+    /// Joins devices of one kind to a group of the given number. `separate` says whether devices
+    /// that cannot access each other's memory may form one.
     ///
     /// # Errors
     /// The reason why they cannot work together.
-    pub fn new(number: i32, members: Vec<Arc<dyn Device>>) -> std::result::Result<Group, String> {
+    pub fn new(
+        number: i32,
+        members: Vec<Arc<dyn Device>>,
+        separate: bool,
+    ) -> std::result::Result<Group, String> {
         let Some(first) = members.first() else {
             return Err("there is no device".into());
         };
@@ -72,15 +81,16 @@ impl Group {
             })
         })
         .map_err(|why| why.to_string())?;
-        for (n, member) in members.iter().enumerate() {
-            for (m, other) in members.iter().enumerate().filter(|(m, _)| *m != n) {
-                member.reach(&**other).map_err(|why| {
-                    format!("device {n} cannot access memory of device {m}: {why}")
-                })?;
+        let common = match reach_all(&members) {
+            Ok(()) => true,
+            Err(why) if !separate => return Err(why),
+            Err(why) => {
+                tracing::info!(target: log::OFFLOAD, why, "a group has no common memory");
+                false
             }
-        }
+        };
         Ok(Group {
-            memory: Arc::new(Memory::new(members.len())),
+            memory: Arc::new(Memory::new(members.len(), common)),
             launcher: Launcher::new(members.len()),
             number,
             members,
@@ -91,10 +101,81 @@ impl Group {
         &*self.members[0]
     }
 
+    /// Keeps blocks where they are while memory is copied. Without common memory, copies of
+    /// different threads follow each other.
+    fn copying(&self) -> Copying<'_> {
+        match self.memory.is_common() {
+            true => Copying {
+                _shared: Some(self.memory.stay()),
+                _alone: None,
+            },
+            false => Copying {
+                _shared: None,
+                _alone: Some(self.memory.exclude()),
+            },
+        }
+    }
+
+    /// Copies to the host; no other thread copies.
+    ///
+    /// # Safety
+    /// As for [`Device::download`].
+    unsafe fn read(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
+        for piece in self.memory.read(from, len as u64) {
+            let member = &self.members[piece.member];
+            // SAFETY: the piece lies within the range, which is writable by this function's
+            // contract.
+            unsafe {
+                member.download(Queue::SYNC, to.add(piece.offset), piece.address, piece.len)?
+            };
+        }
+        Ok(())
+    }
+
+    /// Copies from the host; no other thread copies.
+    ///
+    /// # Safety
+    /// As for [`Device::upload`].
+    unsafe fn write(&self, to: u64, from: *const u8, len: usize) -> Result<()> {
+        for piece in self.memory.written(&self.members, to, len as u64)? {
+            let member = &self.members[piece.member];
+            // SAFETY: the piece lies within the range, which is readable by this function's
+            // contract.
+            unsafe {
+                member.upload(
+                    Queue::SYNC,
+                    piece.address,
+                    from.add(piece.offset),
+                    piece.len,
+                )?
+            };
+            self.launcher.begin(piece.member);
+        }
+        Ok(())
+    }
+
     /// Waits until all members have completed what was started.
     fn settle(&self) -> Result<()> {
         self.launcher.settle(&self.members)
     }
+}
+
+/// A claim on the memory of a group while it is copied.
+struct Copying<'a> {
+    _shared: Option<RwLockReadGuard<'a, ()>>,
+    _alone: Option<RwLockWriteGuard<'a, ()>>,
+}
+
+/// Makes the memory of each device accessible to all others.
+fn reach_all(members: &[Arc<dyn Device>]) -> std::result::Result<(), String> {
+    for (n, member) in members.iter().enumerate() {
+        for (m, other) in members.iter().enumerate().filter(|(m, _)| *m != n) {
+            member
+                .reach(&**other)
+                .map_err(|why| format!("device {n} cannot access memory of device {m}: {why}"))?;
+        }
+    }
+    Ok(())
 }
 
 impl Device for Group {
@@ -139,42 +220,30 @@ impl Device for Group {
 
     unsafe fn upload(&self, _: Queue, to: u64, from: *const u8, len: usize) -> Result<()> {
         self.settle()?;
-        let _here = self.memory.stay();
-        for piece in self.memory.written(to, len as u64) {
-            let member = &self.members[piece.member];
-            // SAFETY: the piece lies within the range, which is readable by this function's
-            // contract.
-            unsafe {
-                member.upload(
-                    Queue::SYNC,
-                    piece.address,
-                    from.add(piece.offset),
-                    piece.len,
-                )?
-            };
-            self.launcher.begin(piece.member);
-        }
-        Ok(())
+        let _here = self.copying();
+        // SAFETY: by this function's contract.
+        unsafe { self.write(to, from, len) }
     }
 
     unsafe fn download(&self, _: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
         self.settle()?;
-        let _here = self.memory.stay();
-        for piece in self.memory.read(from, len as u64) {
-            let member = &self.members[piece.member];
-            // SAFETY: the piece lies within the range, which is writable by this function's
-            // contract.
-            unsafe {
-                member.download(Queue::SYNC, to.add(piece.offset), piece.address, piece.len)?
-            };
-        }
-        Ok(())
+        let _here = self.copying();
+        // SAFETY: by this function's contract.
+        unsafe { self.read(to, from, len) }
     }
 
     fn copy(&self, _: Queue, to: u64, from: u64, len: u64) -> Result<()> {
         self.settle()?;
-        let _here = self.memory.stay();
-        for piece in self.memory.written(to, len) {
+        let _here = self.copying();
+        if !self.memory.is_common() {
+            let mut between = vec![0; len as usize];
+            // SAFETY: the buffer has that many bytes, and the copies are synchronous.
+            return unsafe {
+                self.read(between.as_mut_ptr(), from, between.len())?;
+                self.write(to, between.as_ptr(), between.len())
+            };
+        }
+        for piece in self.memory.written(&self.members, to, len)? {
             let from = from + piece.offset as u64;
             let member = &self.members[piece.member];
             member.copy(Queue::SYNC, piece.address, from, piece.len as u64)?;
@@ -184,8 +253,8 @@ impl Device for Group {
 
     fn fill(&self, _: Queue, to: u64, value: u8, len: u64) -> Result<()> {
         self.settle()?;
-        let _here = self.memory.stay();
-        for piece in self.memory.written(to, len) {
+        let _here = self.copying();
+        for piece in self.memory.written(&self.members, to, len)? {
             let member = &self.members[piece.member];
             member.fill(Queue::SYNC, piece.address, value, piece.len as u64)?;
         }
@@ -202,6 +271,11 @@ impl Device for Group {
     }
 
     fn launch_async(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
+        if !self.memory.is_common() {
+            return self
+                .launcher
+                .launch_distributed(&self.members, &self.memory, kernel, launch);
+        }
         self.launcher
             .launch(&self.members, &self.memory, kernel, launch)
     }
@@ -224,6 +298,11 @@ impl Device for Group {
     }
 
     unsafe fn fetch_staged(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
+        if !self.memory.is_common() {
+            let _here = self.copying();
+            // SAFETY: by this function's contract, `len` bytes at `to` lie in a lent buffer.
+            return unsafe { self.read(to, from, len) };
+        }
         self.launcher.order(&self.members, 1)?;
         let _here = self.memory.stay();
         // SAFETY: by this function's contract, `to` lies in a lent buffer. All memory of the group

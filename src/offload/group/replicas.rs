@@ -94,7 +94,7 @@ pub(super) fn argument_words(
         let own = match block.location {
             Location::First => 1,
             Location::Striped(_) => 0,
-            Location::Variable(_) => continue,
+            Location::Variable(_) | Location::Distributed { .. } => continue,
         };
         let each = members.iter().zip(&mut block.replicas.0).enumerate();
         for (member, (device, replica)) in each.take(parts).skip(own) {

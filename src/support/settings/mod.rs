@@ -50,6 +50,8 @@ pub struct Settings {
     pub launcher: LauncherVariables,
     /// Memory of an emulated device, in bytes.
     pub emulated_memory: u64,
+    /// True if emulated devices can access each other's memory.
+    pub emulated_links: bool,
     /// Time limit of a region on an emulated device.
     pub target_timeout: Option<Duration>,
     /// File of the CUDA driver. `None` selects the system's.
@@ -317,6 +319,7 @@ impl Settings {
         mpi: MpiChoice::Auto,
         launcher: LauncherVariables::NONE,
         emulated_memory: 4 << 30,
+        emulated_links: true,
         target_timeout: None,
         cuda_driver: None,
         math_library: None,

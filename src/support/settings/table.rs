@@ -136,6 +136,14 @@ pub const VARIABLES: &[Variable] = &[
         parser: Parser::Text(|s, v| set(&mut s.emulated_memory, size(v))),
     },
     Variable {
+        name: "OMPVM_EMULATED_LINKS",
+        section: Section::Use,
+        values: "`on` or `off`",
+        default: "`on`",
+        meaning: "whether emulated devices can access each other's memory",
+        parser: Parser::Switch(|s| &mut s.emulated_links),
+    },
+    Variable {
         name: "OMPVM_TARGET_TIMEOUT",
         section: Section::Use,
         values: "a number of seconds such as `0.5`",

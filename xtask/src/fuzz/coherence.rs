@@ -71,7 +71,7 @@ struct Way {
     mandatory: bool,
 }
 
-const WAYS: [Way; 9] = [
+const WAYS: [Way; 13] = [
     way("one", &["--device=emulated"], true),
     way("two", &["--device=emulated:2", "--devices=all"], true),
     way("three", &["--device=emulated:3", "--devices=all"], true),
@@ -88,11 +88,47 @@ const WAYS: [Way; 9] = [
         false,
     ),
     way("host", &["--device=host"], false),
+    way("apart", &["--device=emulated:2", "--devices=all"], true),
+    way(
+        "apart-three",
+        &["--device=emulated:3", "--devices=all"],
+        true,
+    ),
+    way(
+        "plain-apart",
+        &["--device=emulated:3", "--devices=all", "--offload=force"],
+        false,
+    ),
     way(RANK, &["--device=emulated", "--devices=each"], true),
+    way(RANKS, &["--device=emulated", "--devices=all"], true),
 ];
 
 /// The way in which regions run on the device of another rank.
 const RANK: &str = "rank";
+/// The way in which devices of two ranks run regions together.
+const RANKS: &str = "ranks";
+
+impl Way {
+    /// Returns true if the way needs a launcher of MPI.
+    fn has_ranks(&self) -> bool {
+        [RANK, RANKS].contains(&self.name)
+    }
+
+    /// Returns the variables of the environment that the way sets.
+    fn variables(&self) -> Vec<(&'static str, &'static str)> {
+        let mut list = Vec::new();
+        if self.name.contains("apart") {
+            list.push(("OMPVM_EMULATED_LINKS", "off"));
+        }
+        if self.name == RANK {
+            list.push(("OMP_DEFAULT_DEVICE", "1"));
+        }
+        if self.mandatory {
+            list.push(("OMP_TARGET_OFFLOAD", "mandatory"));
+        }
+        list
+    }
+}
 
 const fn way(name: &'static str, options: &'static [&'static str], mandatory: bool) -> Way {
     Way {
@@ -131,8 +167,12 @@ pub fn start(options: &Options) -> Result<(), String> {
             known.join(", ")
         ));
     }
-    if options.ways.iter().any(|w| w == RANK) && !launcher().exists() {
-        return Err("the way `rank` needs a launcher of MPI: `cargo xtask setup`".into());
+    let needs = |w: &Way| w.has_ranks() && options.ways.iter().any(|o| o == w.name);
+    if let Some(way) = WAYS.iter().find(|w| needs(w) && !launcher().exists()) {
+        return Err(format!(
+            "the way `{}` needs a launcher of MPI: `cargo xtask setup`",
+            way.name
+        ));
     }
     let tools = setup::ensure()?;
     let ompvm = match &options.ompvm {
@@ -249,7 +289,7 @@ impl Fuzz<'_> {
         let wanted = |w: &&Way| {
             let ways = &self.options.ways;
             let chosen = ways.is_empty() || ways.iter().any(|o| o == w.name);
-            chosen && (w.name != RANK || launcher().exists())
+            chosen && (!w.has_ranks() || launcher().exists())
         };
         let mut all = Vec::new();
         for way in WAYS.iter().filter(wanted) {
@@ -375,10 +415,13 @@ impl Fuzz<'_> {
             [] => String::new(),
             list => format!(" --without {}", list.join(",")),
         };
+        let variables = way.variables();
+        let variables: String = variables.iter().map(|(k, v)| format!("{k}={v} ")).collect();
+        let launcher = if way.has_ranks() { "mpiexec -n 2 " } else { "" };
         let command = format!(
             "cargo xtask fuzz-coherence --only {} --ways {}{without}\n\
              clang-22 {level} {} -c -emit-llvm program.c\n\
-             OMP_NUM_THREADS={} ompvm run {} program.bc {} {} {:x}\n",
+             {variables}OMP_NUM_THREADS={} {launcher}ompvm run {} program.bc {} {} {:x}\n",
             case.seed,
             way.name,
             FLAGS.join(" "),
@@ -470,23 +513,20 @@ impl Fuzz<'_> {
         (first, count): (u64, u64),
         mask: u64,
     ) -> Result<TimedRun, String> {
-        let mut command = match way.name {
-            RANK => {
+        let mut command = match way.has_ranks() {
+            true => {
                 let mut command = Command::new(launcher());
                 command.args(["-n", "2"]).arg(self.ompvm);
-                command.env("OMP_DEFAULT_DEVICE", "1");
                 command
             }
-            _ => Command::new(self.ompvm),
+            false => Command::new(self.ompvm),
         };
         command.arg("run").args(way.options);
         command.arg(case.dir.join(bitcode(level)));
         command.args([first.to_string(), count.to_string(), format!("{mask:x}")]);
         command.env("OMPVM_CACHE_DIR", case.dir.join("cache"));
         command.env("OMP_NUM_THREADS", threads(case.seed).to_string());
-        if way.mandatory {
-            command.env("OMP_TARGET_OFFLOAD", "mandatory");
-        }
+        command.envs(way.variables());
         run(&mut command, case.dir, Duration::from_secs(LIMIT + count))
     }
 }
