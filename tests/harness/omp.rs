@@ -32,7 +32,8 @@ pub fn trials() -> Vec<Trial> {
     tiers.flatten().collect()
 }
 
-/// Share of the programs that run on a group of devices, too, where all of a tier's run.
+/// Share of the programs that run on a group of devices, too, where all of a tier's run, and on one
+/// without common memory.
 const GROUP_SHARE: usize = 8;
 
 /// Returns the trials of a tier. All faults are included: they are few and quick, and every tier
@@ -80,11 +81,14 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
                         }
                         let (path, d) = (path.clone(), d.clone());
                         let tier = tier.map(str::to_owned);
-                        let chosen = one_in > 1 || number % GROUP_SHARE == 0;
-                        let once = level == "O2" && tier.as_deref() == Some("interp") && chosen;
-                        if let Some(d) = on_group(&d).filter(|_| once) {
+                        let once = level == "O2" && tier.as_deref() == Some("interp");
+                        for (kind, place) in [("group", 0), ("apart", GROUP_SHARE / 2)] {
+                            let chosen = one_in > 1 || number % GROUP_SHARE == place;
+                            let Some(d) = on_group(&d, kind).filter(|_| once && chosen) else {
+                                continue;
+                            };
                             let (path, level, tier) = (path.clone(), level.clone(), tier.clone());
-                            trials.push(Trial::test(format!("group/{title}"), move || {
+                            trials.push(Trial::test(format!("{kind}/{title}"), move || {
                                 Ok(check(&path, &level, &d, outcome, tier.as_deref())?)
                             }));
                         }
@@ -112,9 +116,9 @@ pub fn on_emulated_device(d: &mut Directives) {
     }
 }
 
-/// Returns the same test on three emulated devices that run its regions together. `None` if it
-/// chooses its devices.
-fn on_group(d: &Directives) -> Option<Directives> {
+/// Returns the same test on three emulated devices that run its regions together, `apart` without
+/// common memory. `None` if it chooses its devices.
+fn on_group(d: &Directives, kind: &str) -> Option<Directives> {
     let mut grouped = d.clone();
     let device = grouped
         .options
@@ -122,6 +126,10 @@ fn on_group(d: &Directives) -> Option<Directives> {
         .find(|o| *o == "--device=emulated")?;
     *device = "--device=emulated:3".into();
     grouped.options.push("--devices=all".into());
+    if kind == "apart" {
+        let links = ("OMPVM_EMULATED_LINKS".into(), "off".into());
+        grouped.env.push(links);
+    }
     Some(grouped)
 }
 

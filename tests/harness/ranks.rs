@@ -1,8 +1,8 @@
 //! Devices of other ranks of MPI: programs that name many devices run over several processes.
 //!
 //! `cargo xtask setup` fetches an MPI with its launcher; without it the trials are ignored, with
-//! the reason. The programs of `tests/ranks` run on two and three ranks with the devices of each.
-//! Programs of `tests/offload` run on a device of another rank: those with two devices on one
+//! the reason. The programs of `tests/ranks` run on two and three ranks with the devices of each, and
+//! those of `tests/offload/group` on devices of three ranks together. Programs of `tests/offload` run on a device of another rank: those with two devices on one
 //! device per rank, others, a share of them, on that of rank 1 alone. Further trials check failures
 //! of ranks.
 
@@ -105,8 +105,32 @@ pub fn trials() -> Vec<Trial> {
             checked(&source, &d, run(&mut command, "", LIMIT)?)
         });
     }
+    groups(&mut trials);
     failures(&mut trials);
     trials
+}
+
+/// Adds the programs for several devices as one, whose members are devices of three ranks.
+fn groups(trials: &mut Vec<Trial>) {
+    let folder = root().join("tests/offload/group");
+    for source in files(&folder, &["c", "cpp"]) {
+        // The report names devices; memory of a group is not that of its single members.
+        let left_out = ["report.c", "single.c"];
+        let name = name(&source, &folder);
+        if left_out.contains(&&*name) {
+            continue;
+        }
+        add(trials, format!("ranks/group/{name}"), move |launcher| {
+            let d = directives(&source, "O2")?;
+            let bitcode = compiled(&source, "O2", &d)?;
+            let mut command = Command::new(launcher);
+            command.args(["-n", "3"]).arg(ompvm());
+            command.args(["run", "--device=emulated", "--devices=all"]);
+            command.arg(&bitcode).args(&d.args);
+            command.envs(d.env.iter().map(|(k, v)| (k, v)));
+            checked(&source, &d, run(&mut command, "", LIMIT)?)
+        });
+    }
 }
 
 fn name(source: &Path, folder: &Path) -> String {

@@ -24,7 +24,6 @@ mod allowlist;
 pub(crate) mod cleanup;
 mod division;
 pub mod footprint;
-mod footprint_analysis;
 pub(crate) mod grid;
 mod grid_analysis;
 pub(crate) mod hoist_loads;
@@ -251,7 +250,7 @@ fn footprints(
 ) -> Vec<Footprint> {
     let kernels = kernels.iter().zip(divides).filter(|_| divided);
     kernels
-        .map(|(kernel, &only)| footprint_analysis::analyze(module, &kernel.name, only))
+        .map(|(kernel, &only)| footprint::analyze(module, &kernel.name, only))
         .collect()
 }
 

@@ -3,12 +3,11 @@
 //! Small blocks are left out. Bytes that kernels read over links are unknown: the devices do not
 //! count them for each array.
 
-use super::image::{Entry, entry};
+use super::image::{Entry, Outcome, entry};
 use super::memory::{Location, Memory, find};
 use crate::device::{Kernel, Launch};
 use crate::report::{ArrayUse, GroupRun};
 use ompvm_llvm::nvptx::ParameterUse;
-use std::sync::atomic::Ordering;
 
 /// Minimum size of an array that is described, in bytes.
 const SMALLEST: u64 = 4 << 10;
@@ -93,13 +92,12 @@ fn refusal(entry: &Entry, launch: &Launch<'_>, common: bool) -> Option<String> {
             teams => format!("it has {teams} teams"),
         });
     }
-    if entry.divided.load(Ordering::Relaxed) {
-        return None;
+    match *entry.latest.lock() {
+        Outcome::Divided => None,
+        Outcome::Alone => Some("it is so short that one is as fast".into()),
+        Outcome::Contested => Some("several would write the same memory".into()),
+        Outcome::Elsewhere => Some("it uses memory that only one device has".into()),
     }
-    Some(match common {
-        true => "it is so short that one is as fast".into(),
-        false => "several would write the same memory".into(),
-    })
 }
 
 /// Returns where an array lies for a launch, and why.

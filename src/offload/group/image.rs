@@ -15,7 +15,6 @@ use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, LEAGUE, ParameterUse, SharedVar
 use ompvm_support::log;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// A kernel of a group. Entries are leaked, since the handle of a kernel is the address of its
 /// entry.
@@ -31,8 +30,21 @@ pub(super) struct Entry {
     pub variables: Vec<KernelVariable>,
     pub shares: Arc<Shares>,
     pub balance: Mutex<Balances>,
-    /// True if the latest launch was divided.
-    pub divided: AtomicBool,
+    /// How the latest launch ran.
+    pub latest: Mutex<Outcome>,
+}
+
+/// How a group ran a launch of a kernel that can be divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// On all members.
+    Divided,
+    /// On the first one, which is as fast.
+    Alone,
+    /// On the first one, since several would write too much of the same memory.
+    Contested,
+    /// On the first one, since it uses memory that other members have no copy of.
+    Elsewhere,
 }
 
 impl Entry {
@@ -317,7 +329,7 @@ impl Image for GroupImage {
                 variables,
                 shares: Arc::clone(&self.shares),
                 balance: Mutex::new(Balances::new(self.images.len())),
-                divided: AtomicBool::new(false),
+                latest: Mutex::new(Outcome::Alone),
             };
             tracing::debug!(
                 target: log::OFFLOAD,

@@ -9,7 +9,7 @@
 
 use super::balance::Case;
 use super::distributed::Records;
-use super::image::{ALONE, Entry, Shares, Words, entry};
+use super::image::{ALONE, Entry, Outcome, Shares, Words, entry};
 use super::memory::{Memory, find};
 use super::replicas;
 use crate::device::{Device, Kernel, Launch, MemoryKind, Queue, Result};
@@ -168,7 +168,10 @@ impl Launcher {
             (plan, balance.borders())
         };
         doing.measured = plan.measured;
-        entry.divided.store(plan.divided, Ordering::Relaxed);
+        *entry.latest.lock() = match plan.divided {
+            true => Outcome::Divided,
+            false => Outcome::Alone,
+        };
         match plan.divided {
             true => self.launch_divided(&doing, &mut environments, &borders),
             false => self.launch_alone(&doing),

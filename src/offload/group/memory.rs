@@ -18,6 +18,7 @@ use ompvm_support::log;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -87,6 +88,16 @@ pub(super) struct Block {
     pub sections: Sections,
     /// Bytes that were copied between members since the report asked.
     pub copied: u64,
+}
+
+impl Block {
+    /// Returns the offsets of its contents, which may follow padding.
+    pub(super) fn contents(&self) -> Range<u64> {
+        match self.location {
+            Location::Distributed { padding, .. } => padding..self.size,
+            _ => 0..self.size,
+        }
+    }
 }
 
 /// The memory of a group.

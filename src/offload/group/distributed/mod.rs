@@ -1,0 +1,375 @@
+//! Launches of a group whose members have no common memory, such as devices of several ranks.
+//!
+//! Each block has a copy on every member that uses it, and a [`Directory`] of who holds which bytes.
+//! The footprint of a kernel (`llvm::nvptx::footprint`) says which bytes each member's share may
+//! access. Before a launch, a member gets those that it lacks from members that hold them: halos,
+//! or all that everybody reads. Bytes that several members may write are compared with what they
+//! were before, and what each changed is put together. A kernel whose footprint is unknown, or
+//! whose members would write too much of the same, runs on the first member alone.
+//!
+//! A reduction combines each member's own teams in a record; the records are put together on the
+//! first member, where one more launch without iterations finishes it.
+//!
+//! Everything is synchronous: transfers and launches of different threads follow each other.
+mod records;
+mod twins;
+mod uses;
+
+use super::directory::{Bytes, Directory, Transfer};
+use super::image::{ALONE, Entry, Outcome, Words, entry};
+use super::launch::{Launcher, share};
+use super::memory::{Blocks, Location, Memory, find};
+use crate::device::{Device, Kernel, Launch, Queue, Result};
+use omp_abi::League;
+use ompvm_llvm::nvptx::ParameterUse;
+use ompvm_support::log;
+pub(super) use records::Records;
+use std::sync::Arc;
+use uses::{Uses, contested_bytes, transfers};
+
+/// What has to be done for a launch.
+#[derive(Debug)]
+struct Plan {
+    /// The members' shares, and what they may access.
+    shares: Vec<League>,
+    uses: Vec<Uses>,
+    /// Transfers before it, each with the start of its block.
+    transfers: Vec<(u64, Transfer)>,
+    /// Bytes that several members may write.
+    contested: Vec<(u64, Bytes)>,
+}
+
+/// A launch.
+struct Doing<'a> {
+    members: &'a [Arc<dyn Device>],
+    kernel: &'a Kernel,
+    entry: &'static Entry,
+    launch: &'a Launch<'a>,
+    given: Words,
+}
+
+impl Launcher {
+    /// Runs a kernel on members without common memory.
+    pub(super) fn launch_distributed(
+        &self,
+        members: &[Arc<dyn Device>],
+        memory: &Memory,
+        kernel: &Kernel,
+        launch: &Launch<'_>,
+    ) -> Result<()> {
+        let entry = entry(kernel);
+        let mut records = self.records.lock();
+        let _only = memory.exclude();
+        let doing = Doing {
+            members,
+            kernel,
+            entry,
+            launch,
+            given: entry.words(launch),
+        };
+        let mut blocks = memory.blocks();
+        let planned = self.plan(&doing, &mut blocks);
+        *entry.latest.lock() = match &planned {
+            Ok(_) => Outcome::Divided,
+            Err(outcome) => *outcome,
+        };
+        match planned {
+            Ok(plan) => self.run_divided(&doing, &mut blocks, &mut records, &plan),
+            Err(_) => self.run_alone(&doing, &mut blocks),
+        }
+    }
+
+    /// Plans a launch. The error says how it runs on the first member.
+    fn plan(&self, doing: &Doing<'_>, blocks: &mut Blocks) -> std::result::Result<Plan, Outcome> {
+        let shares = self.shares(doing).ok_or(Outcome::Alone)?;
+        let uses: Option<Vec<Uses>> = shares
+            .iter()
+            .enumerate()
+            .map(|(n, league)| doing.uses(blocks, n, league))
+            .collect();
+        let uses = uses.ok_or(Outcome::Elsewhere)?;
+        let contested = contested_bytes(&uses).ok_or(Outcome::Contested)?;
+        Ok(Plan {
+            transfers: transfers(blocks, &uses),
+            contested,
+            uses,
+            shares,
+        })
+    }
+
+    /// Returns the members' shares, if the launch may be divided.
+    fn shares(&self, doing: &Doing<'_>) -> Option<Vec<League>> {
+        let Doing { entry, launch, .. } = doing;
+        let parts = entry.parts();
+        let [teams, y, z] = launch.blocks;
+        let [_, threads_y, threads_z] = launch.threads;
+        let flat = [y, z, threads_y, threads_z] == [1; 4];
+        let reduces = doing.kernel.reduction_size > 0;
+        let provided = reduces && launch.args.first() != Some(&0);
+        if parts == 1 || (teams as usize) < parts || !flat || provided {
+            return None;
+        }
+        let borders = {
+            let mut balances = entry.balance.lock();
+            let balance = balances.of((teams, 0));
+            let varies = doing.members[0].predicts_no_speed();
+            if varies && !balance.vary().divided {
+                return None;
+            }
+            balance.borders()
+        };
+        let shares = (0..parts).map(|n| League {
+            part: n as u32,
+            // One more finishes a reduction.
+            parts: parts as u32 + u32::from(reduces),
+            from: borders[n],
+            to: borders[n + 1],
+            first: share(teams, n, parts),
+            teams,
+        });
+        Some(shares.collect())
+    }
+
+    fn run_divided(
+        &self,
+        doing: &Doing<'_>,
+        blocks: &mut Blocks,
+        records: &mut Records,
+        plan: &Plan,
+    ) -> Result<()> {
+        let Plan { shares, uses, .. } = plan;
+        let Doing {
+            members,
+            entry,
+            launch,
+            kernel,
+            ..
+        } = doing;
+        for (n, used) in uses.iter().enumerate() {
+            for &start in used.accessed.keys() {
+                allocate(members, blocks, start, n)?;
+            }
+        }
+        transfer(members, blocks, &plan.transfers)?;
+        let twins = doing.twins(blocks, plan)?;
+        let mut lists: Vec<Vec<u64>> = (0..uses.len()).map(|n| doing.words(blocks, n)).collect();
+        let reduces = kernel.reduction_size > 0;
+        if reduces {
+            let length = launch.blocks[0].max(kernel.reduction_length);
+            let length = length.max(members.len() as u32 + 1);
+            records.prepare(
+                members,
+                u64::from(kernel.reduction_size) * u64::from(length),
+            )?;
+            for (list, addresses) in lists.iter_mut().zip(&records.addresses) {
+                list[0] = addresses[0];
+            }
+        }
+        let mut result = Ok(());
+        // The first member may be one that runs a launch at once.
+        for n in (0..members.len()).rev() {
+            let count = share(shares[n].teams, n + 1, members.len()) - shares[n].first;
+            let started = result.and_then(|()| self.start(doing, n, shares[n], count, &lists[n]));
+            result = started;
+        }
+        for (member, kernel) in members.iter().zip(&entry.members) {
+            result = result.and(member.await_launch(kernel));
+        }
+        result?;
+        if reduces {
+            records.gather(members)?;
+            let last = League {
+                part: members.len() as u32,
+                from: 1 << 63,
+                to: 1 << 63,
+                first: 0,
+                ..shares[0]
+            };
+            self.start(doing, 0, last, 1, &lists[0])?;
+            members[0].await_launch(&entry.members[0])?;
+        }
+        for (n, used) in uses.iter().enumerate() {
+            for (start, written) in &used.written {
+                let several = plan.contested.iter().filter(|(block, _)| block == start);
+                let mut own = written.clone();
+                several.for_each(|(_, bytes)| own.remove(bytes.clone()));
+                if let Some(directory) = directory(blocks, *start) {
+                    own.iter()
+                        .for_each(|bytes| directory.write(n, bytes.clone()));
+                }
+            }
+        }
+        doing.merge(blocks, twins)
+    }
+
+    /// Starts a share of a launch on a member.
+    fn start(
+        &self,
+        doing: &Doing<'_>,
+        n: usize,
+        league: League,
+        blocks: u32,
+        words: &[u64],
+    ) -> Result<()> {
+        let member = &doing.members[n];
+        let own = Launch {
+            blocks: [blocks, 1, 1],
+            args: &words[..doing.launch.args.len()],
+            ..*doing.launch
+        };
+        self.give_share(doing.members, &doing.entry.shares, n, league)?;
+        member.launch_async(&doing.entry.members[n], &own)
+    }
+
+    /// Runs a kernel on the first member.
+    fn run_alone(&self, doing: &Doing<'_>, blocks: &mut Blocks) -> Result<()> {
+        let Doing {
+            members,
+            entry,
+            launch,
+            ..
+        } = doing;
+        let uses = match doing.uses(blocks, 0, &ALONE) {
+            Some(uses) => uses,
+            None => doing.everything(blocks),
+        };
+        let uses = [uses];
+        let needed = transfers(blocks, &uses);
+        transfer(members, blocks, &needed)?;
+        self.give_share(members, &entry.shares, 0, ALONE)?;
+        entry.point(0, &*members[0], &doing.given.values)?;
+        let words = &doing.given.values[..launch.args.len()];
+        let own = Launch {
+            args: words,
+            ..**launch
+        };
+        members[0].launch_async(&entry.members[0], &own)?;
+        members[0].await_launch(&entry.members[0])?;
+        for (start, bytes) in &uses[0].written {
+            if let Some(directory) = directory(blocks, *start) {
+                bytes
+                    .iter()
+                    .for_each(|range| directory.write(0, range.clone()));
+            }
+        }
+        doing.spread_variables(blocks)
+    }
+}
+
+impl Doing<'_> {
+    /// Returns the words for a member: addresses of its own copies.
+    fn words(&self, blocks: &mut Blocks, n: usize) -> Vec<u64> {
+        let mut words = self.given.values.clone();
+        for access in &self.entry.division.footprint.accesses {
+            let index = access.parameter as usize;
+            let Some((start, block)) = find(blocks, self.given.sections[index].start) else {
+                continue;
+            };
+            if let Some(own) = block.location.copy_on(n, start) {
+                words[index] = self.given.values[index]
+                    .wrapping_sub(start)
+                    .wrapping_add(own);
+            }
+        }
+        words
+    }
+
+    /// Gives all members what the kernel on the first one wrote to variables through parameters.
+    fn spread_variables(&self, blocks: &mut Blocks) -> Result<()> {
+        let parameters = self.entry.division.parameters.iter();
+        for (of, section) in parameters.zip(&self.given.sections) {
+            let Some((_, block)) = find(blocks, section.start) else {
+                continue;
+            };
+            let Location::Variable(addresses) = &block.location else {
+                continue;
+            };
+            if *of != ParameterUse::Written {
+                continue;
+            }
+            let mut contents = vec![0; block.size as usize];
+            copy_out(&*self.members[0], addresses[0], &mut contents)?;
+            for (member, &to) in self.members.iter().zip(addresses).skip(1) {
+                copy_in(&**member, to, &contents)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the directory of a block.
+fn directory(blocks: &mut Blocks, start: u64) -> Option<&mut Directory> {
+    match &mut blocks.get_mut(&start)?.location {
+        Location::Distributed { directory, .. } => Some(directory),
+        _ => None,
+    }
+}
+
+/// Provides a member's copy of a block, with undefined contents.
+pub(super) fn allocate(
+    members: &[Arc<dyn Device>],
+    blocks: &mut Blocks,
+    start: u64,
+    n: usize,
+) -> Result<()> {
+    let Some(block) = blocks.get_mut(&start) else {
+        return Ok(());
+    };
+    if let Location::Distributed {
+        copies,
+        padding,
+        align,
+        ..
+    } = &mut block.location
+        && copies[n].is_none()
+    {
+        let size = block.size - *padding;
+        copies[n] = Some(members[n].alloc_padded(*padding, size, *align)?);
+    }
+    Ok(())
+}
+
+/// Copies bytes between members.
+fn transfer(
+    members: &[Arc<dyn Device>],
+    blocks: &mut Blocks,
+    transfers: &[(u64, Transfer)],
+) -> Result<()> {
+    let mut buffer = Vec::new();
+    for (start, Transfer { from, to, bytes }) in transfers {
+        allocate(members, blocks, *start, *to)?;
+        let Some(block) = blocks.get_mut(start) else {
+            continue;
+        };
+        let len = bytes.end - bytes.start;
+        let copy = |n| block.location.copy_on(n, *start);
+        let (Some(source), Some(target)) = (copy(*from), copy(*to)) else {
+            continue;
+        };
+        let (source, target) = (source + bytes.start, target + bytes.start);
+        let direct = members[*to].copy_from(Queue::SYNC, target, &*members[*from], source, len)?;
+        if !direct {
+            buffer.resize(len as usize, 0);
+            copy_out(&*members[*from], source, &mut buffer)?;
+            copy_in(&*members[*to], target, &buffer)?;
+        }
+        block.copied += len;
+        tracing::trace!(target: log::OFFLOAD, from, to, bytes = len, "copied between devices");
+        if let Some(directory) = directory(blocks, *start) {
+            directory.add(*to, bytes.clone());
+        }
+    }
+    Ok(())
+}
+
+fn copy_out(member: &dyn Device, from: u64, to: &mut [u8]) -> Result<()> {
+    // SAFETY: `to` is writable and not used meanwhile: copies on the synchronous queue are complete
+    // at the return.
+    unsafe { member.download(Queue::SYNC, to.as_mut_ptr(), from, to.len()) }
+}
+
+fn copy_in(member: &dyn Device, to: u64, from: &[u8]) -> Result<()> {
+    // SAFETY: `from` is readable until the return, when copies on the synchronous queue are
+    // complete.
+    unsafe { member.upload(Queue::SYNC, to, from.as_ptr(), from.len()) }
+}

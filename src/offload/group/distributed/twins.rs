@@ -1,0 +1,127 @@
+//! Bytes that several members may write: what each changed is found by comparison.
+
+use super::uses::Uses;
+use super::{Doing, Plan, copy_in, copy_out, directory};
+use crate::device::{Device, Result};
+use crate::group::directory::Bytes;
+use crate::group::memory::Blocks;
+use std::sync::Arc;
+
+/// Bytes that several members may write, as they are before the launch.
+pub(super) struct Twin {
+    block: u64,
+    bytes: Bytes,
+    contents: Vec<u8>,
+    writers: Vec<usize>,
+}
+
+impl Doing<'_> {
+    /// Saves the bytes that several members may write, and gives all of these members the same.
+    pub(super) fn twins(&self, blocks: &mut Blocks, plan: &Plan) -> Result<Vec<Twin>> {
+        let uses = &plan.uses;
+        let mut twins = Vec::new();
+        for (start, bytes) in &plan.contested {
+            let writes = |used: &Uses| {
+                let written = used.written.get(start);
+                written.is_some_and(|set| set.overlaps(bytes))
+            };
+            let writers: Vec<usize> = (0..uses.len()).filter(|&n| writes(&uses[n])).collect();
+            let mut contents = vec![0; (bytes.end - bytes.start) as usize];
+            // A writer may write, and hold, a part of them only.
+            let pieces = directory(blocks, *start).map(|d| d.pieces(bytes.clone()));
+            for (n, piece) in pieces.unwrap_or_default() {
+                let at = |offset: u64| (offset - bytes.start) as usize;
+                let part = &mut contents[at(piece.start)..at(piece.end)];
+                read(self.members, blocks, *start, &piece, n, part)?;
+            }
+            for &n in &writers {
+                let Some(directory) = directory(blocks, *start) else {
+                    continue;
+                };
+                // Bytes that nobody wrote differ.
+                if !directory.holds(n, bytes) {
+                    write(self.members, blocks, *start, bytes, n, &contents)?;
+                }
+            }
+            twins.push(Twin {
+                block: *start,
+                bytes: bytes.clone(),
+                contents,
+                writers,
+            });
+        }
+        Ok(twins)
+    }
+
+    /// Puts together what members changed.
+    pub(super) fn merge(&self, blocks: &mut Blocks, twins: Vec<Twin>) -> Result<()> {
+        for twin in twins {
+            let mut merged = twin.contents.clone();
+            let mut now = vec![0; twin.contents.len()];
+            let first = twin.writers[0];
+            let mut of_first = Vec::new();
+            for &n in &twin.writers {
+                read(self.members, blocks, twin.block, &twin.bytes, n, &mut now)?;
+                let changed = merged.iter_mut().zip(&now).zip(&twin.contents);
+                for ((merged, &now), &before) in changed {
+                    if now != before {
+                        *merged = now;
+                    }
+                }
+                if n == first {
+                    of_first.clone_from(&now);
+                }
+            }
+            if merged != of_first {
+                write(
+                    self.members,
+                    blocks,
+                    twin.block,
+                    &twin.bytes,
+                    first,
+                    &merged,
+                )?;
+            }
+            if let Some(directory) = directory(blocks, twin.block) {
+                directory.write(first, twin.bytes);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads bytes of a member's copy of a block.
+fn read(
+    members: &[Arc<dyn Device>],
+    blocks: &Blocks,
+    start: u64,
+    bytes: &Bytes,
+    n: usize,
+    to: &mut [u8],
+) -> Result<()> {
+    match blocks
+        .get(&start)
+        .and_then(|b| b.location.copy_on(n, start))
+    {
+        Some(copy) => copy_out(&*members[n], copy + bytes.start, to),
+        None => Ok(()),
+    }
+}
+
+/// Writes bytes to a member's copy of a block.
+fn write(
+    members: &[Arc<dyn Device>],
+    blocks: &Blocks,
+    start: u64,
+    bytes: &Bytes,
+    n: usize,
+    from: &[u8],
+) -> Result<()> {
+    match blocks
+        .get(&start)
+        .and_then(|b| b.location.copy_on(n, start))
+    {
+        Some(copy) => copy_in(&*members[n], copy + bytes.start, from),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,163 @@
+//! What the members' shares of a launch may access, and which transfers they need before.
+
+use super::{Doing, directory};
+use crate::group::directory::{Bytes, Transfer, contested};
+use crate::group::launch::share;
+use crate::group::memory::{Block, Blocks, Location, find};
+use omp_abi::League;
+use ompvm_llvm::nvptx::ParameterUse;
+use ompvm_llvm::nvptx::footprint::LaunchShape;
+use ompvm_support::log;
+use rangemap::RangeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Number of bytes that several members may always write.
+const FEW_CONTESTED: u64 = 64 << 10;
+
+/// Divisor of the written bytes that gives how many several members may write.
+const CONTESTED_DIVISOR: u64 = 8;
+
+/// Sets of bytes of blocks, by the start of the block.
+pub(super) type Sets = BTreeMap<u64, RangeSet<u64>>;
+
+/// What a member's share of a launch may access.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Uses {
+    /// Bytes that it may read or write.
+    pub accessed: Sets,
+    /// Bytes that it may write.
+    pub written: Sets,
+}
+
+impl Doing<'_> {
+    /// Returns what a member's share may access; `None` if it is unknown.
+    pub(super) fn uses(&self, blocks: &mut Blocks, n: usize, league: &League) -> Option<Uses> {
+        let footprint = &self.entry.division.footprint;
+        if footprint.unknown.is_some() {
+            return None;
+        }
+        let teams = self.launch.blocks[0];
+        let count = match league.teams {
+            0 => teams,
+            _ => share(teams, n + 1, self.members.len()) - league.first,
+        };
+        let shape = LaunchShape {
+            words: &self.given.values,
+            blocks: count,
+            threads: self.launch.threads[0],
+            league: *league,
+        };
+        let mut uses = Uses::default();
+        let ranges = footprint.ranges(&shape);
+        tracing::trace!(
+            target: log::OFFLOAD,
+            kernel = self.entry.name,
+            member = n,
+            ?ranges,
+            "found out what a member may access"
+        );
+        for range in ranges {
+            let index = range.parameter as usize;
+            let (word, section) = (self.given.values[index], self.given.sections[index]);
+            let Some((start, block)) = find(blocks, section.start) else {
+                // Without a block, the address leads to memory that only one device has.
+                if word == 0 {
+                    continue;
+                }
+                return None;
+            };
+            if let Location::Variable(_) = block.location {
+                if range.written {
+                    return None;
+                }
+                continue;
+            }
+            let offset = i128::from(word.wrapping_sub(start) as i64);
+            let all = block.contents();
+            let bytes = match range.offsets {
+                Some(offsets) => {
+                    let (first, end) = (all.start.into(), all.end.into());
+                    let at = |o: i64| (offset + i128::from(o)).clamp(first, end) as u64;
+                    at(offsets.start)..at(offsets.end)
+                }
+                None => all,
+            };
+            if bytes.is_empty() {
+                continue;
+            }
+            uses.accessed
+                .entry(start)
+                .or_default()
+                .insert(bytes.clone());
+            if range.written {
+                uses.written.entry(start).or_default().insert(bytes);
+            }
+        }
+        Some(uses)
+    }
+
+    /// Returns all memory, with what the kernel may write by its parameters.
+    pub(super) fn everything(&self, blocks: &mut Blocks) -> Uses {
+        let mut uses = Uses::default();
+        let mut add = |sets: fn(&mut Uses) -> &mut Sets, start: u64, block: &Block| {
+            if !block.contents().is_empty() {
+                sets(&mut uses)
+                    .entry(start)
+                    .or_default()
+                    .insert(block.contents());
+            }
+        };
+        for (&start, block) in blocks.iter() {
+            add(|uses| &mut uses.accessed, start, block);
+            if self.entry.division.writes_elsewhere {
+                add(|uses| &mut uses.written, start, block);
+            }
+        }
+        let parameters = self.entry.division.parameters.iter();
+        for (of, section) in parameters.zip(&self.given.sections) {
+            if *of == ParameterUse::Written
+                && let Some((start, block)) = find(blocks, section.start)
+            {
+                add(|uses| &mut uses.written, start, block);
+            }
+        }
+        uses
+    }
+}
+
+/// Returns the transfers after which each member has what it may access.
+pub(super) fn transfers(blocks: &mut Blocks, uses: &[Uses]) -> Vec<(u64, Transfer)> {
+    let mut load = vec![0; uses.len()];
+    let mut list = Vec::new();
+    for (n, used) in uses.iter().enumerate() {
+        for (&start, bytes) in &used.accessed {
+            let Some(directory) = directory(blocks, start) else {
+                continue;
+            };
+            for range in bytes.iter() {
+                let missing = directory.transfers(n, range.clone(), &mut load);
+                list.extend(missing.into_iter().map(|t| (start, t)));
+            }
+        }
+    }
+    list
+}
+
+/// Returns the bytes that several members may write; `None` if they are too many.
+pub(super) fn contested_bytes(uses: &[Uses]) -> Option<Vec<(u64, Bytes)>> {
+    let mut list = Vec::new();
+    let starts: BTreeSet<u64> = uses
+        .iter()
+        .flat_map(|u| u.written.keys().copied())
+        .collect();
+    for start in starts {
+        let sets = uses.iter().filter_map(|u| u.written.get(&start));
+        let found = contested(sets);
+        list.extend(found.iter().map(|bytes| (start, bytes.clone())));
+    }
+    let len = |bytes: &Bytes| bytes.end - bytes.start;
+    let total: u64 = list.iter().map(|(_, bytes)| len(bytes)).sum();
+    let sets = uses.iter().flat_map(|u| u.written.values());
+    let written: u64 = sets.flat_map(|set| set.iter()).map(len).sum();
+    (total <= FEW_CONTESTED.max(written / CONTESTED_DIVISOR)).then_some(list)
+}
