@@ -4,7 +4,7 @@
 //! A write makes the writer the only holder; a transfer adds one. Bytes that nobody wrote have no
 //! holder. This is bookkeeping alone: [`super::distributed`] copies.
 
-use rangemap::RangeSet;
+use rangemap::{RangeMap, RangeSet};
 use std::ops::Range;
 
 /// Offsets in a block.
@@ -15,6 +15,8 @@ pub(super) type Bytes = Range<u64>;
 pub(super) struct Directory {
     /// Current bytes of each member.
     current: Vec<RangeSet<u64>>,
+    /// The member that has written bytes last.
+    writers: RangeMap<u64, usize>,
 }
 
 /// Bytes that one member needs from another.
@@ -30,6 +32,7 @@ impl Directory {
     pub(super) fn new(members: usize) -> Directory {
         Directory {
             current: vec![RangeSet::new(); members],
+            writers: RangeMap::new(),
         }
     }
 
@@ -44,6 +47,7 @@ impl Directory {
                 false => current.remove(bytes.clone()),
             }
         }
+        self.writers.insert(bytes, member);
     }
 
     /// Records that a member has got the current contents of bytes.
@@ -58,72 +62,46 @@ impl Directory {
         self.current[member].gaps(bytes).next().is_none()
     }
 
-    /// Returns the transfers after which a member has the current contents of bytes. `load` counts
-    /// the bytes that each member sends; of several holders the one with the least sends, or `to`'s
-    /// neighbor.
-    pub(super) fn transfers(&self, to: usize, bytes: Bytes, load: &mut [u64]) -> Vec<Transfer> {
+    /// Returns the transfers after which a member has the current contents of bytes, each from
+    /// their writer.
+    pub(super) fn transfers(&self, to: usize, bytes: Bytes) -> Vec<Transfer> {
         let mut list = Vec::new();
         if bytes.is_empty() {
             return list;
         }
-        let missing: Vec<Bytes> = self.current[to].gaps(&bytes).collect();
-        for gap in missing {
-            let mut at = gap.start;
-            while at < gap.end {
-                let Some((from, end)) = self.holder(to, at, load) else {
-                    // Nobody has written these bytes.
-                    at = self.next_held(at).unwrap_or(gap.end);
-                    continue;
-                };
-                let end = end.min(gap.end);
-                load[from] += end - at;
-                list.push(Transfer {
-                    from,
-                    to,
-                    bytes: at..end,
-                });
-                at = end;
-            }
+        for gap in self.current[to].gaps(&bytes) {
+            let written = self.writers.overlapping(&gap);
+            list.extend(written.map(|(range, &from)| Transfer {
+                from,
+                to,
+                bytes: range.start.max(gap.start)..range.end.min(gap.end),
+            }));
         }
         list
     }
 
-    /// Returns the pieces of bytes, each with a member that has them. Bytes that nobody has written
-    /// belong to the first member.
+    /// Returns the pieces of bytes, each with a member that has them: the first one, which is this
+    /// process's own, or their writer. Bytes that nobody has written belong to the first member.
     pub(super) fn pieces(&self, bytes: Bytes) -> Vec<(usize, Bytes)> {
         let mut list: Vec<(usize, Bytes)> = Vec::new();
+        if bytes.is_empty() {
+            return list;
+        }
         let mut at = bytes.start;
-        while at < bytes.end {
-            let held = self.longest(at);
-            let (member, end) = held.unwrap_or_else(|| (0, self.next_held(at).unwrap_or(u64::MAX)));
-            let end = end.min(bytes.end);
-            list.push((member, at..end));
-            at = end;
+        for gap in self.current[0].gaps(&bytes) {
+            for (range, &writer) in self.writers.overlapping(&gap) {
+                let piece = range.start.max(gap.start)..range.end.min(gap.end);
+                if at < piece.start {
+                    list.push((0, at..piece.start));
+                }
+                at = piece.end;
+                list.push((writer, piece));
+            }
+        }
+        if at < bytes.end {
+            list.push((0, at..bytes.end));
         }
         list
-    }
-
-    /// Returns a member other than `to` that holds a byte, and the end of what it holds there.
-    fn holder(&self, to: usize, at: u64, load: &[u64]) -> Option<(usize, u64)> {
-        let held = self.current.iter().enumerate().filter(|(n, _)| *n != to);
-        held.filter_map(|(n, current)| Some((n, current.get(&at)?.end)))
-            .min_by_key(|(n, _)| (load[*n], n.abs_diff(to)))
-    }
-
-    /// Returns the member that holds most from a byte on, and the end of that.
-    fn longest(&self, at: u64) -> Option<(usize, u64)> {
-        let held = self.current.iter().enumerate();
-        held.filter_map(|(n, current)| Some((n, current.get(&at)?.end)))
-            .max_by_key(|(n, end)| (*end, std::cmp::Reverse(*n)))
-    }
-
-    /// Returns the first byte behind `at` that a member holds.
-    fn next_held(&self, at: u64) -> Option<u64> {
-        let starts = self.current.iter().filter_map(|current| {
-            let mut behind = current.overlapping(at + 1..u64::MAX);
-            behind.next().map(|r| r.start.max(at + 1))
-        });
-        starts.min()
     }
 }
 
@@ -157,17 +135,17 @@ mod tests {
         let mut directory = Directory::new(3);
         directory.write(0, 0..100);
         directory.write(1, 100..200);
-        let mut load = [0; 3];
-        let halo = directory.transfers(1, 90..210, &mut load);
+        let halo = directory.transfers(1, 90..210);
         assert_eq!(halo, [transfer(0, 1, 90..100)]);
-        assert_eq!(load, [10, 0, 0]);
         directory.add(1, 90..100);
-        assert_eq!(directory.transfers(1, 90..210, &mut load), []);
-        // Both have the halo; the first one has sent more.
+        assert_eq!(directory.transfers(1, 90..210), []);
         assert_eq!(
-            directory.transfers(2, 90..110, &mut load),
-            [transfer(1, 2, 90..110)]
+            directory.transfers(2, 90..110),
+            [transfer(0, 2, 90..100), transfer(1, 2, 100..110)]
         );
+        // A write makes the copies of others stale.
+        directory.write(2, 0..110);
+        assert_eq!(directory.transfers(1, 90..120), [transfer(2, 1, 90..110)]);
     }
 
     #[test]
@@ -176,18 +154,11 @@ mod tests {
         directory.write(1, 10..20);
         directory.add(0, 15..20);
         directory.write(0, 30..40);
-        assert_eq!(
-            directory.pieces(5..50),
-            [
-                (0, 5..10),
-                (1, 10..20),
-                (0, 20..30),
-                (0, 30..40),
-                (0, 40..50)
-            ]
-        );
+        let found = directory.pieces(5..50);
+        assert_eq!(found, [(0, 5..10), (1, 10..15), (0, 15..50)]);
         directory.write(1, 0..50);
         assert_eq!(directory.pieces(5..50), [(1, 5..50)]);
+        assert_eq!(directory.pieces(7..7), []);
     }
 
     #[test]

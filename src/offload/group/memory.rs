@@ -344,21 +344,16 @@ impl Memory {
             return Ok(vec![whole(address, len)]);
         };
         block.version += 1;
-        let size = block.size;
         if let Location::Distributed { .. } = block.location {
             let (from, to) = (address - start, address - start + len);
-            let parts = match size >= DIVIDED {
-                true => self.members as u64,
-                false => 1,
-            };
+            let parts = parts(block.size, self.members);
             let mut list = Vec::new();
-            for n in 0..parts {
-                let border = |n: u64| (u128::from(size) * u128::from(n) / u128::from(parts)) as u64;
-                let bytes = border(n).max(from)..border(n + 1).min(to);
+            for (n, part) in parts.enumerate() {
+                let bytes = part.start.max(from)..part.end.min(to);
                 if bytes.is_empty() {
                     continue;
                 }
-                let member = n as usize;
+                let member = n;
                 distributed::allocate(members, &mut blocks, start, member)?;
                 let Some(Block {
                     location:
@@ -392,6 +387,13 @@ impl Memory {
         });
         Ok(pieces.collect())
     }
+}
+
+/// Returns the parts of a block without common memory that members get when the host writes it.
+pub(super) fn parts(size: u64, members: usize) -> impl Iterator<Item = Range<u64>> {
+    let parts = if size >= DIVIDED { members } else { 1 } as u64;
+    let border = move |n: u64| (u128::from(size) * u128::from(n) / u128::from(parts)) as u64;
+    (0..parts).map(move |n| border(n)..border(n + 1))
 }
 
 /// Returns a range that lies on the first member.

@@ -24,6 +24,7 @@ mod launch;
 mod memory;
 mod placement;
 mod replicas;
+pub mod volume;
 
 use super::device::{
     Device, DeviceCode, Failure, Foreign, Image, Kernel, Launch, Limits, MemoryKind, Queue, Result,

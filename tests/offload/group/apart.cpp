@@ -1,5 +1,5 @@
 // Devices without common memory: templates, objects without pointers, and members of classes.
-// options: --device=emulated:2 --devices=all
+// options: --device=emulated:3 --devices=all
 // env: OMP_TARGET_OFFLOAD=mandatory
 // env: OMPVM_EMULATED_LINKS=off
 #include "../../check.h"

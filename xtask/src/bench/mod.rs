@@ -12,6 +12,7 @@ mod interp;
 mod npb;
 mod offload;
 mod pack;
+mod ranks;
 mod steady;
 mod table;
 
@@ -35,6 +36,8 @@ pub enum Bench {
     Offload(offload::OffloadOptions),
     /// Loops on several devices together, compared with one device
     Devices(devices::DevicesOptions),
+    /// Bytes that ranks send each other for a region, simulated for up to 1,024 ranks
+    Ranks,
     /// Time of a program with one parallel region: native, ompvm cold and warm, lli
     Hello(hello::HelloOptions),
     /// The NAS benchmarks called repeatedly in one process
@@ -64,6 +67,7 @@ pub fn run(bench: &Bench) -> Result<(), String> {
         Bench::Npb(options) => npb::run(options),
         Bench::Offload(options) => offload::pack_and_run(options),
         Bench::Devices(options) => devices::pack_and_run(options),
+        Bench::Ranks => ranks::simulate(),
         Bench::Hello(options) => hello::run(options),
         Bench::Steady(options) => steady::run(options),
     }

@@ -34,12 +34,13 @@ pub(super) fn induction(
         false => i,
     };
     let compared = end.compared(mirrored(first), mirrored(by), mirrored(bound), falling)?;
+    if compared.values.is_none() {
+        return Some(Interval::NONE);
+    }
+    let own = (Some(start), step) == (value(end.start), value(end.step));
     match compared.repetitions {
-        _ if compared.values.is_none() => Some(Interval::NONE),
+        _ if own => Some(mirrored(compared.values)),
         0 => Some(start),
-        _ if (start, step?) == (value(end.start)?, value(end.step)?) => {
-            Some(mirrored(compared.values))
-        }
         count => {
             let way = step?.corners(
                 Interval {
@@ -95,8 +96,12 @@ impl LoopEnd {
         }
         let first_compared = first.low + if self.before { 0 } else { by.low };
         if first_compared > most {
+            let high = match self.guarded {
+                true => first.high.min(most),
+                false => first.high,
+            };
             return Some(Compared {
-                values: first,
+                values: Interval { high, ..first },
                 repetitions: 0,
             });
         }

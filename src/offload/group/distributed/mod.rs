@@ -13,7 +13,7 @@
 //! Everything is synchronous: transfers and launches of different threads follow each other.
 mod records;
 mod twins;
-mod uses;
+pub(super) mod uses;
 
 use super::directory::{Bytes, Directory, Transfer};
 use super::image::{ALONE, Entry, Outcome, Words, entry};
@@ -298,7 +298,7 @@ impl Doing<'_> {
 }
 
 /// Returns the directory of a block.
-fn directory(blocks: &mut Blocks, start: u64) -> Option<&mut Directory> {
+pub(super) fn directory(blocks: &mut Blocks, start: u64) -> Option<&mut Directory> {
     match &mut blocks.get_mut(&start)?.location {
         Location::Distributed { directory, .. } => Some(directory),
         _ => None,

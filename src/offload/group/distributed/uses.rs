@@ -2,11 +2,12 @@
 
 use super::{Doing, directory};
 use crate::group::directory::{Bytes, Transfer, contested};
+use crate::group::image::Words;
 use crate::group::launch::share;
 use crate::group::memory::{Block, Blocks, Location, find};
 use omp_abi::League;
 use ompvm_llvm::nvptx::ParameterUse;
-use ompvm_llvm::nvptx::footprint::LaunchShape;
+use ompvm_llvm::nvptx::footprint::{Footprint, LaunchShape};
 use ompvm_support::log;
 use rangemap::RangeSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,11 +19,11 @@ const FEW_CONTESTED: u64 = 64 << 10;
 const CONTESTED_DIVISOR: u64 = 8;
 
 /// Sets of bytes of blocks, by the start of the block.
-pub(super) type Sets = BTreeMap<u64, RangeSet<u64>>;
+pub(in crate::group) type Sets = BTreeMap<u64, RangeSet<u64>>;
 
 /// What a member's share of a launch may access.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Uses {
+pub(in crate::group) struct Uses {
     /// Bytes that it may read or write.
     pub accessed: Sets,
     /// Bytes that it may write.
@@ -32,10 +33,6 @@ pub(super) struct Uses {
 impl Doing<'_> {
     /// Returns what a member's share may access; `None` if it is unknown.
     pub(super) fn uses(&self, blocks: &mut Blocks, n: usize, league: &League) -> Option<Uses> {
-        let footprint = &self.entry.division.footprint;
-        if footprint.unknown.is_some() {
-            return None;
-        }
         let teams = self.launch.blocks[0];
         let count = match league.teams {
             0 => teams,
@@ -47,53 +44,15 @@ impl Doing<'_> {
             threads: self.launch.threads[0],
             league: *league,
         };
-        let mut uses = Uses::default();
-        let ranges = footprint.ranges(&shape);
+        let uses = uses(blocks, &self.entry.division.footprint, &self.given, &shape);
         tracing::trace!(
             target: log::OFFLOAD,
             kernel = self.entry.name,
             member = n,
-            ?ranges,
+            ?uses,
             "found out what a member may access"
         );
-        for range in ranges {
-            let index = range.parameter as usize;
-            let (word, section) = (self.given.values[index], self.given.sections[index]);
-            let Some((start, block)) = find(blocks, section.start) else {
-                // Without a block, the address leads to memory that only one device has.
-                if word == 0 {
-                    continue;
-                }
-                return None;
-            };
-            if let Location::Variable(_) = block.location {
-                if range.written {
-                    return None;
-                }
-                continue;
-            }
-            let offset = i128::from(word.wrapping_sub(start) as i64);
-            let all = block.contents();
-            let bytes = match range.offsets {
-                Some(offsets) => {
-                    let (first, end) = (all.start.into(), all.end.into());
-                    let at = |o: i64| (offset + i128::from(o)).clamp(first, end) as u64;
-                    at(offsets.start)..at(offsets.end)
-                }
-                None => all,
-            };
-            if bytes.is_empty() {
-                continue;
-            }
-            uses.accessed
-                .entry(start)
-                .or_default()
-                .insert(bytes.clone());
-            if range.written {
-                uses.written.entry(start).or_default().insert(bytes);
-            }
-        }
-        Some(uses)
+        uses
     }
 
     /// Returns all memory, with what the kernel may write by its parameters.
@@ -125,9 +84,59 @@ impl Doing<'_> {
     }
 }
 
+/// Returns what a launch of a kernel with these words may access; `None` if it is unknown.
+pub(in crate::group) fn uses(
+    blocks: &mut Blocks,
+    footprint: &Footprint,
+    words: &Words,
+    shape: &LaunchShape<'_>,
+) -> Option<Uses> {
+    if footprint.unknown.is_some() {
+        return None;
+    }
+    let mut uses = Uses::default();
+    for range in footprint.ranges(shape) {
+        let index = range.parameter as usize;
+        let (word, section) = (words.values[index], words.sections[index]);
+        let Some((start, block)) = find(blocks, section.start) else {
+            // Without a block, the address leads to memory that only one device has.
+            if word == 0 {
+                continue;
+            }
+            return None;
+        };
+        if let Location::Variable(_) = block.location {
+            if range.written {
+                return None;
+            }
+            continue;
+        }
+        let offset = i128::from(word.wrapping_sub(start) as i64);
+        let all = block.contents();
+        let bytes = match range.offsets {
+            Some(offsets) => {
+                let (first, end) = (all.start.into(), all.end.into());
+                let at = |o: i64| (offset + i128::from(o)).clamp(first, end) as u64;
+                at(offsets.start)..at(offsets.end)
+            }
+            None => all,
+        };
+        if bytes.is_empty() {
+            continue;
+        }
+        uses.accessed
+            .entry(start)
+            .or_default()
+            .insert(bytes.clone());
+        if range.written {
+            uses.written.entry(start).or_default().insert(bytes);
+        }
+    }
+    Some(uses)
+}
+
 /// Returns the transfers after which each member has what it may access.
-pub(super) fn transfers(blocks: &mut Blocks, uses: &[Uses]) -> Vec<(u64, Transfer)> {
-    let mut load = vec![0; uses.len()];
+pub(in crate::group) fn transfers(blocks: &mut Blocks, uses: &[Uses]) -> Vec<(u64, Transfer)> {
     let mut list = Vec::new();
     for (n, used) in uses.iter().enumerate() {
         for (&start, bytes) in &used.accessed {
@@ -135,7 +144,7 @@ pub(super) fn transfers(blocks: &mut Blocks, uses: &[Uses]) -> Vec<(u64, Transfe
                 continue;
             };
             for range in bytes.iter() {
-                let missing = directory.transfers(n, range.clone(), &mut load);
+                let missing = directory.transfers(n, range.clone());
                 list.extend(missing.into_iter().map(|t| (start, t)));
             }
         }
@@ -144,7 +153,7 @@ pub(super) fn transfers(blocks: &mut Blocks, uses: &[Uses]) -> Vec<(u64, Transfe
 }
 
 /// Returns the bytes that several members may write; `None` if they are too many.
-pub(super) fn contested_bytes(uses: &[Uses]) -> Option<Vec<(u64, Bytes)>> {
+pub(in crate::group) fn contested_bytes(uses: &[Uses]) -> Option<Vec<(u64, Bytes)>> {
     let mut list = Vec::new();
     let starts: BTreeSet<u64> = uses
         .iter()
