@@ -121,7 +121,9 @@ fn groups(trials: &mut Vec<Trial>) {
             continue;
         }
         add(trials, format!("ranks/group/{name}"), move |launcher| {
-            let d = directives(&source, "O2")?;
+            let mut d = directives(&source, "O2")?;
+            // Placement is another one.
+            d.stderr_has.clear();
             let bitcode = compiled(&source, "O2", &d)?;
             let mut command = Command::new(launcher);
             command.args(["-n", "3"]).arg(ompvm());

@@ -164,7 +164,11 @@ mod tests {
     #[test]
     fn offload_group_contested_bytes_are_written_by_several() {
         let set = |ranges: &[Bytes]| ranges.iter().cloned().collect::<RangeSet<u64>>();
-        let sets = [set(&[0..10, 20..30]), set(&[8..22]), set(&[40..50, 9..10])];
+        let sets = [
+            set(&[0..10, 20..30]),
+            set(&[8..15, 15..22]),
+            set(&[40..50, 9..10]),
+        ];
         let found: Vec<Bytes> = contested(sets.iter()).iter().cloned().collect();
         assert_eq!(found, [8..10, 20..22]);
     }

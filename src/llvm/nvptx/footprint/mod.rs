@@ -299,7 +299,7 @@ fn edge(trips: i128, fraction: u64) -> i128 {
     if trips <= 0 || fraction == 0 {
         return 0;
     }
-    ((trips - 1) as u128 * u128::from(fraction) >> 64) as i128 + 1
+    (((trips - 1) as u128 * u128::from(fraction)) >> 64) as i128 + 1
 }
 
 /// Returns the operands that a selection may give.

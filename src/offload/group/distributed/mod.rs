@@ -11,6 +11,7 @@
 //! first member, where one more launch without iterations finishes it.
 //!
 //! Everything is synchronous: transfers and launches of different threads follow each other.
+
 mod records;
 mod twins;
 pub(super) mod uses;
