@@ -120,3 +120,65 @@ impl Simulation {
         Some(received)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ompvm_llvm::nvptx::footprint::{Access, Operation, Quantity, Term};
+
+    /// Returns the footprint of `to[i] = from[i] + from[i + 1]` for i below argument 3, in which
+    /// argument 1 is `from` and argument 2 is `to`.
+    fn neighbors() -> Footprint {
+        let access = |parameter, offset, written| Access {
+            parameter,
+            written,
+            offset: Some(offset),
+            bytes: 8,
+        };
+        Footprint {
+            unknown: None,
+            terms: vec![
+                Term::Word(3, 64),
+                Term::ShareFirst(0),
+                Term::ShareEnd(0),
+                Term::Constant(-1),
+                Term::Operation(Operation::Add, 64, vec![2, 3]),
+                // From the first to the last iteration of the share.
+                Term::Operation(Operation::Either, 64, vec![1, 4]),
+                Term::Constant(8),
+                Term::Operation(Operation::Mul, 64, vec![5, 6]),
+                Term::Operation(Operation::Add, 64, vec![7, 6]),
+                Term::Quantity(Quantity::Threads),
+            ],
+            accesses: vec![access(1, 7, false), access(1, 8, false), access(2, 7, true)],
+        }
+    }
+
+    #[test]
+    fn offload_group_simulated_members_receive_their_halos() {
+        let n = 1000;
+        let mut group = Simulation::new(4);
+        let (a, b) = (group.allocate(8 * (n + 1)), group.allocate(8 * (n + 1)));
+        let kernel = neighbors();
+        let mut launch = |from, to| group.launch(&kernel, &[0, from, to, n], n, 32);
+        // The host's arrays are small, so they lie on the first member.
+        let first = launch(a, b).expect("the footprint is known");
+        // Members receive what they may write, too, since they may leave some of it.
+        assert_eq!(first, [0, 8 * 501, 8 * 501, 8 * 501]);
+        // The last element belongs to nobody's share.
+        assert_eq!(launch(b, a), Some(vec![8, 8, 8, 8]));
+        assert_eq!(launch(a, b), Some(vec![8, 8, 8, 0]));
+        assert_eq!(launch(b, a), Some(vec![8, 8, 8, 0]));
+    }
+
+    #[test]
+    fn offload_group_simulated_launches_need_footprints() {
+        let mut group = Simulation::new(2);
+        let a = group.allocate(8000);
+        let unknown = Footprint {
+            unknown: Some("it follows pointers in memory".into()),
+            ..Footprint::default()
+        };
+        assert_eq!(group.launch(&unknown, &[0, a], 1000, 32), None);
+    }
+}
