@@ -1,10 +1,10 @@
 //! Devices of other ranks of MPI: programs that name many devices run over several processes.
 //!
 //! `cargo xtask setup` fetches an MPI with its launcher; without it the trials are ignored, with
-//! the reason. The programs of `tests/ranks` run on two and three ranks with the devices of each, and
-//! those of `tests/offload/group` on devices of three ranks together. Programs of `tests/offload` run on a device of another rank: those with two devices on one
-//! device per rank, others, a share of them, on that of rank 1 alone. Further trials check failures
-//! of ranks.
+//! the reason. The programs of `tests/ranks` run on two and three ranks with the devices of each,
+//! and those of `tests/offload/group` on devices of three ranks together. Programs of
+//! `tests/offload` run on a device of another rank: those with two devices on one device per rank,
+//! others, a share of them, on that of rank 1 alone. Further trials check failures of ranks.
 
 use crate::compile::{bitcode, llvm_bin};
 use crate::directives::Directives;

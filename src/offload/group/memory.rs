@@ -59,7 +59,7 @@ pub(super) enum Location {
         padding: u64,
         /// Alignment.
         align: u64,
-        /// Who holds which bytes.
+        /// Holders of the bytes.
         directory: Directory,
     },
 }
@@ -348,12 +348,11 @@ impl Memory {
             let (from, to) = (address - start, address - start + len);
             let parts = parts(block.size, self.members);
             let mut list = Vec::new();
-            for (n, part) in parts.enumerate() {
+            for (member, part) in parts.enumerate() {
                 let bytes = part.start.max(from)..part.end.min(to);
                 if bytes.is_empty() {
                     continue;
                 }
-                let member = n;
                 distributed::allocate(members, &mut blocks, start, member)?;
                 let Some(Block {
                     location:

@@ -193,7 +193,12 @@ impl Device for Group {
     }
 
     fn limits(&self) -> Limits {
-        let memory = self.members.iter().map(|m| m.limits().memory).sum();
+        let each = self.members.iter().map(|m| m.limits().memory);
+        let memory = match self.memory.is_common() {
+            true => each.sum(),
+            // Each member has a copy of what it uses.
+            false => each.min().unwrap_or(0),
+        };
         Limits {
             memory,
             ..self.first().limits()
@@ -355,6 +360,10 @@ impl Device for Group {
 
     fn foreign_handles(&self, queue: Queue) -> Option<Foreign> {
         let _ = queue;
+        if !self.memory.is_common() {
+            // Foreign code would change the first member's copies alone.
+            return None;
+        }
         self.memory.fix();
         self.first().foreign_handles(Queue::SYNC)
     }

@@ -53,7 +53,7 @@ pub(crate) fn analyze(module: Module, kernel: &str, only_divides: bool) -> Footp
     footprint
 }
 
-/// What an address is computed from.
+/// Origin of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Base {
     /// A parameter of the kernel.

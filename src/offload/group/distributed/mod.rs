@@ -28,7 +28,7 @@ pub(super) use records::Records;
 use std::sync::Arc;
 use uses::{Uses, contested_bytes, transfers};
 
-/// What has to be done for a launch.
+/// Plan of a divided launch.
 #[derive(Debug)]
 struct Plan {
     /// The members' shares, and what they may access.
@@ -338,7 +338,6 @@ fn transfer(
 ) -> Result<()> {
     let mut buffer = Vec::new();
     for (start, Transfer { from, to, bytes }) in transfers {
-        allocate(members, blocks, *start, *to)?;
         let Some(block) = blocks.get_mut(start) else {
             continue;
         };

@@ -2,10 +2,9 @@
 
 use super::uses::Uses;
 use super::{Doing, Plan, copy_in, copy_out, directory};
-use crate::device::{Device, Result};
+use crate::device::{Failure, Result};
 use crate::group::directory::Bytes;
 use crate::group::memory::Blocks;
-use std::sync::Arc;
 
 /// Bytes that several members may write, as they are before the launch.
 pub(super) struct Twin {
@@ -32,7 +31,8 @@ impl Doing<'_> {
             for (n, piece) in pieces.unwrap_or_default() {
                 let at = |offset: u64| (offset - bytes.start) as usize;
                 let part = &mut contents[at(piece.start)..at(piece.end)];
-                read(self.members, blocks, *start, &piece, n, part)?;
+                let from = address(blocks, *start, &piece, n)?;
+                copy_out(&*self.members[n], from, part)?;
             }
             for &n in &writers {
                 let Some(directory) = directory(blocks, *start) else {
@@ -40,7 +40,8 @@ impl Doing<'_> {
                 };
                 // Bytes that nobody wrote differ.
                 if !directory.holds(n, bytes) {
-                    write(self.members, blocks, *start, bytes, n, &contents)?;
+                    let to = address(blocks, *start, bytes, n)?;
+                    copy_in(&*self.members[n], to, &contents)?;
                 }
             }
             twins.push(Twin {
@@ -61,7 +62,8 @@ impl Doing<'_> {
             let first = twin.writers[0];
             let mut of_first = Vec::new();
             for &n in &twin.writers {
-                read(self.members, blocks, twin.block, &twin.bytes, n, &mut now)?;
+                let from = address(blocks, twin.block, &twin.bytes, n)?;
+                copy_out(&*self.members[n], from, &mut now)?;
                 let changed = merged.iter_mut().zip(&now).zip(&twin.contents);
                 for ((merged, &now), &before) in changed {
                     if now != before {
@@ -73,14 +75,8 @@ impl Doing<'_> {
                 }
             }
             if merged != of_first {
-                write(
-                    self.members,
-                    blocks,
-                    twin.block,
-                    &twin.bytes,
-                    first,
-                    &merged,
-                )?;
+                let to = address(blocks, twin.block, &twin.bytes, first)?;
+                copy_in(&*self.members[first], to, &merged)?;
             }
             if let Some(directory) = directory(blocks, twin.block) {
                 directory.write(first, twin.bytes);
@@ -90,38 +86,11 @@ impl Doing<'_> {
     }
 }
 
-/// Reads bytes of a member's copy of a block.
-fn read(
-    members: &[Arc<dyn Device>],
-    blocks: &Blocks,
-    start: u64,
-    bytes: &Bytes,
-    n: usize,
-    to: &mut [u8],
-) -> Result<()> {
-    match blocks
-        .get(&start)
-        .and_then(|b| b.location.copy_on(n, start))
-    {
-        Some(copy) => copy_out(&*members[n], copy + bytes.start, to),
-        None => Ok(()),
-    }
-}
-
-/// Writes bytes to a member's copy of a block.
-fn write(
-    members: &[Arc<dyn Device>],
-    blocks: &Blocks,
-    start: u64,
-    bytes: &Bytes,
-    n: usize,
-    from: &[u8],
-) -> Result<()> {
-    match blocks
-        .get(&start)
-        .and_then(|b| b.location.copy_on(n, start))
-    {
-        Some(copy) => copy_in(&*members[n], copy + bytes.start, from),
-        None => Ok(()),
+/// Returns the address of bytes in a member's copy of a block, which exists.
+fn address(blocks: &Blocks, start: u64, bytes: &Bytes, n: usize) -> Result<u64> {
+    let block = blocks.get(&start);
+    match block.and_then(|block| block.location.copy_on(n, start)) {
+        Some(copy) => Ok(copy + bytes.start),
+        None => Err(Failure::Lost("a device has no copy of a block".into())),
     }
 }

@@ -1,4 +1,5 @@
-//! What the members' shares of a launch may access, and which transfers they need before.
+//! Finds the bytes that the members' shares of a launch may access, and the transfers that they need
+//! before.
 
 use super::{Doing, directory};
 use crate::group::directory::{Bytes, Transfer, contested};
@@ -21,7 +22,7 @@ const CONTESTED_DIVISOR: u64 = 8;
 /// Sets of bytes of blocks, by the start of the block.
 pub(in crate::group) type Sets = BTreeMap<u64, RangeSet<u64>>;
 
-/// What a member's share of a launch may access.
+/// Bytes of blocks that a member's share of a launch may access.
 #[derive(Clone, Debug, Default)]
 pub(in crate::group) struct Uses {
     /// Bytes that it may read or write.
