@@ -84,8 +84,8 @@ pub struct Program {
 impl Program {
     /// Creates the program of an image.
     ///
-    /// `instead` maps functions of the C library that must know the interpreter to their
-    /// replacements. `cache_entry` is the program's cache entry. `whole` is true if everything is
+    /// `instead` maps functions of the C library that must know the interpreter, or are replaced for
+    /// the program, to their replacements. `cache_entry` is the program's cache entry. `whole` is true if everything is
     /// compiled before the program runs. `settings` name functions that stay interpreted, and
     /// failures to inject.
     pub fn new(
@@ -426,7 +426,10 @@ impl SymbolResolver<'_> {
     /// Returns the value of an object's symbol; `None` if the symbol is unknown.
     fn resolve(&self, name: &str, cell: Option<isize>) -> Option<usize> {
         let Some(symbol) = Symbol::parse(name) else {
-            return self.declared(name).or_else(|| builtins::address(name));
+            // LLVM adds calls that the program does not make: of `calloc` for `malloc` and `memset`.
+            let instead = || self.instead.get(name).copied();
+            let own = self.declared(name).or_else(instead);
+            return own.or_else(|| builtins::address(name));
         };
         let module = &self.image.module;
         let function = |n| (n < module.functions.len()).then(|| FuncId::new(n));

@@ -98,9 +98,11 @@ pub struct Compiler {
 
 impl Compiler {
     /// Creates a compiler for the program of an image. `whole` is true if everything is compiled
-    /// before the program runs. `settings` as for [`Program::new`].
+    /// before the program runs. `overrides` are functions that are replaced for the program.
+    /// `settings` as for [`Program::new`].
     pub fn new(
         image: &Image,
+        overrides: &HashMap<&'static str, usize>,
         cache_entry: Option<Arc<CacheEntry>>,
         whole: bool,
         settings: &Settings,
@@ -109,8 +111,10 @@ impl Compiler {
             image: std::ptr::from_ref(image) as usize,
             program: Program::new(
                 image,
-                interp::library_replacements(image)
-                    .into_iter()
+                overrides
+                    .iter()
+                    .map(|(&name, &address)| (name, address))
+                    .chain(interp::library_replacements(image))
                     .collect::<HashMap<_, _>>(),
                 cache_entry,
                 whole,

@@ -16,7 +16,7 @@ use super::registry::REGISTRY;
 use super::sample::{self, Sampler};
 use super::units;
 use cranelift_entity::EntityRef;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use ompvm_baseline as baseline;
 use ompvm_cache::CacheEntry;
 use ompvm_ir::FuncId;
@@ -60,6 +60,7 @@ impl Tiers {
     /// None at present.
     pub fn start(
         image: &Arc<Image>,
+        overrides: &HashMap<&'static str, usize>,
         mode: TierPolicy,
         native: bool,
         cache_entry: Option<Arc<CacheEntry>>,
@@ -91,6 +92,7 @@ impl Tiers {
         });
         let compiler = Arc::new(Compiler::new(
             image,
+            overrides,
             cache_entry,
             mode == TierPolicy::Opt && chaos.is_none(),
             settings,

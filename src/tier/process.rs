@@ -211,7 +211,9 @@ pub fn compile(
     let image = Image::place(linked.module.clone(), placement, &mut |name, kind| {
         linked.resolve(name, kind)
     })?;
-    let tiers = Tiers::start(&image, TierPolicy::Opt, false, Some(cache_entry), settings)?;
+    let overrides = &linked.environment.overrides;
+    let entry = Some(cache_entry);
+    let tiers = Tiers::start(&image, overrides, TierPolicy::Opt, false, entry, settings)?;
     Ok(tiers.impossible())
 }
 
@@ -370,6 +372,7 @@ impl Process {
         }
         let tiers = Tiers::start(
             &image,
+            &linked.environment.overrides,
             options.mode,
             options.native,
             options.cache_entry,

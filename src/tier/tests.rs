@@ -8,6 +8,7 @@ use super::policy::TierPolicy;
 use super::process::{self, Process, ProcessOptions};
 use super::runtime;
 use cranelift_entity::EntityRef;
+use hashbrown::HashMap;
 use ompvm_interp::frame::{LoweredFunction, OsrPoint};
 use ompvm_interp::osr;
 use ompvm_ir::{BlockId, GlobalRef};
@@ -190,7 +191,13 @@ fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
 fn use_of_quick_code_is_observed() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
-    let compiler = Compiler::new(guest.image(), None, false, settings::DEFAULT);
+    let compiler = Compiler::new(
+        guest.image(),
+        &HashMap::new(),
+        None,
+        false,
+        settings::DEFAULT,
+    );
     enter(&guest, &compiler, Level::Quick, 0);
     let probe = || osr::probe_loop(code, outer);
     // Before the first query no use is known, so it counts as used.
@@ -229,7 +236,13 @@ fn use_of_quick_code_is_observed() {
 fn quick_code_of_a_loop_leaves_for_better_code() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
-    let compiler = Compiler::new(guest.image(), None, false, settings::DEFAULT);
+    let compiler = Compiler::new(
+        guest.image(),
+        &HashMap::new(),
+        None,
+        false,
+        settings::DEFAULT,
+    );
     let enter = |level, after| enter(&guest, &compiler, level, after);
     // The loop is entered at the second iteration; while it is counted, each pass of the head
     // counts.
