@@ -1,10 +1,10 @@
 // Loops whose time on several devices is compared with that on one.
 //
-// Compiled twice: as plain `parallel for`, and with TARGET as `target` regions. `cases [small]
-// [CASE...]` prints `CASE SECONDS VALUE` for each case: the median time of its regions with data
-// that stays on the devices, and a result that must not depend on the number of devices. Elements
-// are checked against the same computation on the processor; `WRONG` in place of the value is a
-// failure.
+// Compiled twice: as plain `parallel for`, and with TARGET as `target` regions. `cases
+// [small|medium] [CASE...]` prints `CASE SECONDS VALUE` for each case: the median time of its regions
+// with data that stays on the devices, and a result that must not depend on the number of devices.
+// Medium sizes are for processors. Elements are checked against the same computation on the
+// processor; `WRONG` in place of the value is a failure.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -447,6 +447,8 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++)
     if (std::strcmp(argv[i], "small") == 0)
       shrink = 10;
+    else if (std::strcmp(argv[i], "medium") == 0)
+      shrink = 4;
     else
       all = false;
   for (auto &one : cases) {

@@ -118,6 +118,7 @@ fn footprints(file: &str) -> Result<HashMap<String, Footprint>, String> {
         math_library: MathLibrary::Missing,
         teams: 0,
         divided: true,
+        provided: None,
     })?;
     let kernels = lowered.kernels.into_iter();
     Ok(kernels

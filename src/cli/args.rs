@@ -85,7 +85,9 @@ impl std::str::FromStr for Device {
         }
         crate::api::parse_devices(text)
             .map(Device::Kind)
-            .ok_or_else(|| "expected `emulated`, `emulated:COUNT`, `host` or a number".into())
+            .ok_or_else(|| {
+                "expected `cpu`, `emulated`, `emulated:COUNT`, `host` or a number".into()
+            })
     }
 }
 
@@ -180,7 +182,8 @@ pub struct RunOptions {
     /// Start although the program uses unsupported constructs; fail when one is reached
     #[arg(long)]
     pub late: bool,
-    /// Run `target` regions on `emulated` devices (`emulated:2`: two), the `host`, or device N
+    /// Run `target` regions on `emulated` devices (`emulated:2`: two), the processors as a device
+    /// (`cpu`), the `host`, or device N
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<Device>,
     /// Run regions on several devices together: `all`, `auto`, a COUNT, or numbers such as `0,2`;

@@ -36,6 +36,7 @@ mod parallel_read;
 mod parse;
 pub mod passes;
 mod process;
+pub mod processors;
 mod raw;
 mod reader;
 mod shim;

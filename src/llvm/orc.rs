@@ -1,4 +1,5 @@
-//! Wrapper of LLVM's ORC just-in-time compiler, which inkwell lacks: textual IR in, addresses out.
+//! Wrapper of LLVM's ORC just-in-time compiler, which inkwell lacks: textual IR or object files in,
+//! addresses out.
 //!
 //! Each module is parsed in a context of its own, so threads share no context. The code lives as
 //! long as the [`Jit`].
@@ -162,6 +163,26 @@ impl Jit {
                 self.jit,
                 LLVMOrcLLJITGetMainJITDylib(self.jit),
                 safe,
+            ))
+        }
+    }
+
+    /// Adds an object file. It is linked at the first lookup of one of its symbols.
+    ///
+    /// # Errors
+    /// Returns LLVM's message if it is no object file or a symbol is already defined.
+    pub fn add_object(&self, bytes: &[u8]) -> Result<(), String> {
+        // SAFETY: the buffer is a copy, which LLJIT takes over, and the error is taken.
+        unsafe {
+            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                bytes.as_ptr().cast(),
+                bytes.len(),
+                c"object".as_ptr(),
+            );
+            take_error(LLVMOrcLLJITAddObjectFile(
+                self.jit,
+                LLVMOrcLLJITGetMainJITDylib(self.jit),
+                buffer,
             ))
         }
     }

@@ -368,6 +368,7 @@ fn ptx(run: &mut Run) -> Result<(), String> {
         math_library: MathLibrary::default(),
         teams: 0,
         divided,
+        provided: None,
     })?;
     for kernel in &lowered.kernels {
         if let Some(division) = &kernel.division {

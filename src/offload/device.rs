@@ -442,6 +442,12 @@ pub trait Device: Send + Sync + Debug {
         false
     }
 
+    /// Returns true if each block of a launch stores its own record of a reduction over a league that
+    /// several devices share: record n is that of the league's team n.
+    fn combines_blocks(&self) -> bool {
+        false
+    }
+
     /// Returns the host's address of a range of device memory, if the host can access it. The range
     /// must be allocated.
     fn host_view(&self, _address: u64, _len: u64) -> Option<NonNull<u8>> {

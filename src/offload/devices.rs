@@ -9,7 +9,7 @@ use super::device::{Device, DeviceCode, Failure, Image, Kernel, MemoryKind, Queu
 use super::earlier_runs::{EarlierRuns, Formation, ThisRun};
 use super::map::table::{Lifetime, MappedRange, MappingTable};
 use super::program::{self, Program, requires};
-use super::{cuda, emulated, group, ranks, report};
+use super::{cuda, emulated, group, processors, ranks, report};
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
 use ompvm_kmpc::icv;
@@ -134,13 +134,18 @@ pub(super) fn add_kernel_time(time: Duration) {
 fn discover() -> &'static [DeviceState] {
     DEVICES.list.get_or_init(|| {
         let (selection, grouped, settings) = *DEVICES.selection.lock();
-        let (mut list, problems) = local(selection, settings, 0);
+        let ranks = DEVICES.ranks.get().is_some();
+        let (mut list, problems) =
+            local(selection, settings, 0, ranks && grouped == DeviceGroup::All);
         for problem in problems {
             eprintln!("ompvm: {problem}");
         }
         if matches!(grouped, DeviceGroup::Each | DeviceGroup::All) {
             let known = list.iter().filter_map(|device| device.uid()).collect();
             list.extend(ranks::remote_devices(list.len(), known));
+        }
+        if selection == DeviceSelection::Hardware {
+            prefer_gpus(&mut list);
         }
         join(&mut list, grouped);
         tracing::info!(
@@ -205,20 +210,37 @@ fn prefer_one(devices: usize) -> bool {
 
 /// Returns the devices of this process that are selected now, for a rank that serves.
 pub fn of_rank(rank: u32) -> ranks::Discovered {
-    let (selection, _, settings) = *DEVICES.selection.lock();
-    local(selection, settings, rank)
+    let (selection, grouped, settings) = *DEVICES.selection.lock();
+    local(selection, settings, rank, grouped == DeviceGroup::All)
 }
 
-/// Discovers the devices of this process, and says what is wrong with others.
-fn local(selection: DeviceSelection, settings: &'static Settings, rank: u32) -> ranks::Discovered {
+/// Removes processors from devices among which are GPUs: a group gives all of its members equal
+/// shares.
+fn prefer_gpus(list: &mut Vec<Arc<dyn Device>>) {
+    let is_gpu = |device: &Arc<dyn Device>| device.target().arch != processors::ARCHITECTURE;
+    if list.iter().any(is_gpu) {
+        list.retain(is_gpu);
+    }
+}
+
+/// Discovers the devices of this process, and says what is wrong with others. `instead`: the
+/// processors stand in for GPUs that are not there.
+fn local(
+    selection: DeviceSelection,
+    settings: &'static Settings,
+    rank: u32,
+    instead: bool,
+) -> ranks::Discovered {
     let mut list: Vec<Arc<dyn Device>> = Vec::new();
     let mut problems = Vec::new();
     match selection {
         DeviceSelection::None => {}
         DeviceSelection::Hardware => match cuda::devices(settings) {
-            Ok(found) => list.extend(found),
-            Err(why) => problems.push(format!("no GPU: {why}")),
+            Ok(found) if !found.is_empty() || !instead => list.extend(found),
+            Err(why) if !instead => problems.push(format!("no GPU: {why}")),
+            Ok(_) | Err(_) => list.push(Arc::new(processors::Device::new(0))),
         },
+        DeviceSelection::Processors => list.push(Arc::new(processors::Device::new(0))),
         DeviceSelection::Emulated(count) => {
             for n in 0..count {
                 match emulated::Device::of_rank(rank, n, settings) {

@@ -11,6 +11,8 @@ pub(crate) struct ThreadLocals {
     pub(crate) cuda_context: Cell<*mut c_void>,
     /// The block of an emulated device that the thread executes.
     pub(crate) emulated_block: Cell<*mut Block<'static>>,
+    /// Memory of the block that the thread executes as one of a processor.
+    pub(crate) processor_block: Cell<*mut u8>,
 }
 
 thread_local! {
@@ -19,8 +21,14 @@ thread_local! {
         ThreadLocals {
             cuda_context: Cell::new(null_mut()),
             emulated_block: Cell::new(null_mut()),
+            processor_block: Cell::new(null_mut()),
         }
     };
+}
+
+/// Returns a number of the calling thread.
+pub(crate) fn this_thread() -> usize {
+    LOCALS.with(|locals| std::ptr::from_ref(locals) as usize)
 }
 
 const _: () = assert!(!std::mem::needs_drop::<ThreadLocals>());

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// Directives that [`Directives::read`] knows, then those of other readers: of
 /// `tests/diff/check-native.sh`, and of `ptx.rs` in block comments.
-const KNOWN: [&str; 17] = [
+const KNOWN: [&str; 18] = [
     "args",
     "env",
     "exit",
@@ -19,6 +19,7 @@ const KNOWN: [&str; 17] = [
     "levels",
     "native",
     "only-native",
+    "not-on",
     "optional",
     "options",
     "signal",
@@ -62,6 +63,9 @@ pub struct Directives {
     pub only_native: Option<String>,
     /// True if a report at load is accepted too: the construct may be unsupported.
     pub optional: bool,
+    /// Devices that lack what the program needs: `processors`, whose blocks have one thread and which
+    /// neither limit nor check memory.
+    pub not_on: Vec<String>,
 }
 
 impl Directives {
@@ -117,6 +121,7 @@ impl Directives {
                 "stderr-has" => d.stderr_has.push(value.trim().to_owned()),
                 "options" => d.options.extend(words(value)),
                 "optional" => d.optional = true,
+                "not-on" => d.not_on.extend(words(value)),
                 "native" => d.native = Some(value.to_owned()),
                 "only-native" => d.only_native = Some(value.to_owned()),
                 _ => {}

@@ -81,16 +81,27 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
                         }
                         let (path, d) = (path.clone(), d.clone());
                         let tier = tier.map(str::to_owned);
-                        let once = level == "O2" && tier.as_deref() == Some("interp");
-                        for (kind, place) in [("group", 0), ("apart", GROUP_SHARE / 2)] {
-                            let chosen = one_in > 1 || number % GROUP_SHARE == place;
+                        let once = tier.as_deref() == Some("--tier=interp");
+                        let places = [
+                            ("group", Some(0)),
+                            ("apart", Some(GROUP_SHARE / 2)),
+                            ("processors", None),
+                        ];
+                        for (kind, place) in places {
+                            let chosen = match place {
+                                Some(place) => {
+                                    level == "O2" && (one_in > 1 || number % GROUP_SHARE == place)
+                                }
+                                None => outcome != Outcome::Fail,
+                            };
                             let Some(d) = on_group(&d, kind).filter(|_| once && chosen) else {
                                 continue;
                             };
                             let (path, level, tier) = (path.clone(), level.clone(), tier.clone());
-                            trials.push(Trial::test(format!("{kind}/{title}"), move || {
-                                Ok(check(&path, &level, &d, outcome, tier.as_deref())?)
-                            }));
+                            trials
+                                .push(Trial::test(format!("{kind}/{title}/{level}"), move || {
+                                    Ok(check(&path, &level, &d, outcome, tier.as_deref())?)
+                                }));
                         }
                         trials.push(Trial::test(format!("{title}/{level}"), move || {
                             Ok(check(&path, &level, &d, outcome, tier.as_deref())?)
@@ -117,13 +128,20 @@ pub fn on_emulated_device(d: &mut Directives) {
 }
 
 /// Returns the same test on three emulated devices that run its regions together, `apart` without
-/// common memory. `None` if it chooses its devices.
+/// common memory, or on the processors as a device. `None` if it chooses its devices.
 fn on_group(d: &Directives, kind: &str) -> Option<Directives> {
+    if d.not_on.iter().any(|other| other == kind) {
+        return None;
+    }
     let mut grouped = d.clone();
     let device = grouped
         .options
         .iter_mut()
         .find(|o| *o == "--device=emulated")?;
+    if kind == "processors" {
+        *device = "--device=cpu".into();
+        return Some(grouped);
+    }
     *device = "--device=emulated:3".into();
     grouped.options.push("--devices=all".into());
     if kind == "apart" {

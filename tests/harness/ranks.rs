@@ -2,7 +2,7 @@
 //!
 //! `cargo xtask setup` fetches an MPI with its launcher; without it the trials are ignored, with
 //! the reason. The programs of `tests/ranks` run on two and three ranks with the devices of each,
-//! and those of `tests/offload/group` on devices of three ranks together. Programs of
+//! and those of `tests/offload/group` on devices and processors of three ranks together. Programs of
 //! `tests/offload` run on a device of another rank: those with two devices on one device per rank,
 //! others, a share of them, on that of rank 1 alone. Further trials check failures of ranks.
 
@@ -120,18 +120,21 @@ fn groups(trials: &mut Vec<Trial>) {
         if left_out.contains(&&*name) {
             continue;
         }
-        add(trials, format!("ranks/group/{name}"), move |launcher| {
-            let mut d = directives(&source, "O2")?;
-            // Placement is another one.
-            d.stderr_has.clear();
-            let bitcode = compiled(&source, "O2", &d)?;
-            let mut command = Command::new(launcher);
-            command.args(["-n", "3"]).arg(ompvm());
-            command.args(["run", "--device=emulated", "--devices=all"]);
-            command.arg(&bitcode).args(&d.args);
-            command.envs(d.env.iter().map(|(k, v)| (k, v)));
-            checked(&source, &d, run(&mut command, "", LIMIT)?)
-        });
+        for (kind, device) in [("group", "emulated"), ("processors", "cpu")] {
+            let source = source.clone();
+            add(trials, format!("ranks/{kind}/{name}"), move |launcher| {
+                let mut d = directives(&source, "O2")?;
+                // Placement is another one.
+                d.stderr_has.clear();
+                let bitcode = compiled(&source, "O2", &d)?;
+                let mut command = Command::new(launcher);
+                command.args(["-n", "3"]).arg(ompvm());
+                command.args(["run", &format!("--device={device}"), "--devices=all"]);
+                command.arg(&bitcode).args(&d.args);
+                command.envs(d.env.iter().map(|(k, v)| (k, v)));
+                checked(&source, &d, run(&mut command, "", LIMIT)?)
+            });
+        }
     }
 }
 

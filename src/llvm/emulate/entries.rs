@@ -4,7 +4,7 @@ use super::INTRINSICS;
 use crate::handles::{Builder, Function, Linkage, Module, Value};
 
 /// Makes everything but kernels internal, so that unused functions are removed.
-pub(super) fn keep_kernels(module: Module<'_>, kernels: &[String]) {
+pub(crate) fn keep_kernels(module: Module<'_>, kernels: &[String]) {
     for function in module.functions() {
         let name = function.name();
         let is_kernel = kernels.iter().any(|kernel| **kernel == *name);
@@ -47,13 +47,13 @@ pub(super) fn table_functions(module: Module<'_>) -> usize {
 }
 
 /// Returns the name of the function that takes a kernel's arguments from an array.
-pub(super) fn wrapper(kernel: &str) -> String {
+pub(crate) fn wrapper(kernel: &str) -> String {
     format!("{INTRINSICS}kernel.{kernel}")
 }
 
 /// Creates functions that take a kernel's arguments from an array of words, and returns the number
 /// of arguments of each.
-pub(super) fn wrap_kernels(module: Module<'_>, kernels: &[String]) -> Vec<u32> {
+pub(crate) fn wrap_kernels(module: Module<'_>, kernels: &[String]) -> Vec<u32> {
     let builder = module.context().builder();
     let wrapped = kernels.iter().map(|name| match module.function(name) {
         Some(kernel) => wrap(&builder, name, kernel),

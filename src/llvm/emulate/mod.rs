@@ -12,10 +12,10 @@
 //! Threads, blocks and memory are the caller's: it decides what an address means.
 
 mod checks;
-mod entries;
+pub(super) mod entries;
 mod reach;
-mod retarget;
-mod variables;
+pub(super) mod retarget;
+pub(super) mod variables;
 
 use super::constructors::{self, CONSTRUCTORS};
 use super::guard;
@@ -228,7 +228,7 @@ const PASSES: &std::ffi::CStr = c"always-inline,cgscc(inline),function(sroa,earl
     instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
 
 /// The data layout of this system.
-const LAYOUT: &str =
+pub(super) const LAYOUT: &str =
     "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128";
 
 /// The address spaces of the retargeted code.
@@ -241,7 +241,7 @@ const SPACES: share_variables::Spaces = share_variables::Spaces {
 pub(super) const KERNEL: u32 = 71;
 
 /// Removes what only the device's code generator understands, and returns the names of the kernels.
-fn prepare(device: Module<'_>) -> Vec<String> {
+pub(super) fn prepare(device: Module<'_>) -> Vec<String> {
     let mut kernels = Vec::new();
     for function in device.functions() {
         let name = function.name();

@@ -5,7 +5,7 @@
 //! small scanner that knows strings and comments suffices.
 
 /// Rewrites a module that LLVM printed.
-pub(super) fn retarget(printed: &str, layout: &str) -> String {
+pub(crate) fn retarget(printed: &str, layout: &str) -> String {
     let mut out = String::with_capacity(printed.len());
     for line in printed.lines() {
         if line.starts_with("target datalayout = ") {

@@ -11,13 +11,13 @@ use crate::handles::{Linkage, Module, Value, Variable, Visibility};
 const SHARED: u32 = 3;
 
 /// Returns the names of the shared variables.
-pub(super) fn shared_names(device: Module<'_>) -> Vec<String> {
+pub(crate) fn shared_names(device: Module<'_>) -> Vec<String> {
     let shared = device.variables().filter(|v| v.address_space() == SHARED);
     shared.map(|variable| variable.name().into()).collect()
 }
 
 /// Returns true if a list of names has a variable's.
-pub(super) fn is_among(names: &[String], variable: Variable<'_>) -> bool {
+pub(crate) fn is_among(names: &[String], variable: Variable<'_>) -> bool {
     let own = variable.name();
     names.iter().any(|name| **name == *own)
 }

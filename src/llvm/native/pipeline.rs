@@ -226,7 +226,7 @@ impl HostMachine {
 
     /// Generates an object file for the module. Callers do not use handles of its contents
     /// afterwards.
-    pub(super) fn object(&self, module: Module<'_>) -> Result<Vec<u8>, String> {
+    pub(crate) fn object(&self, module: Module<'_>) -> Result<Vec<u8>, String> {
         // SAFETY: compilations and snippets end with their code, and keep no handle.
         unsafe { self.0.object(module) }
     }

@@ -3,9 +3,12 @@
 //! Instructions that it cannot select end the process, and functions that the code calls must exist
 //! on the device, so the list names what is known to work for all GPUs from `sm_70` on. Anything
 //! else is refused, with the source location of its use.
+//!
+//! Code for processors passes the same list, without the instructions of GPUs and with the functions
+//! that their device provides.
 
 use super::{LoweringRequest, Refusal, SHARED, math_library};
-use crate::handles::{Function, Instruction, Linkage, Module, Opcode, Type, TypeKind, Value};
+use crate::handles::{Call, Function, Instruction, Linkage, Module, Opcode, Type, TypeKind, Value};
 use hashbrown::HashSet;
 
 /// Functions that the driver links in.
@@ -166,6 +169,11 @@ fn is_unsupported(function: Function, request: &LoweringRequest) -> bool {
 }
 
 impl<'m> Checker<'_, 'm> {
+    /// Returns true if a GPU runs the code.
+    fn by_gpu(&self) -> bool {
+        self.request.provided.is_none()
+    }
+
     fn function(&mut self, function: Function<'m>) -> Option<Refusal> {
         let at = |reason: String| Refusal {
             reason,
@@ -208,6 +216,10 @@ impl<'m> Checker<'_, 'm> {
         if let Some(reason) = unknown_type(instruction.of()) {
             return Some(reason);
         }
+        let is_assembly = |call: Call<'_>| call.called().is_inline_asm();
+        if !self.by_gpu() && instruction.as_call().is_some_and(is_assembly) {
+            return Some("assembly of a GPU".into());
+        }
         let callee = instruction.direct_callee();
         let count = instruction.operand_count() as usize;
         // A call's last operand is the function.
@@ -236,8 +248,12 @@ impl<'m> Checker<'_, 'm> {
                     .strip_prefix(*known)
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             };
-            if INTRINSICS.iter().any(is) {
+            let provided = || self.request.provided.is_some_and(|is| is(name));
+            if INTRINSICS.iter().any(is) && (!is(&"nvvm") || self.by_gpu()) || provided() {
                 return Ok(());
+            }
+            if !self.by_gpu() {
+                return Err(format!("the instruction `{name}`"));
             }
             if self.request.math_library.is_missing() {
                 return Err(format!(
@@ -246,7 +262,7 @@ impl<'m> Checker<'_, 'm> {
             }
             return Err(format!("the instruction `{name}`"));
         }
-        if DRIVER.contains(&name) {
+        if DRIVER.contains(&name) || self.request.provided.is_some_and(|is| is(name)) {
             return Ok(());
         }
         if let Some(plain) = name.strip_prefix(math_library::PREFIX) {

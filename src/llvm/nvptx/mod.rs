@@ -18,6 +18,10 @@
 //! before: a kernel with such a construct is refused, with reason and location, and the others are
 //! compiled. All of this runs guarded.
 //!
+//! [`processors`](super::processors) lowers the same images for the host's processors. Its blocks
+//! have one thread, so [`one_thread`] replaces the device's instructions, and each block has a
+//! contiguous share of the iterations, as a device of a group has.
+//!
 //! Driver, files and cache are left to `offload::nvptx`.
 
 mod allowlist;
@@ -30,6 +34,7 @@ pub(crate) mod hoist_loads;
 pub(crate) mod kernel_environment;
 pub(crate) mod machine;
 mod math_library;
+mod one_thread;
 pub(crate) mod promote;
 pub(crate) mod share_variables;
 mod specialize;
@@ -69,6 +74,8 @@ pub struct LoweringRequest {
     pub teams: u32,
     /// True for code of devices that share leagues.
     pub divided: bool,
+    /// For code that processors run: returns true for the names of functions that exist there.
+    pub provided: Option<fn(&str) -> bool>,
 }
 
 /// A kernel of the images.
@@ -128,68 +135,13 @@ pub fn lower(request: &LoweringRequest) -> Result<Lowered, String> {
 fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     super::initialize_nvptx();
     let parsed = parse::parse_for(&request.units, "nvptx64").map_err(|e| e.to_string())?;
-    // Each step takes the module and keeps no handle of its functions and instructions beyond
-    // its end, so a step may erase them.
     let module = parsed.module();
     let machine = GpuMachine::new(request.architecture, request.version)?;
-    machine.adopt(module);
-    shim::resolve_aliases(module);
-    gather_constructors(module, &machine, request.divided)?;
-    let mut kernels = kernel_environment::read(module);
-    let mut own = own_symbols(module);
-    prepare(module, &machine)?;
-    kernel_environment::make_room(module, &kernels);
-    grid::rewrite(module, &kernels);
-    for kernel in &mut kernels {
-        kernel.any_grid = grid_analysis::any_grid(module, kernel);
-        if kernel.any_grid {
-            grid_analysis::mark_interchangeable(module, kernel);
-        }
-        grid_analysis::mark_static_loop(module, kernel);
-        if let Some(environment) = &mut kernel.environment {
-            environment.nested &= grid_analysis::nests(module, &kernel.name);
-        }
-    }
-    let refusals: Vec<Option<&str>> = kernels
-        .iter()
-        .map(|k| {
-            request
-                .divided
-                .then(|| division::refusal(module, &k.name))?
-        })
-        .collect();
-    let divides: Vec<bool> = kernels
-        .iter()
-        .map(|k| k.any_grid || division::is_outlined(module, &k.name))
-        .collect();
-    shim::unroll_reductions(module);
-    math_library::name(module, &request.math_library);
-    link(&parsed, device::RUNTIME, "runtime")?;
-    allow_inlining(module);
-    specialize::set_constant(module, "__ompvm_max_teams", request.teams.into());
-    if request.divided {
-        specialize::set_constant(module, "__ompvm_divided", 1);
-    }
-    own.extend(division::WRITTEN_BY_HOST.map(Into::into));
-    math_library::link(&parsed, &request.math_library)?;
-    // Functions for another processor would not be inlined.
-    machine.adopt(module);
-    // LLVM's own OpenMP pass would change execution modes after other decisions depend on them; it
-    // runs only if this flag is set.
-    shim::drop_module_flags(module);
-    specialize::specialize(&parsed, &machine, &kernels, &own)?;
-    for kernel in &mut kernels {
-        kernel.refused = allowlist::kernel(module, &kernel.name, request);
-    }
-    cleanup::remove(module, &kernels);
-    allowlist::replace_by_traps(module, request);
-    if promote::variables_of_blocks(module, &kernels) {
-        machine.run_passes(module, PROMOTED)?;
-    }
-    cleanup::unread(module);
-    promote::leading_barriers(module, &kernels);
-    machine::widen_counters(module)?;
-    let footprints = footprints(module, &kernels, &divides, request.divided);
+    let Optimized {
+        mut kernels,
+        refusals,
+        footprints,
+    } = optimize(&parsed, &machine, request)?;
     shim::tile_loops(module);
     shim::narrow_indices(module);
     machine.run_passes(
@@ -217,6 +169,101 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
         ptx,
         kernels,
         shared,
+    })
+}
+
+/// What is known of kernels after [`optimize`].
+pub(super) struct Optimized {
+    /// The kernels.
+    pub kernels: Vec<Kernel>,
+    /// Why devices cannot share each of them, in code for several devices.
+    pub refusals: Vec<Option<&'static str>>,
+    /// Their footprints, in code for several devices.
+    pub footprints: Vec<Footprint>,
+}
+
+/// Links the images with the runtime, specializes and optimizes them, and refuses the kernels that
+/// the device cannot run.
+///
+/// Each step takes the module and keeps no handle of its functions and instructions beyond its end,
+/// so a step may erase them.
+pub(super) fn optimize(
+    parsed: &Parsed,
+    machine: &GpuMachine,
+    request: &LoweringRequest,
+) -> Result<Optimized, String> {
+    let module = parsed.module();
+    machine.adopt(module);
+    shim::resolve_aliases(module);
+    gather_constructors(module, machine, request.divided)?;
+    let mut kernels = kernel_environment::read(module);
+    let mut own = own_symbols(module);
+    prepare(module, machine)?;
+    kernel_environment::make_room(module, &kernels);
+    grid::rewrite(module, &kernels);
+    for kernel in &mut kernels {
+        kernel.any_grid = grid_analysis::any_grid(module, kernel);
+        if kernel.any_grid {
+            grid_analysis::mark_interchangeable(module, kernel);
+        }
+        grid_analysis::mark_static_loop(module, kernel);
+        if let Some(environment) = &mut kernel.environment {
+            environment.nested &= grid_analysis::nests(module, &kernel.name);
+        }
+    }
+    let refusals: Vec<Option<&str>> = kernels
+        .iter()
+        .map(|k| {
+            request
+                .divided
+                .then(|| division::refusal(module, &k.name))?
+        })
+        .collect();
+    let divides: Vec<bool> = kernels
+        .iter()
+        .map(|k| k.any_grid || division::is_outlined(module, &k.name))
+        .collect();
+    shim::unroll_reductions(module);
+    let by_processors = request.provided.is_some();
+    if by_processors {
+        one_thread::name_functions(module);
+    }
+    math_library::name(module, &request.math_library);
+    link(parsed, device::RUNTIME, "runtime")?;
+    allow_inlining(module);
+    specialize::set_constant(module, "__ompvm_max_teams", request.teams.into());
+    if request.divided || by_processors {
+        specialize::set_constant(module, "__ompvm_divided", 1);
+    }
+    own.extend(division::WRITTEN_BY_HOST.map(Into::into));
+    math_library::link(parsed, &request.math_library)?;
+    // Functions for another processor would not be inlined.
+    machine.adopt(module);
+    // LLVM's own OpenMP pass would change execution modes after other decisions depend on them; it
+    // runs only if this flag is set.
+    shim::drop_module_flags(module);
+    let mut passes = machine::FULL;
+    if by_processors {
+        one_thread::replace(module);
+        passes = one_thread::PASSES;
+    }
+    specialize::specialize(parsed, machine, &kernels, &own, passes)?;
+    for kernel in &mut kernels {
+        kernel.refused = allowlist::kernel(module, &kernel.name, request);
+    }
+    cleanup::remove(module, &kernels);
+    allowlist::replace_by_traps(module, request);
+    if promote::variables_of_blocks(module, &kernels) {
+        machine.run_passes(module, PROMOTED)?;
+    }
+    cleanup::unread(module);
+    promote::leading_barriers(module, &kernels);
+    machine::widen_counters(module)?;
+    let footprints = footprints(module, &kernels, &divides, request.divided);
+    Ok(Optimized {
+        kernels,
+        refusals,
+        footprints,
     })
 }
 
@@ -256,10 +303,10 @@ fn footprints(
 
 /// Moves variables out of the image, finds out how devices share the kernels, and returns the
 /// variables.
-fn divide(
+pub(super) fn divide(
     module: Module,
     kernels: &mut [Kernel],
-    refusals: &[Option<&str>],
+    refusals: &[Option<&'static str>],
     footprints: Vec<Footprint>,
 ) -> Vec<SharedVariable> {
     let names: Vec<&str> = kernels.iter().map(|k| &*k.name).collect();

@@ -126,7 +126,7 @@ fn holds_address(contents: Value) -> bool {
 }
 
 /// Returns the functions with instructions that use a value, also within constant expressions.
-fn users<'m>(value: Value<'m>) -> Vec<Function<'m>> {
+pub(crate) fn users<'m>(value: Value<'m>) -> Vec<Function<'m>> {
     let mut found: Vec<Function> = Vec::new();
     let mut seen = HashSet::new();
     let mut open = vec![value];

@@ -8,11 +8,12 @@
 //! is specialized then.
 
 use super::division::WRITTEN_BY_HOST;
-use super::machine::{FULL, GpuMachine};
+use super::machine::GpuMachine;
 use super::{Kernel, SHARED};
 use crate::handles::{Linkage, Module, OwnedModule, Value, Variable, Visibility};
 use crate::parse::Parsed;
 use hashbrown::HashSet;
+use std::ffi::CStr;
 
 /// Properties of a group: SPMD mode, nested regions.
 type GroupKey = (bool, bool);
@@ -21,12 +22,13 @@ fn key(kernel: &Kernel) -> Option<GroupKey> {
     kernel.environment.map(|e| (e.spmd(), e.nested))
 }
 
-/// Optimizes a module group by group. `own` lists the names that stay visible.
+/// Optimizes a module by `passes`, group by group. `own` lists the names that stay visible.
 pub(super) fn specialize(
     parsed: &Parsed,
     machine: &GpuMachine,
     kernels: &[Kernel],
     own: &[Box<str>],
+    passes: &CStr,
 ) -> Result<(), String> {
     let module = parsed.module();
     let mut keys: Vec<Option<GroupKey>> = Vec::new();
@@ -42,7 +44,7 @@ pub(super) fn specialize(
         }
         let all: HashSet<&str> = kernels.iter().map(|k| &*k.name).collect();
         hide(module, &own, &all);
-        return machine.run_passes(module, FULL);
+        return machine.run_passes(module, passes);
     }
     share_variables(module);
     let copies: Vec<_> = keys[1..]
@@ -70,7 +72,7 @@ pub(super) fn specialize(
             turn_into_declarations(copy);
         }
         hide(copy, &own, &members);
-        failed = failed.or(machine.run_passes(copy, FULL).err());
+        failed = failed.or(machine.run_passes(copy, passes).err());
     }
     if let Some(message) = failed {
         return Err(message);

@@ -3,9 +3,7 @@
 use super::driver::{self, Function, Link, Module};
 use super::gpu::Gpu;
 use super::registers::{self, ResourceUsage};
-use crate::device::{
-    Device, DeviceCode, ExecutionMode, Failure, Image, Kernel, Launch, Queue, Result, Symbol,
-};
+use crate::device::{Device, DeviceCode, Failure, Image, Kernel, Launch, Queue, Result, Symbol};
 use crate::nvptx;
 use hashbrown::HashMap;
 use ompvm_llvm::constructors::CONSTRUCTORS;
@@ -55,7 +53,8 @@ pub(super) fn load(gpu: &Gpu, code: &DeviceCode) -> Result<Box<dyn Image>> {
     let mut divisions = HashMap::new();
     for known in &lowered.kernels {
         let entry = entry(gpu, module, known)?;
-        kernels.insert(known.name.clone(), kernel(known, entry));
+        let handle = std::ptr::from_ref(entry) as u64;
+        kernels.insert(known.name.clone(), nvptx::kernel(known, handle));
         if let Some(division) = &known.division {
             divisions.insert(known.name.clone(), division.clone());
         }
@@ -246,25 +245,6 @@ fn entry(gpu: &Gpu, module: Option<Module>, known: &Known) -> Result<&'static En
         doing: format!("running the kernel `{}`", known.name),
         refused,
     })))
-}
-
-fn kernel(known: &Known, entry: &'static Entry) -> Kernel {
-    let environment = known.environment;
-    Kernel {
-        handle: std::ptr::from_ref(entry) as u64,
-        mode: match environment.map(|e| e.mode) {
-            None => ExecutionMode::Bare,
-            Some(1) => ExecutionMode::Generic,
-            Some(3) => ExecutionMode::GenericSpmd,
-            Some(_) => ExecutionMode::Spmd,
-        },
-        threads: environment.map_or((0, 0), |e| e.threads),
-        teams: environment.map_or((0, 0), |e| e.teams),
-        reduction_size: environment.map_or(0, |e| e.reduction_size),
-        reduction_length: environment.map_or(0, |e| e.reduction_length),
-        any_grid: known.any_grid,
-        argument_words: known.parameters,
-    }
 }
 
 impl Image for Loaded {

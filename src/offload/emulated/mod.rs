@@ -12,7 +12,6 @@ mod arena;
 pub(crate) mod block;
 mod check;
 mod functions;
-mod printf;
 mod warp;
 
 use super::device::*;

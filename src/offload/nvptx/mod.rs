@@ -1,4 +1,5 @@
-//! Code for NVIDIA GPUs: compiles a program's images to PTX and caches the result.
+//! Code of devices: compiles a program's images to PTX for NVIDIA GPUs, or for the processors of
+//! this machine, and caches the result.
 //!
 //! [`compile`] returns PTX for an architecture, from the cache of compiled programs or from
 //! `llvm::nvptx`, linked with the math library found on the machine. The cache holds PTX and the
@@ -8,10 +9,11 @@
 
 mod math_library;
 
-use crate::device::{DeviceCode, Failure, Result};
+use crate::device::{DeviceCode, ExecutionMode, Failure, Kernel, Result};
 use ompvm_cache::CacheEntry;
 use ompvm_llvm::Input;
-use ompvm_llvm::nvptx::{Lowered, LoweringRequest, lower};
+use ompvm_llvm::nvptx::{Kernel as Known, Lowered, LoweringRequest, MathLibrary, lower};
+use ompvm_llvm::processors::{self, ProcessorCode};
 use ompvm_support::log;
 use std::time::Instant;
 
@@ -35,6 +37,26 @@ pub fn ptx_version(architecture: u32) -> u32 {
         81..=90 => 78,
         100 | 101 => 86,
         _ => 87,
+    }
+}
+
+/// Returns a kernel as devices know it. The handle is the device's own.
+pub fn kernel(known: &Known, handle: u64) -> Kernel {
+    let environment = known.environment;
+    Kernel {
+        handle,
+        mode: match environment.map(|e| e.mode) {
+            None => ExecutionMode::Bare,
+            Some(1) => ExecutionMode::Generic,
+            Some(3) => ExecutionMode::GenericSpmd,
+            Some(_) => ExecutionMode::Spmd,
+        },
+        threads: environment.map_or((0, 0), |e| e.threads),
+        teams: environment.map_or((0, 0), |e| e.teams),
+        reduction_size: environment.map_or(0, |e| e.reduction_size),
+        reduction_length: environment.map_or(0, |e| e.reduction_length),
+        any_grid: known.any_grid,
+        argument_words: known.parameters,
     }
 }
 
@@ -72,23 +94,15 @@ pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
             cache_entry: Some(CacheEntry::clone(cache_entry)),
         });
     }
-    let units = code
-        .units
-        .iter()
-        .enumerate()
-        .map(|(index, bytes)| Input {
-            name: format!("device image {index} of {}", code.name),
-            bytes: bytes.clone(),
-        })
-        .collect();
     let since = Instant::now();
     let lowered = lower(&LoweringRequest {
-        units,
+        units: units(code),
         architecture,
         version: ptx_version(architecture),
         math_library,
         teams: code.teams,
         divided: code.divided,
+        provided: None,
     })
     .map_err(Failure::Image)?;
     tracing::debug!(
@@ -108,4 +122,67 @@ pub fn compile(code: &DeviceCode, architecture: u32) -> Result<Compiled> {
         lowered,
         cache_entry,
     })
+}
+
+fn units(code: &DeviceCode) -> Vec<Input> {
+    let units = code.units.iter().enumerate();
+    units
+        .map(|(index, bytes)| Input {
+            name: format!("device image {index} of {}", code.name),
+            bytes: bytes.clone(),
+        })
+        .collect()
+}
+
+/// Name of the code for processors in a cache entry.
+const PROCESSORS: &str = "device-processors";
+
+/// Architecture of GPUs for whose code that of processors is analyzed.
+const ANALYZED: u32 = 90;
+
+/// Compiles a program's images for the processors of this machine, or loads the code from the
+/// cache. `provided` tells the functions that it may call.
+///
+/// # Errors
+/// [`Failure::Image`] for damaged images.
+pub fn compile_for_processors(
+    code: &DeviceCode,
+    provided: fn(&str) -> bool,
+) -> Result<ProcessorCode> {
+    let parts = code.units.iter().map(Vec::as_slice);
+    let teams = code.teams.to_le_bytes();
+    let kind = [u8::from(code.divided)];
+    let entry = code
+        .options
+        .cache_entry(parts.chain([PROCESSORS.as_bytes(), &teams, &kind]));
+    if let Some(entry) = &entry
+        && let Some(bytes) = entry.bytes(PROCESSORS)
+        && let Ok(known) = postcard::from_bytes(&bytes)
+    {
+        return Ok(known);
+    }
+    let since = Instant::now();
+    let compiled = processors::lower(&LoweringRequest {
+        units: units(code),
+        architecture: ANALYZED,
+        version: ptx_version(ANALYZED),
+        math_library: MathLibrary::Missing,
+        teams: code.teams,
+        divided: code.divided,
+        provided: Some(provided),
+    })
+    .map_err(Failure::Image)?;
+    tracing::debug!(
+        target: log::OFFLOAD,
+        kernels = compiled.kernels.len(),
+        bytes = compiled.object.len(),
+        ms = %log::ms(since.elapsed()),
+        "compiled an image for processors"
+    );
+    if let Some(entry) = &entry
+        && let Ok(bytes) = postcard::to_allocvec(&compiled)
+    {
+        entry.put_bytes(PROCESSORS, &bytes);
+    }
+    Ok(compiled)
 }

@@ -209,6 +209,8 @@ pub struct Description {
     pub survives_faults: bool,
     /// True if its times mean nothing.
     pub predicts_no_speed: bool,
+    /// True if each block has its own record of a reduction.
+    pub combines_blocks: bool,
     /// Mask and value of the bits that all its addresses share, if they do.
     pub addresses: Option<(u64, u64)>,
 }

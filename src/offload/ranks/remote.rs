@@ -15,7 +15,7 @@ use crate::device::{
     Device, DeviceCode, Failure, Image, Kernel, Launch, Limits, MemoryKind, Queue, Result,
     STAGING_BYTES, Target,
 };
-use crate::locals::LOCALS;
+use crate::locals::this_thread;
 use hashbrown::HashMap;
 use ompvm_llvm::nvptx::DEVICE_NUMBER;
 use parking_lot::Mutex;
@@ -70,11 +70,6 @@ struct Staging(NonNull<u8>);
 
 // SAFETY: plain memory that only the owner of the buffer uses.
 unsafe impl Send for Staging {}
-
-/// Returns a number of the calling thread.
-fn this_thread() -> usize {
-    LOCALS.with(|locals| std::ptr::from_ref(locals) as usize)
-}
 
 impl Remote {
     /// Creates a device from its description. `None` if it runs code that this version does not
@@ -417,6 +412,10 @@ impl Device for Remote {
 
     fn predicts_no_speed(&self) -> bool {
         self.description.predicts_no_speed
+    }
+
+    fn combines_blocks(&self) -> bool {
+        self.description.combines_blocks
     }
 
     fn owns(&self, address: u64) -> bool {

@@ -106,6 +106,8 @@ pub enum DeviceSelection {
     Hardware,
     /// The given number of emulated devices.
     Emulated(u32),
+    /// The processors of the machine, as one device.
+    Processors,
     /// No device.
     None,
 }
@@ -114,11 +116,12 @@ impl DeviceSelection {
     /// Most emulated devices.
     pub const MOST_EMULATED: u32 = 64;
 
-    /// Parses a device selection such as `emulated`, `emulated:2` or `host`.
+    /// Parses a device selection such as `cpu`, `emulated`, `emulated:2` or `host`.
     pub fn parse(text: &str) -> Option<DeviceSelection> {
         let text = text.trim().to_ascii_lowercase();
         match text.as_str() {
             "host" | "none" => return Some(DeviceSelection::None),
+            "cpu" => return Some(DeviceSelection::Processors),
             "emulated" => return Some(DeviceSelection::Emulated(1)),
             _ => {}
         }

@@ -102,7 +102,7 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: "OMPVM_DEVICE",
         section: Section::Use,
-        values: "`emulated`, `emulated:N` (N up to 64) or `host`",
+        values: "`cpu`, `emulated`, `emulated:N` (N up to 64) or `host`",
         default: "the GPUs of the machine",
         meaning: "devices that `target` regions run on, as `--device`",
         parser: Parser::Text(|s, v| set(&mut s.devices, DeviceSelection::parse(v))),

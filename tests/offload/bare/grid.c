@@ -1,5 +1,6 @@
 // The kernel language of LLVM: `ompx_bare` kernels of three dimensions, and the routines of ompx.h.
 // env: OMP_TARGET_OFFLOAD=mandatory
+// not-on: processors
 #include "../../check.h"
 #include <ompx.h>
 enum { X = 4, Y = 3, Z = 2, TX = 8, TY = 2, TZ = 2 };

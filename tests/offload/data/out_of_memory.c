@@ -1,5 +1,6 @@
 // A device without memory: the data is copied back, and this and later regions run on the host.
 // env: OMPVM_EMULATED_MEMORY=8M
+// not-on: processors
 #include "../../check.h"
 int main(void) {
   int n = 4000000, *p = malloc(n * sizeof *p), v[10], host = -1;

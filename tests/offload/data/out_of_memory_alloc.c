@@ -1,5 +1,6 @@
 // A device without memory: explicit allocations return null, smaller ones succeed, and the host's data is unchanged.
 // env: OMPVM_EMULATED_MEMORY=2M
+// not-on: processors
 #include "../../check.h"
 int main(void) {
   int d = omp_get_default_device(), h = omp_get_initial_device(), v[100], seen = 0;

@@ -3,6 +3,7 @@
 // flags: -fopenmp-version=51
 // env: OMPVM_EMULATED_MEMORY=3M
 // options: --device=emulated
+// not-on: processors
 #include "../../check.h"
 #include <stdlib.h>
 #pragma omp begin declare target

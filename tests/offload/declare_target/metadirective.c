@@ -1,5 +1,6 @@
 // OpenMP 5.2, section 7.4: metadirectives choose within a region by the device.
 // flags: -fopenmp-version=51
+// not-on: processors
 #include "../../check.h"
 int main(void) {
   int v[64], n = 0;

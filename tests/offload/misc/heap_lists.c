@@ -1,4 +1,5 @@
 // Memory that a region allocates: lists that threads build, walk and free, kept between regions by a pointer on the device.
+// not-on: processors
 #include "../../check.h"
 struct node { int value; struct node *next; };
 #pragma omp begin declare target

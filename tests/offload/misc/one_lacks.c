@@ -4,6 +4,7 @@
 // stderr-has: one_lacks.c:
 // stderr-has: the function `host_only`, which the device code does not define at
 // stderr-has: inline assembly at
+// not-on: processors
 #include "../../check.h"
 #pragma omp begin declare target
 extern int elsewhere(int x) __asm__("host_only");

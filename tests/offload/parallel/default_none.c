@@ -1,5 +1,6 @@
 // OpenMP 5.2, section 5.4.1: default(none), default(firstprivate) and default(private) within a region of the device.
 // flags: -fopenmp-version=51
+// not-on: processors
 #include "../../check.h"
 int main(void) {
   int out[16] = {0}, base = 5, other = 7;

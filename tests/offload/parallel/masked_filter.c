@@ -1,5 +1,6 @@
 // OpenMP 5.2, section 10.5: masked with an expression as its filter, and master.
 // flags: -fopenmp-version=51
+// not-on: processors
 #include "../../check.h"
 int main(void) {
   int who[4] = {-1, -1, -1, -1}, runs = 0;

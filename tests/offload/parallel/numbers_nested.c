@@ -1,4 +1,5 @@
 // OpenMP 5.2, sections 18.2.17 to 18.2.20: levels, ancestors and team sizes in a region within a region, which has one thread.
+// not-on: processors
 #include "../../check.h"
 int main(void) {
   int ok = 0, runs = 0;

@@ -1,4 +1,5 @@
 // The loops that newer code generators call: chunks of threads, of teams, and of both, in four widths.
+// not-on: processors
 #include "../../check.h"
 #ifdef __NVPTX__
 #define END ;

@@ -1,4 +1,5 @@
 // OpenMP 5.2, section 18.9: nestable locks, and tests of locks, on the device.
+// not-on: processors
 #include "../../check.h"
 int main(void) {
   int sum = 0, depth = 0, tests = 0;

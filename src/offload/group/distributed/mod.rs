@@ -122,7 +122,7 @@ impl Launcher {
         let shares = (0..parts).map(|n| League {
             part: n as u32,
             // One more finishes a reduction.
-            parts: parts as u32 + u32::from(reduces),
+            parts: doing.records() + u32::from(reduces),
             from: borders[n],
             to: borders[n + 1],
             first: share(teams, n, parts),
@@ -157,7 +157,7 @@ impl Launcher {
         let reduces = kernel.reduction_size > 0;
         if reduces {
             let length = launch.blocks[0].max(kernel.reduction_length);
-            let length = length.max(members.len() as u32 + 1);
+            let length = length.max(doing.records()) + 1;
             records.prepare(
                 members,
                 u64::from(kernel.reduction_size) * u64::from(length),
@@ -178,12 +178,12 @@ impl Launcher {
         }
         result?;
         if reduces {
-            records.gather(members)?;
+            records.gather(members, doing.records())?;
             let last = League {
-                part: members.len() as u32,
+                part: doing.records(),
                 from: 1 << 63,
                 to: 1 << 63,
-                first: 0,
+                first: doing.records(),
                 ..shares[0]
             };
             self.start(doing, 0, last, 1, &lists[0])?;
@@ -258,6 +258,15 @@ impl Launcher {
 }
 
 impl Doing<'_> {
+    /// Returns the number of records that a reduction combines: one for each member, or for each
+    /// team.
+    fn records(&self) -> u32 {
+        match self.members.iter().all(|m| m.combines_blocks()) {
+            true => self.launch.blocks[0],
+            false => self.members.len() as u32,
+        }
+    }
+
     /// Returns the words for a member: addresses of its own copies.
     fn words(&self, blocks: &mut Blocks, n: usize) -> Vec<u64> {
         let mut words = self.given.values.clone();

@@ -42,9 +42,9 @@ impl Records {
         Ok(())
     }
 
-    /// Puts the members' records together on the first one, where all but one part has arrived.
+    /// Puts the `count` records together on the first member, where all but one part has arrived.
     /// Each member wrote its own, and the rest is zero.
-    pub(super) fn gather(&self, members: &[Arc<dyn Device>]) -> Result<()> {
+    pub(super) fn gather(&self, members: &[Arc<dyn Device>], count: u32) -> Result<()> {
         let mut all = vec![0; self.bytes as usize];
         let mut own = all.clone();
         for (member, [_, league]) in members.iter().zip(&self.addresses) {
@@ -53,7 +53,7 @@ impl Records {
         }
         let league = self.addresses[0][1];
         copy_in(&*members[0], league + HEADER_BYTES, &all)?;
-        copy_in(&*members[0], league, &words([members.len() as u64]))
+        copy_in(&*members[0], league, &words([u64::from(count)]))
     }
 }
 

@@ -1,20 +1,24 @@
-//! `printf` of device code, written to the C library's standard output like that of the guest.
+//! `printf` of device code that runs on processors, written to the C library's standard output like
+//! that of the guest.
 //!
 //! The arguments follow each other, each aligned to its size; integers shorter than four bytes and
 //! `float` are promoted as in a call (CUDA C++ programming guide, formatted output).
 
-use super::check;
 use std::ffi::{CString, c_char};
 
+/// Returns the host's address of a range of device memory, given by address and size. Device code
+/// calls it, and does not return from a range that it may not access.
+pub(super) type Translate = fn(u64, u64) -> *mut u8;
+
 /// Reads a zero-terminated string of the device, without the terminator.
-pub fn read_string(mut address: u64) -> Vec<u8> {
+pub(super) fn read_string(translate: Translate, mut address: u64) -> Vec<u8> {
     let mut out = Vec::new();
     if address == 0 {
         return out;
     }
     loop {
-        // SAFETY: device code calls this, and `pointer` checks the byte.
-        let byte = unsafe { check::checked_pointer(address, 1).read() };
+        // SAFETY: `translate` checks the byte.
+        let byte = unsafe { translate(address, 1).read() };
         if byte == 0 {
             return out;
         }
@@ -24,8 +28,8 @@ pub fn read_string(mut address: u64) -> Vec<u8> {
 }
 
 /// Reads a string of the device as text.
-pub fn read_text(address: u64) -> String {
-    String::from_utf8_lossy(&read_string(address)).into_owned()
+pub(super) fn read_text(translate: Translate, address: u64) -> String {
+    String::from_utf8_lossy(&read_string(translate, address)).into_owned()
 }
 
 unsafe extern "C" {
@@ -36,32 +40,27 @@ unsafe extern "C" {
 /// Reads the arguments in order.
 struct Arguments {
     at: u64,
+    translate: Translate,
 }
 
 impl Arguments {
     fn next<T: Copy>(&mut self) -> T {
         let size = size_of::<T>() as u64;
         self.at = self.at.next_multiple_of(size);
-        // SAFETY: `pointer` checks the range.
-        let value = unsafe {
-            check::checked_pointer(self.at, size)
-                .cast::<T>()
-                .read_unaligned()
-        };
+        // SAFETY: `translate` checks the range.
+        let value = unsafe { (self.translate)(self.at, size).cast::<T>().read_unaligned() };
         self.at += size;
         value
     }
 }
 
-/// Implements [`vprintf`] with the size of the arguments.
-pub extern "C" fn vprintf_sized(format: u64, arguments: u64, _size: u32) -> i32 {
-    vprintf(format, arguments)
-}
-
-/// Formats and prints; returns the number of bytes.
-pub extern "C" fn vprintf(format: u64, arguments: u64) -> i32 {
-    let format = read_string(format);
-    let mut arguments = Arguments { at: arguments };
+/// Formats and prints what `vprintf` of device code is given; returns the number of bytes.
+pub(super) fn print(translate: Translate, format: u64, arguments: u64) -> i32 {
+    let format = read_string(translate, format);
+    let mut arguments = Arguments {
+        at: arguments,
+        translate,
+    };
     let mut out: Vec<u8> = Vec::new();
     let mut at = 0;
     while at < format.len() {
@@ -150,7 +149,7 @@ fn format_conversion(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>
                 let text = if address == 0 {
                     b"(null)".to_vec()
                 } else {
-                    read_string(address)
+                    read_string(arguments.translate, address)
                 };
                 let Ok(text) = CString::new(text) else {
                     return n;

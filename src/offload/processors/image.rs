@@ -1,0 +1,160 @@
+//! Device code that is loaded into the process.
+
+use super::functions;
+use crate::device::{Device, DeviceCode, Failure, Image, Kernel, Launch, Queue, Result, Symbol};
+use crate::nvptx;
+use hashbrown::HashMap;
+use omp_abi::League;
+use ompvm_llvm::constructors::CONSTRUCTORS;
+use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, LEAGUE, SharedVariable};
+use ompvm_llvm::processors::{LoadedCode, ProcessorCode, load};
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+
+/// The share of a device that runs launches alone.
+const ALONE: League = League {
+    part: 0,
+    parts: 1,
+    from: 0,
+    to: 0,
+    first: 0,
+    teams: 0,
+};
+
+/// The share of the league that the host gives the device.
+#[derive(Debug)]
+pub(super) struct Share(UnsafeCell<League>);
+
+// SAFETY: the host writes the share before launches, and reads and writes of different threads
+// follow each other as their launches do.
+unsafe impl Sync for Share {}
+// SAFETY: plain data.
+unsafe impl Send for Share {}
+
+impl Share {
+    /// Returns the share.
+    pub(super) fn get(&self) -> League {
+        // SAFETY: nobody writes it while a launch begins.
+        unsafe { self.0.get().read() }
+    }
+}
+
+/// A kernel as launches need it. Entries are leaked, since the handle of a kernel is the address of
+/// its entry.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Code that takes the arguments from an array of words.
+    pub kernel: Option<extern "C" fn(*const u64)>,
+    /// Bytes of the memory of a block.
+    pub block_bytes: u64,
+    /// Share of the device.
+    pub share: Arc<Share>,
+    /// Reason why the kernel has no code, if it was refused.
+    pub refused: Option<Failure>,
+}
+
+/// Returns the entry of a kernel.
+pub(super) fn entry(kernel: &Kernel) -> &'static Entry {
+    // SAFETY: handles of the device's kernels are addresses of entries that were leaked.
+    unsafe { &*(kernel.handle as *const Entry) }
+}
+
+#[derive(Debug)]
+struct Loaded {
+    code: ProcessorCode,
+    loaded: LoadedCode,
+    kernels: HashMap<String, Kernel>,
+    share: Arc<Share>,
+}
+
+/// Compiles and links code; `number` is the device's.
+pub(super) fn load_code(
+    device: &dyn Device,
+    code: &DeviceCode,
+    number: u32,
+) -> Result<Box<dyn Image>> {
+    let compiled = nvptx::compile_for_processors(code, functions::is_provided)?;
+    let loaded = load(&compiled, functions::address).map_err(Failure::Image)?;
+    let share = Arc::new(Share(UnsafeCell::new(ALONE)));
+    let mut kernels = HashMap::new();
+    for known in &compiled.kernels {
+        let refused = known.refused.as_ref().map(|refusal| Failure::Unsupported {
+            reason: refusal.reason.clone(),
+            place: refusal.place.clone(),
+        });
+        let address = match refused {
+            None => loaded.kernel(&known.name),
+            Some(_) => None,
+        };
+        // SAFETY: the address is that of such a function, whose code lives as long as the image.
+        let kernel = address.map(|address| unsafe {
+            std::mem::transmute::<usize, extern "C" fn(*const u64)>(address)
+        });
+        let entry: &'static Entry = Box::leak(Box::new(Entry {
+            kernel,
+            block_bytes: compiled.block_bytes,
+            share: Arc::clone(&share),
+            refused,
+        }));
+        let handle = std::ptr::from_ref(entry) as u64;
+        kernels.insert(known.name.clone(), nvptx::kernel(known, handle));
+    }
+    if let Some(at) = loaded.symbol(DEVICE_NUMBER) {
+        // SAFETY: the variable has four bytes, and no kernel runs yet.
+        unsafe { (at as *mut u32).write(number) };
+    }
+    let image = Loaded {
+        code: compiled,
+        loaded,
+        kernels,
+        share,
+    };
+    if !code.divided {
+        image.construct(device)?;
+    }
+    Ok(Box::new(image))
+}
+
+impl Image for Loaded {
+    fn symbol(&self, name: &str) -> Option<Symbol> {
+        if name == LEAGUE {
+            return Some(Symbol {
+                address: self.share.0.get() as u64,
+                size: size_of::<League>() as u64,
+            });
+        }
+        let mut variables = self.code.variables.iter();
+        let size = variables.find(|(known, _)| known == name).map(|(_, n)| *n);
+        Some(Symbol {
+            address: self.loaded.symbol(name)? as u64,
+            size: size.unwrap_or(0),
+        })
+    }
+
+    fn kernel(&self, name: &str) -> Option<Kernel> {
+        self.kernels.get(name).copied()
+    }
+
+    fn division(&self, name: &str) -> Option<Division> {
+        let mut kernels = self.code.kernels.iter();
+        kernels.find(|k| k.name == name)?.division.clone()
+    }
+
+    fn shared_variables(&self) -> &[SharedVariable] {
+        &self.code.shared
+    }
+
+    fn construct(&self, device: &dyn Device) -> Result<()> {
+        let Some(constructors) = self.kernels.get(CONSTRUCTORS) else {
+            return Ok(());
+        };
+        let once = Launch {
+            blocks: [1; 3],
+            threads: [1; 3],
+            shared: 0,
+            args: &[],
+            sections: &[],
+        };
+        device.launch(Queue::SYNC, constructors, &once)
+    }
+}
