@@ -107,6 +107,7 @@ fn sizes_have_units() {
 #[test]
 fn device_selections_are_parsed() {
     let devices = |text| understood("OMPVM_DEVICE", text).devices;
+    assert_eq!(devices("cpu"), DeviceSelection::Processors);
     assert_eq!(devices("emulated"), DeviceSelection::Emulated(1));
     assert_eq!(devices("Emulated:2 "), DeviceSelection::Emulated(2));
     assert_eq!(devices("host"), DeviceSelection::None);
@@ -175,7 +176,7 @@ fn a_warning_names_variable_value_and_what_is_accepted() {
     assert_eq!(
         warnings,
         [
-            "OMPVM_DEVICE=\"gpu\" is not emulated, emulated:N (N up to 64) or host; using the \
+            "OMPVM_DEVICE=\"gpu\" is not cpu, emulated, emulated:N (N up to 64) or host; using the \
              default (the GPUs of the machine)",
             "OMPVM_EMULATED_MEMORY=\"64Q\" is not a size such as 64M; using the default (4G)",
         ]
