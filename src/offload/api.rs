@@ -208,6 +208,7 @@ pub unsafe extern "C-unwind" fn associate(
                 count: 1,
                 held: 0,
                 attached: Vec::new(),
+                on_host: false,
             };
             table.insert(host as usize, range);
             0

@@ -7,6 +7,8 @@
 
 use super::device::{Device, DeviceCode, Failure, Image, Kernel, MemoryKind, Queue, Result};
 use super::earlier_runs::{EarlierRuns, Formation, ThisRun};
+use super::map::data::DataConstruct;
+use super::map::items::MapItem;
 use super::map::table::{Lifetime, MappedRange, MappingTable};
 use super::program::{self, Program, requires};
 use super::{cuda, emulated, group, processors, ranks, report};
@@ -47,6 +49,8 @@ pub struct DeviceState {
     pub table: Mutex<MappingTable>,
     programs: RwLock<HashMap<u64, std::result::Result<Arc<LoadedProgram>, Failure>>>,
     disabled: AtomicBool,
+    /// True if the host has the current contents of some mapped ranges.
+    lent: AtomicBool,
     /// Blocks that the memory routines allocated, by address: freeing takes only the address.
     pub(super) allocations: Mutex<BTreeMap<u64, Allocation>>,
     /// Address and size of the scratch arena of auto-offload.
@@ -310,6 +314,7 @@ pub fn get(number: i32) -> Option<&'static DeviceState> {
         return None;
     }
     let state = all().get(usize::try_from(number).ok()?)?;
+    state.take_back();
     (!state.is_disabled()).then_some(state)
 }
 
@@ -347,6 +352,7 @@ impl DeviceState {
             table: Mutex::default(),
             programs: RwLock::default(),
             disabled: AtomicBool::new(false),
+            lent: AtomicBool::new(false),
             allocations: Mutex::default(),
             scratch_arena: Mutex::default(),
             frame_buffer: Mutex::default(),
@@ -358,6 +364,46 @@ impl DeviceState {
         self.disabled.load(Ordering::Acquire)
     }
 
+    /// Gives the host the contents of what a region uses: it runs the region in place of the device.
+    /// The device gets them back before it is used again.
+    ///
+    /// # Safety
+    /// The items must be live host memory.
+    pub(super) unsafe fn lend_to_host(&self, items: &[MapItem]) {
+        if self.is_disabled() {
+            return;
+        }
+        let mut table = self.table.lock();
+        let mut data = DataConstruct::new(&*self.device, &mut table, Queue::SYNC);
+        // SAFETY: by this function's contract.
+        let lent = unsafe { data.lend_to_host(items) };
+        if lent.as_ref().is_ok_and(|&any| any) {
+            self.lent.store(true, Ordering::Release);
+        }
+        drop(table);
+        if lent.is_err() {
+            self.disable();
+        }
+    }
+
+    /// Takes back what the host was lent.
+    fn take_back(&self) {
+        if !self.lent.load(Ordering::Acquire) {
+            return;
+        }
+        let mut table = self.table.lock();
+        if !self.lent.swap(false, Ordering::AcqRel) || self.is_disabled() {
+            return;
+        }
+        let mut data = DataConstruct::new(&*self.device, &mut table, Queue::SYNC);
+        // SAFETY: the program mapped this host memory and has not unmapped it, so it is live.
+        let taken = unsafe { data.take_back() };
+        drop(table);
+        if taken.is_err() {
+            self.disable();
+        }
+    }
+
     /// Disables the device and copies mapped data back, as far as it can still be read.
     pub fn disable(&self) {
         if self.disabled.swap(true, Ordering::AcqRel) {
@@ -365,7 +411,7 @@ impl DeviceState {
         }
         tracing::info!(target: log::OFFLOAD, number = self.number, "a device is not used any more");
         let table = self.table.lock();
-        for (start, range) in table.iter() {
+        for (start, range) in table.iter().filter(|(_, range)| !range.on_host) {
             // SAFETY: the program mapped this host memory and has not unmapped it, so it is live.
             match unsafe { self.copy_back(start, range) } {
                 Ok(()) => {}
@@ -536,6 +582,7 @@ impl DeviceState {
                     count: 1,
                     held: 0,
                     attached: Vec::new(),
+                    on_host: false,
                 },
             );
         }

@@ -293,6 +293,8 @@ pub unsafe extern "C-unwind" fn target_kernel(
         Err(failure) => {
             let why = handle_failure(site, None, &failure);
             record_host_run(site, &why);
+            // SAFETY: the arrays of `arguments` are those that the compiler passed.
+            unsafe { state.lend_to_host(&items::collect(&map_arrays(arguments))) };
             return RUN_ON_HOST;
         }
     };
@@ -312,8 +314,22 @@ pub unsafe extern "C-unwind" fn target_kernel(
         Err(failure) => {
             let why = handle_failure(site, Some(state), &failure);
             record_host_run(site, &why);
+            // SAFETY: the arrays of `arguments` are those that the compiler passed.
+            unsafe { state.lend_to_host(&items::collect(&map_arrays(arguments))) };
             RUN_ON_HOST
         }
+    }
+}
+
+/// Returns the arrays of a region's items.
+fn map_arrays(arguments: &KernelArguments) -> MapArrays {
+    MapArrays {
+        count: arguments.count as usize,
+        bases: arguments.bases,
+        begins: arguments.begins,
+        sizes: arguments.sizes,
+        map_types: arguments.map_types,
+        mappers: arguments.mappers,
     }
 }
 
@@ -340,14 +356,7 @@ unsafe fn run_kernel(
     (teams, threads): (u32, u32),
 ) -> super::device::Result<()> {
     let since = Instant::now();
-    let arrays = MapArrays {
-        count: arguments.count as usize,
-        bases: arguments.bases,
-        begins: arguments.begins,
-        sizes: arguments.sizes,
-        map_types: arguments.map_types,
-        mappers: arguments.mappers,
-    };
+    let arrays = map_arrays(arguments);
     let device = &*state.device;
     // SAFETY: by this function's contract, the arrays have `count` elements.
     let items = unsafe { items::collect(&arrays) };

@@ -46,6 +46,8 @@ pub struct MappedRange {
     pub held: u64,
     /// Attached pointers in the range.
     pub attached: Vec<AttachedPointer>,
+    /// True while the host has the current contents, since it ran a region in place of the device.
+    pub on_host: bool,
 }
 
 impl MappedRange {
@@ -167,6 +169,7 @@ mod tests {
             count: 1,
             held: 0,
             attached: Vec::new(),
+            on_host: false,
         }
     }
 
