@@ -85,8 +85,8 @@ impl Program {
     /// Creates the program of an image.
     ///
     /// `instead` maps functions of the C library that must know the interpreter, or are replaced for
-    /// the program, to their replacements. `cache_entry` is the program's cache entry. `whole` is true if everything is
-    /// compiled before the program runs. `settings` name functions that stay interpreted, and
+    /// the program, to their replacements. `cache_entry` is the program's cache entry. `whole` is
+    /// true if everything is compiled before the program runs. `settings` name functions that stay interpreted, and
     /// failures to inject.
     pub fn new(
         image: &Image,

@@ -15,7 +15,9 @@
 
 use super::options::OffloadOptions;
 use super::report::GroupRun;
+use omp_abi::League;
 pub use ompvm_kmpc::interop::Foreign;
+use ompvm_llvm::constructors::CONSTRUCTORS;
 use ompvm_llvm::nvptx::{Division, SharedVariable};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
@@ -574,6 +576,34 @@ pub trait Image: Send + Sync + Debug {
         None
     }
 }
+
+/// Runs the constructors of an image's variables, for [`Image::construct`].
+///
+/// # Errors
+/// As for [`Device::launch`].
+pub(super) fn run_constructors(image: &dyn Image, device: &dyn Device) -> Result<()> {
+    let Some(constructors) = image.kernel(CONSTRUCTORS) else {
+        return Ok(());
+    };
+    let once = Launch {
+        blocks: [1; 3],
+        threads: [1; 3],
+        shared: 0,
+        args: &[],
+        sections: &[],
+    };
+    device.launch(Queue::SYNC, &constructors, &once)
+}
+
+/// Share of a device that runs a launch alone, which is what an image is loaded with.
+pub(super) const ALONE: League = League {
+    part: 0,
+    parts: 1,
+    from: 0,
+    to: 0,
+    first: 0,
+    teams: 0,
+};
 
 /// Returns the default launch shape, from the limits of the device and the bounds of the kernel.
 pub fn default_shape(

@@ -13,6 +13,8 @@ pub(crate) struct ThreadLocals {
     pub(crate) emulated_block: Cell<*mut Block<'static>>,
     /// Memory of the block that the thread executes as one of a processor.
     pub(crate) processor_block: Cell<*mut u8>,
+    /// Name of the kernel that the thread executes as one of a processor; empty if there is none.
+    pub(crate) processor_kernel: Cell<&'static str>,
 }
 
 thread_local! {
@@ -22,6 +24,7 @@ thread_local! {
             cuda_context: Cell::new(null_mut()),
             emulated_block: Cell::new(null_mut()),
             processor_block: Cell::new(null_mut()),
+            processor_kernel: Cell::new(""),
         }
     };
 }

@@ -135,6 +135,17 @@ pub(super) fn process(name: &str) -> usize {
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
 }
 
+/// Returns the time in nanoseconds since an arbitrary moment.
+pub(super) extern "C" fn nanoseconds() -> u64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the result pointer is valid.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
 extern "C" fn full_fence() {
     fence(Ordering::SeqCst);
 }

@@ -71,6 +71,11 @@ fn expected(n: i64, k: i64) -> i64 {
 struct Guest(Process);
 
 impl Guest {
+    fn compiler(&self) -> Compiler {
+        let overrides = HashMap::new();
+        Compiler::new(self.image(), &overrides, None, false, settings::DEFAULT)
+    }
+
     fn new() -> Guest {
         Guest::in_tier(TierPolicy::Interp)
     }
@@ -191,13 +196,7 @@ fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
 fn use_of_quick_code_is_observed() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
-    let compiler = Compiler::new(
-        guest.image(),
-        &HashMap::new(),
-        None,
-        false,
-        settings::DEFAULT,
-    );
+    let compiler = guest.compiler();
     enter(&guest, &compiler, Level::Quick, 0);
     let probe = || osr::probe_loop(code, outer);
     // Before the first query no use is known, so it counts as used.
@@ -236,13 +235,7 @@ fn use_of_quick_code_is_observed() {
 fn quick_code_of_a_loop_leaves_for_better_code() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
-    let compiler = Compiler::new(
-        guest.image(),
-        &HashMap::new(),
-        None,
-        false,
-        settings::DEFAULT,
-    );
+    let compiler = guest.compiler();
     let enter = |level, after| enter(&guest, &compiler, level, after);
     // The loop is entered at the second iteration; while it is counted, each pass of the head
     // counts.

@@ -174,6 +174,11 @@ impl<'m> Checker<'_, 'm> {
         self.request.provided.is_none()
     }
 
+    /// Returns true if the device of processors provides a function.
+    fn is_provided(&self, name: &str) -> bool {
+        self.request.provided.is_some_and(|provides| provides(name))
+    }
+
     fn function(&mut self, function: Function<'m>) -> Option<Refusal> {
         let at = |reason: String| Refusal {
             reason,
@@ -248,8 +253,8 @@ impl<'m> Checker<'_, 'm> {
                     .strip_prefix(*known)
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             };
-            let provided = || self.request.provided.is_some_and(|is| is(name));
-            if INTRINSICS.iter().any(is) && (!is(&"nvvm") || self.by_gpu()) || provided() {
+            let other_processor = is(&"nvvm") && !self.by_gpu();
+            if INTRINSICS.iter().any(is) && !other_processor || self.is_provided(name) {
                 return Ok(());
             }
             if !self.by_gpu() {
@@ -262,7 +267,7 @@ impl<'m> Checker<'_, 'm> {
             }
             return Err(format!("the instruction `{name}`"));
         }
-        if DRIVER.contains(&name) || self.request.provided.is_some_and(|is| is(name)) {
+        if DRIVER.contains(&name) || self.is_provided(name) {
             return Ok(());
         }
         if let Some(plain) = name.strip_prefix(math_library::PREFIX) {

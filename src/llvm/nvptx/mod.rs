@@ -121,6 +121,17 @@ pub struct Lowered {
 /// Returns one sentence if an image is damaged, if the images do not fit together, or if LLVM gives
 /// up.
 pub fn lower(request: &LoweringRequest) -> Result<Lowered, String> {
+    guarded(request, lower_here)
+}
+
+/// Runs a lowering guarded.
+///
+/// # Errors
+/// Returns the error of `work`, or one sentence if LLVM gives up or there is no device runtime.
+pub(super) fn guarded<T: Send + 'static>(
+    request: &LoweringRequest,
+    work: fn(&LoweringRequest) -> Result<T, String>,
+) -> Result<T, String> {
     if device::RUNTIME.is_empty() {
         return Err(
             "this build has no device runtime, because it was built without clang 22".into(),
@@ -129,7 +140,7 @@ pub fn lower(request: &LoweringRequest) -> Result<Lowered, String> {
     let request = request.clone();
     let limits =
         guard::ResourceLimits::for_input(request.units.iter().map(|u| u.bytes.len()).sum());
-    guard::run(&limits, move || lower_here(&request))?
+    guard::run(&limits, move || work(&request))?
 }
 
 fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
@@ -172,7 +183,7 @@ fn lower_here(request: &LoweringRequest) -> Result<Lowered, String> {
     })
 }
 
-/// What is known of kernels after [`optimize`].
+/// Kernels of optimized images, see [`optimize`].
 pub(super) struct Optimized {
     /// The kernels.
     pub kernels: Vec<Kernel>,

@@ -16,7 +16,7 @@ use std::ffi::CStr;
 /// the code is optimized for the processor later.
 pub(super) const PASSES: &CStr = c"thinlto-pre-link<O3>";
 
-/// What an instruction becomes.
+/// Replacement of an instruction.
 enum Replacement {
     /// A number.
     Number(u64),

@@ -13,8 +13,7 @@
 mod blocks;
 
 use super::emulate::{self, entries, retarget, variables};
-use super::guard;
-use super::handles::{Linkage, Module};
+use super::handles::{Linkage, Module, Position};
 use super::native::pipeline::HostMachine;
 use super::nvptx::machine::GpuMachine;
 use super::nvptx::{self, Kernel, LoweringRequest, Optimized, SharedVariable};
@@ -52,15 +51,7 @@ pub struct ProcessorCode {
 /// Returns one sentence if an image is damaged, if the images do not fit together, or if LLVM gives
 /// up.
 pub fn lower(request: &LoweringRequest) -> Result<ProcessorCode, String> {
-    if super::device::RUNTIME.is_empty() {
-        return Err(
-            "this build has no device runtime, because it was built without clang 22".into(),
-        );
-    }
-    let request = request.clone();
-    let limits =
-        guard::ResourceLimits::for_input(request.units.iter().map(|u| u.bytes.len()).sum());
-    guard::run(&limits, move || lower_here(&request))?
+    nvptx::guarded(request, lower_here)
 }
 
 fn lower_here(request: &LoweringRequest) -> Result<ProcessorCode, String> {
@@ -86,7 +77,7 @@ fn lower_here(request: &LoweringRequest) -> Result<ProcessorCode, String> {
     let block_bytes = blocks::place(module, &of_blocks);
     for function in module.functions() {
         // The numbers of a grid's threads and the ends of shares are inlined only now.
-        function.remove_attribute(crate::handles::Position::Function, "noinline");
+        function.remove_attribute(Position::Function, "noinline");
     }
     entries::wrap_kernels(module, &names);
     entries::keep_kernels(module, &wrappers(&names));

@@ -3,10 +3,11 @@
 use super::driver::{self, Function, Link, Module};
 use super::gpu::Gpu;
 use super::registers::{self, ResourceUsage};
-use crate::device::{Device, DeviceCode, Failure, Image, Kernel, Launch, Queue, Result, Symbol};
+use crate::device::{
+    Device, DeviceCode, Failure, Image, Kernel, Queue, Result, Symbol, run_constructors,
+};
 use crate::nvptx;
 use hashbrown::HashMap;
-use ompvm_llvm::constructors::CONSTRUCTORS;
 use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, Kernel as Known, Lowered, SharedVariable};
 use ompvm_support::log;
 use std::ffi::{CString, c_void};
@@ -269,17 +270,7 @@ impl Image for Loaded {
     }
 
     fn construct(&self, device: &dyn Device) -> Result<()> {
-        let Some(constructors) = self.kernels.get(CONSTRUCTORS) else {
-            return Ok(());
-        };
-        let once = Launch {
-            blocks: [1; 3],
-            threads: [1; 3],
-            shared: 0,
-            args: &[],
-            sections: &[],
-        };
-        device.launch(Queue::SYNC, constructors, &once)
+        run_constructors(self, device)
     }
 
     fn shared_variables(&self) -> &[SharedVariable] {

@@ -202,13 +202,7 @@ extern "C" fn nanoseconds() -> u64 {
     // Code that reads a clock may be polling for other threads, so it yields.
     // SAFETY: only device code calls this.
     unsafe { block::yield_now() };
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the result pointer is valid.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    plain_functions::nanoseconds()
 }
 
 extern "C" fn barrier_count(number: u32, count: u32) {

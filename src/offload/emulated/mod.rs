@@ -19,7 +19,6 @@ use super::{nvptx, program};
 use arena::Arena;
 use hashbrown::HashMap;
 use ompvm_llvm::Input;
-use ompvm_llvm::constructors::CONSTRUCTORS;
 use ompvm_llvm::emulate::{self, DeviceEnvironment, Emulated, Refusal};
 use ompvm_llvm::nvptx::{Division, SharedVariable};
 use ompvm_memory::internal_thread;
@@ -189,17 +188,7 @@ impl Image for EmulatedImage {
     }
 
     fn construct(&self, device: &dyn super::device::Device) -> Result<()> {
-        let Some(constructors) = self.kernels.get(CONSTRUCTORS) else {
-            return Ok(());
-        };
-        let once = Launch {
-            blocks: [1; 3],
-            threads: [1; 3],
-            shared: 0,
-            args: &[],
-            sections: &[],
-        };
-        device.launch(Queue::SYNC, constructors, &once)
+        run_constructors(self, device)
     }
 
     fn refusal(&self, name: &str) -> Option<Failure> {
@@ -588,13 +577,10 @@ impl super::device::Device for Device {
 /// Unit of the parts of striped ranges.
 const STRIPE_UNIT: u64 = 4096;
 
-/// Architecture for which the code of emulated devices is analyzed.
-const ANALYZED: u32 = 90;
-
 /// Returns how devices share the kernels of code that was made for that; none if the code cannot be
 /// compiled. The analysis needs the code in the form that GPUs get.
 fn divisions(code: &DeviceCode) -> HashMap<String, Division> {
-    let compiled = match nvptx::compile(code, ANALYZED) {
+    let compiled = match nvptx::compile(code, nvptx::ANALYZED) {
         Ok(compiled) => compiled,
         Err(why) => {
             tracing::info!(target: log::OFFLOAD, %why, "cannot analyze kernels, so one device runs them");

@@ -6,7 +6,7 @@
 use super::balance::Balances;
 use super::memory::Memory;
 use crate::device::{
-    Device, DeviceCode, Failure, Image, Kernel, Launch, Queue, Result, Section, Symbol,
+    ALONE, Device, DeviceCode, Failure, Image, Kernel, Launch, Queue, Result, Section, Symbol,
 };
 use hashbrown::HashMap;
 use omp_abi::League;
@@ -124,16 +124,6 @@ pub(super) struct Shares {
     /// Share that each variable holds.
     pub current: Mutex<Vec<League>>,
 }
-
-/// The share of a member that runs a launch alone, which is what an image is loaded with.
-pub(super) const ALONE: League = League {
-    part: 0,
-    parts: 1,
-    from: 0,
-    to: 0,
-    first: 0,
-    teams: 0,
-};
 
 /// Code on all members.
 #[derive(Debug)]

@@ -9,10 +9,10 @@
 
 use super::balance::Case;
 use super::distributed::Records;
-use super::image::{ALONE, Entry, Outcome, Shares, Words, entry};
+use super::image::{Entry, Outcome, Shares, Words, entry};
 use super::memory::{Memory, find};
 use super::replicas;
-use crate::device::{Device, Kernel, Launch, MemoryKind, Queue, Result};
+use crate::device::{ALONE, Device, Kernel, Launch, MemoryKind, Queue, Result};
 use omp_abi::League;
 use ompvm_llvm::nvptx::ParameterUse;
 use ompvm_support::log;

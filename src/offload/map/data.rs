@@ -417,7 +417,8 @@ impl<'a> DataConstruct<'a> {
     }
 
     /// Gives the host the current contents of the items that are mapped already, and of what pointers
-    /// in them lead to: it runs their region in place of the device. Returns true if there were any. [`DataConstruct::take_back`] undoes it.
+    /// in them lead to: it runs their region in place of the device. Returns true if there were any.
+    /// [`DataConstruct::take_back`] undoes it.
     ///
     /// # Safety
     /// The items must be live host memory.
@@ -435,8 +436,6 @@ impl<'a> DataConstruct<'a> {
             let Some(range) = self.table.get(start).filter(|range| !range.on_host) else {
                 continue;
             };
-            range.on_host = true;
-            lent = true;
             open.extend(range.attached.iter().map(|pointer| pointer.host as usize));
             let (size, is_variable) = (range.size, range.life == Lifetime::Program);
             // A variable may be a constant, which nobody can write.
@@ -446,6 +445,8 @@ impl<'a> DataConstruct<'a> {
                     self.download(start, start, size)?;
                 }
             }
+            self.set_on_host(start, true);
+            lent = true;
         }
         Ok(lent)
     }
@@ -464,7 +465,6 @@ impl<'a> DataConstruct<'a> {
             let Some(range) = self.table.get(start) else {
                 continue;
             };
-            range.on_host = false;
             let (device, size) = (range.device, range.size);
             let is_variable = range.life == Lifetime::Program;
             // SAFETY: by this function's contract, the range is live.
@@ -474,8 +474,16 @@ impl<'a> DataConstruct<'a> {
                 }
             }
             self.reattach(start, start, size)?;
+            // Until here a failure of the device leaves the host its contents.
+            self.set_on_host(start, false);
         }
         Ok(())
+    }
+
+    fn set_on_host(&mut self, start: usize, on_host: bool) {
+        if let Some(range) = self.table.get(start) {
+            range.on_host = on_host;
+        }
     }
 
     /// Returns true if the device's copy of a range differs from the host's.

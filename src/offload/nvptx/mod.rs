@@ -137,8 +137,8 @@ fn units(code: &DeviceCode) -> Vec<Input> {
 /// Name of the code for processors in a cache entry.
 const PROCESSORS: &str = "device-processors";
 
-/// Architecture of GPUs for whose code that of processors is analyzed.
-const ANALYZED: u32 = 90;
+/// Architecture of GPUs for which code that processors run is analyzed.
+pub(super) const ANALYZED: u32 = 90;
 
 /// Compiles a program's images for the processors of this machine, or loads the code from the
 /// cache. `provided` tells the functions that it may call.

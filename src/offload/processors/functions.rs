@@ -5,12 +5,11 @@ use super::workers;
 use crate::{plain_functions, printf};
 use ompvm_llvm::processors::{BLOCK, INSTRUCTIONS};
 use ompvm_support::math_functions::{DeviceSupport, function as known};
-use std::time::Duration;
 
 plain_functions::functions! {
     "ompvm.nvvm.nanosleep" => nanosleep;
-    "ompvm.nvvm.read.ptx.sreg.globaltimer" => nanoseconds;
-    "ompvm.nvvm.read.ptx.sreg.clock64" => nanoseconds;
+    "ompvm.nvvm.read.ptx.sreg.globaltimer" => plain_functions::nanoseconds;
+    "ompvm.nvvm.read.ptx.sreg.clock64" => plain_functions::nanoseconds;
     "vprintf" => vprintf;
     "__llvm_omp_vprintf" => vprintf_sized;
     "__assertfail" => assert_fail;
@@ -66,17 +65,6 @@ pub(super) fn is_provided(name: &str) -> bool {
 extern "C" fn nanosleep(_: u32) {
     // The threads that this one waits for may need its processor.
     std::thread::yield_now();
-}
-
-extern "C" fn nanoseconds() -> u64 {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the result pointer is valid.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
-    let since = Duration::new(now.tv_sec as u64, now.tv_nsec as u32);
-    since.as_nanos() as u64
 }
 
 fn in_place(address: u64, _: u64) -> *mut u8 {

@@ -1,25 +1,16 @@
 //! Device code that is loaded into the process.
 
 use super::functions;
-use crate::device::{Device, DeviceCode, Failure, Image, Kernel, Launch, Queue, Result, Symbol};
+use crate::device::{
+    ALONE, Device, DeviceCode, Failure, Image, Kernel, Result, Symbol, run_constructors,
+};
 use crate::nvptx;
 use hashbrown::HashMap;
 use omp_abi::League;
-use ompvm_llvm::constructors::CONSTRUCTORS;
 use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, LEAGUE, SharedVariable};
 use ompvm_llvm::processors::{LoadedCode, ProcessorCode, load};
 use std::cell::UnsafeCell;
 use std::sync::Arc;
-
-/// The share of a device that runs launches alone.
-const ALONE: League = League {
-    part: 0,
-    parts: 1,
-    from: 0,
-    to: 0,
-    first: 0,
-    teams: 0,
-};
 
 /// The share of the league that the host gives the device.
 #[derive(Debug)]
@@ -43,6 +34,8 @@ impl Share {
 /// its entry.
 #[derive(Debug)]
 pub(super) struct Entry {
+    /// Name of the kernel.
+    pub name: String,
     /// Code that takes the arguments from an array of words.
     pub kernel: Option<extern "C" fn(*const u64)>,
     /// Bytes of the memory of a block.
@@ -91,6 +84,7 @@ pub(super) fn load_code(
             std::mem::transmute::<usize, extern "C" fn(*const u64)>(address)
         });
         let entry: &'static Entry = Box::leak(Box::new(Entry {
+            name: known.name.clone(),
             kernel,
             block_bytes: compiled.block_bytes,
             share: Arc::clone(&share),
@@ -145,16 +139,6 @@ impl Image for Loaded {
     }
 
     fn construct(&self, device: &dyn Device) -> Result<()> {
-        let Some(constructors) = self.kernels.get(CONSTRUCTORS) else {
-            return Ok(());
-        };
-        let once = Launch {
-            blocks: [1; 3],
-            threads: [1; 3],
-            shared: 0,
-            args: &[],
-            sections: &[],
-        };
-        device.launch(Queue::SYNC, constructors, &once)
+        run_constructors(self, device)
     }
 }

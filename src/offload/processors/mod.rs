@@ -7,7 +7,8 @@
 //! thread's accesses are adjacent, and a launch has as many blocks as there are threads ([`workers`])
 //! unless the program asks for another number.
 //!
-//! An access out of bounds is not diagnosed here, and ends the process like one of the host's code.
+//! Accesses are not checked. One that faults ends the process like one of the host's code, with the
+//! name of the kernel.
 //! Kernels that need several threads in a block (`ompx_bare`) are refused.
 
 mod functions;
@@ -15,7 +16,7 @@ mod image;
 mod workers;
 
 use super::device::*;
-use super::locals::this_thread;
+use super::locals::{LOCALS, this_thread};
 use hashbrown::HashMap;
 use image::entry;
 use omp_abi::{LaunchEnvironment, League};
@@ -25,6 +26,7 @@ use parking_lot::Mutex;
 use std::alloc::Layout;
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use workers::{Job, Workers};
@@ -49,6 +51,7 @@ impl Device {
     /// Creates the device. It has as many threads as the outermost parallel region of a program has
     /// by default.
     pub fn new(number: u32) -> Device {
+        ompvm_memory::signals::set_device_hook(report_fault);
         let threads = icv::settings().team(topology::usable_cpus() as u32);
         // SAFETY: `sysconf` has no preconditions.
         let memory =
@@ -98,7 +101,7 @@ impl Device {
         let own = entry.share.get();
         let shares = (0..blocks).map(|n| share_of_block(&own, n, blocks, reduces));
         let bytes = entry.block_bytes as usize + launch.shared as usize;
-        let mut job = Job::new(code, args, shares.collect(), bytes);
+        let mut job = Job::new(&entry.name, code, args, shares.collect(), bytes);
         if reduces && job.args.first() == Some(&0) {
             let records = kernel.reduction_size as usize * blocks as usize;
             let buffer = vec![0u64; records.div_ceil(8)];
@@ -109,6 +112,27 @@ impl Device {
         }
         Ok(Arc::new(job))
     }
+}
+
+/// Reports a fault in a signal handler, if the thread executes a kernel. The process ends afterwards,
+/// as at a fault of the host's code.
+fn report_fault(_signal: i32, address: usize) {
+    let kernel = LOCALS.with(|locals| locals.processor_kernel.get());
+    if kernel.is_empty() {
+        return;
+    }
+    let mut buffer = [0u8; 512];
+    let mut rest = &mut buffer[..];
+    // A longer message is cut off.
+    let _ = writeln!(
+        rest,
+        "ompvm: the guest program failed: a fault on the processors at address {address:#x}, in the \
+         kernel `{kernel}`\n  (`--device=emulated` finds the access)"
+    );
+    let left = rest.len();
+    let len = buffer.len() - left;
+    // SAFETY: the buffer has that many bytes, and `write` may be called in a signal handler.
+    unsafe { libc::write(2, buffer.as_ptr().cast(), len) };
 }
 
 /// Returns a launch environment as words.
@@ -232,6 +256,7 @@ impl super::device::Device for Device {
 
     fn launch(&self, _: Queue, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
         let job = self.job(kernel, launch)?;
+        self.settle();
         self.workers.begin(&job);
         self.workers.wait(&job);
         Ok(())

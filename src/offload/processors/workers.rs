@@ -7,6 +7,7 @@
 //!
 //! Blocks never run on the guest's threads, whose stacks and signals belong to the guest.
 
+use crate::emulated::block::SignalStack;
 use crate::locals::LOCALS;
 use omp_abi::League;
 use ompvm_memory::internal_thread;
@@ -30,6 +31,8 @@ pub(super) extern "C" fn current_block() -> *mut u8 {
 /// A launch of a kernel.
 #[derive(Debug)]
 pub(super) struct Job {
+    /// Name of the kernel.
+    pub name: &'static str,
     /// Code of the kernel.
     pub kernel: extern "C" fn(*const u64),
     /// Argument words.
@@ -49,12 +52,14 @@ pub(super) struct Job {
 impl Job {
     /// Creates a launch without memory of its own.
     pub(super) fn new(
+        name: &'static str,
         kernel: extern "C" fn(*const u64),
         args: Vec<u64>,
         shares: Vec<League>,
         block_bytes: usize,
     ) -> Job {
         Job {
+            name,
             kernel,
             args,
             owned: Vec::new(),
@@ -81,7 +86,7 @@ impl Job {
     }
 }
 
-/// What the threads share.
+/// State that the threads share.
 #[derive(Debug, Default)]
 struct Shared {
     /// Launches that may have blocks which nobody has taken.
@@ -180,6 +185,7 @@ impl Drop for Workers {
 impl Shared {
     /// Executes blocks until the end.
     fn work(&self) {
+        let _signals = SignalStack::new();
         let mut memory = BlockMemory::default();
         loop {
             match self.job() {
@@ -222,8 +228,12 @@ impl Shared {
             let at = memory.of(job.block_bytes);
             // SAFETY: the memory has room for the share, with which it begins.
             unsafe { at.cast::<League>().write(job.shares[block as usize]) };
-            LOCALS.with(|locals| locals.processor_block.set(at));
+            LOCALS.with(|locals| {
+                locals.processor_block.set(at);
+                locals.processor_kernel.set(job.name);
+            });
             (job.kernel)(job.args.as_ptr());
+            LOCALS.with(|locals| locals.processor_kernel.set(""));
             if job.complete.fetch_add(1, Ordering::AcqRel) + 1 == job.blocks() {
                 let _waiting = self.waiting.lock();
                 self.done.notify_all();

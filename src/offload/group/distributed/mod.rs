@@ -17,10 +17,10 @@ mod twins;
 pub(super) mod uses;
 
 use super::directory::{Bytes, Directory, Transfer};
-use super::image::{ALONE, Entry, Outcome, Words, entry};
+use super::image::{Entry, Outcome, Words, entry};
 use super::launch::{Launcher, share};
 use super::memory::{Blocks, Location, Memory, find};
-use crate::device::{Device, Kernel, Launch, Queue, Result};
+use crate::device::{ALONE, Device, Kernel, Launch, Queue, Result};
 use omp_abi::League;
 use ompvm_llvm::nvptx::ParameterUse;
 use ompvm_support::log;
