@@ -46,6 +46,11 @@ impl<'m> InlineAsm<'m> {
         llvm!(core::LLVMGetInlineAsmHasSideEffects(self.raw())) != 0
     }
 
+    /// Returns true if it accesses no memory but through operands, and so calls no function.
+    pub(crate) fn keeps_to_operands(self) -> bool {
+        !self.constraints().contains("{memory}")
+    }
+
     fn dialect(self) -> LLVMInlineAsmDialect {
         llvm!(core::LLVMGetInlineAsmDialect(self.raw()))
     }

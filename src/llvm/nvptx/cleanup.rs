@@ -5,7 +5,7 @@
 
 use super::Kernel;
 use crate::handles::{
-    Function, Instruction, Linkage, Module, Opcode, Position, Store, Value, Variable,
+    Function, InlineAsm, Instruction, Linkage, Module, Opcode, Position, Store, Value, Variable,
 };
 use hashbrown::HashSet;
 
@@ -61,8 +61,10 @@ pub(super) fn reached(kernel: Function) -> HashSet<Function> {
             continue;
         }
         for call in function.instructions().filter_map(|i| i.as_call()) {
+            let assembly = call.called().as_inline_asm();
             match call.callee() {
                 Some(callee) => open.push(callee),
+                None if assembly.is_some_and(InlineAsm::keeps_to_operands) => {}
                 None => return kernel.module().functions().collect(),
             }
         }

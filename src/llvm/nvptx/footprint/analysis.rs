@@ -10,7 +10,9 @@
 //! change exists once.
 
 use super::{Access, Footprint, Operation, Term, TermId};
-use crate::handles::{DataLayout, Function, Gep, Instruction, Module, Opcode, Value};
+use crate::handles::{
+    Call, DataLayout, Function, Gep, InlineAsm, Instruction, Module, Opcode, Value,
+};
 use crate::nvptx::cleanup::reached;
 use crate::nvptx::division::is_environment;
 use crate::nvptx::{CONSTANT, SHARED};
@@ -140,6 +142,10 @@ impl<'m> Analysis<'m> {
         let Some(call) = at.as_call() else {
             return Err(CALLS);
         };
+        let assembly = call.called().as_inline_asm();
+        if assembly.is_some_and(InlineAsm::keeps_to_operands) {
+            return self.passed(call);
+        }
         let Some(callee) = call.callee() else {
             return Err(CALLS);
         };
@@ -155,6 +161,11 @@ impl<'m> Analysis<'m> {
         if PASSIVE.iter().any(|prefix| name.starts_with(prefix)) {
             return Ok(());
         }
+        self.passed(call)
+    }
+
+    /// Requires that a call gets addresses of the thread's own memory only.
+    fn passed(&mut self, call: Call<'m>) -> Result<(), &'static str> {
         let mut pointers = call.arguments().filter(|a| a.of().is_pointer());
         match pointers.all(|a| self.base(a) == Base::Own) {
             true => Ok(()),

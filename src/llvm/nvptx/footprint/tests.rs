@@ -1,7 +1,10 @@
-//! Tests of the evaluation of footprints.
+//! Tests of the analysis and evaluation of footprints.
 
 use super::interval::Interval;
 use super::*;
+use crate::handles::Module;
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
 use omp_abi::League;
 
 /// Terms of a loop over the grid with `n` iterations, where `n` is argument 2, on 10 blocks of
@@ -154,4 +157,44 @@ fn footprints_of_falling_loops_are_mirrored() {
         },
     ];
     assert_eq!(offsets(terms, 3, 1)[0], Some(3..17));
+}
+
+/// Analyzes `@kernel` of a module that also has a kernel whose footprint is unknown.
+fn analyzed(body: &str) -> Footprint {
+    let text = format!(
+        "define void @other(ptr %environment, ptr %p) {{
+  %q = load ptr, ptr %p
+  store i32 1, ptr %q
+  ret void
+}}
+define void @kernel(ptr %environment, ptr %p, i64 %n) {{
+{body}
+  ret void
+}}
+"
+    );
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "kernel");
+    let module = context.create_module_from_ir(buffer).unwrap();
+    // SAFETY: the module outlives the call.
+    analyze(
+        unsafe { Module::from_raw(module.as_mut_ptr()) },
+        "kernel",
+        true,
+    )
+}
+
+#[test]
+fn footprints_of_inline_assembly() {
+    // As in NVIDIA's mathematics library.
+    let computes = "  %x = load float, ptr %p
+  %y = call float asm \"rcp.approx.ftz.f32 $0,$1;\", \"=f,f\"(float %x)
+  store float %y, ptr %p";
+    let footprint = analyzed(computes);
+    assert_eq!(footprint.unknown, None);
+    assert_eq!(footprint.accesses.len(), 2);
+    let accesses = "  call void asm sideeffect \"membar.gl;\", \"~{memory}\"()";
+    assert!(analyzed(accesses).unknown.is_some());
+    let by_operand = "  %x = call i32 asm \"ld.b32 $0,[$1];\", \"=r,l\"(ptr %p)";
+    assert!(analyzed(by_operand).unknown.is_some());
 }
