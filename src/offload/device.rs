@@ -308,6 +308,31 @@ pub trait Device: Send + Sync + Debug {
     /// As for [`Device::upload`].
     fn copy(&self, queue: Queue, to: u64, from: u64, len: u64) -> Result<()>;
 
+    /// Copies ranges within memory that the device accesses, each to the first address from the
+    /// second one, and waits. The ranges must not overlap.
+    ///
+    /// # Errors
+    /// As for [`Device::upload`].
+    fn copy_all(&self, ranges: &[(u64, u64, u64)]) -> Result<()> {
+        let mut ranges = ranges.iter();
+        ranges.try_for_each(|&(to, from, len)| self.copy(Queue::SYNC, to, from, len))
+    }
+
+    /// Returns a handle by which devices of other processes of this host can access the memory at
+    /// an address, see [`Device::import`]. `None` if there is none.
+    fn export(&self, _address: u64) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Opens memory of another process by its handle. Returns the address at which this device
+    /// accesses it, or `None` if it cannot.
+    fn import(&self, _handle: &[u8]) -> Option<u64> {
+        None
+    }
+
+    /// Closes memory of [`Device::import`]. All operations that use it must be complete.
+    fn close_import(&self, _address: u64) {}
+
     /// Copies from another device of the same kind. Returns false if the device cannot do so; the
     /// caller then copies through the host.
     ///
@@ -350,6 +375,21 @@ pub trait Device: Send + Sync + Debug {
     fn launch_async(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
         self.launch(Queue::SYNC, kernel, launch)
     }
+
+    /// Copies to the device for the [`Device::launch_async`] that this thread calls next. A failure
+    /// may appear at [`Device::await_launch`] only.
+    ///
+    /// # Errors
+    /// As for [`Device::upload`].
+    fn upload_ahead(&self, to: u64, bytes: &[u8]) -> Result<()> {
+        // SAFETY: the bytes are readable until the return, when copies on the synchronous queue are
+        // complete.
+        unsafe { self.upload(Queue::SYNC, to, bytes.as_ptr(), bytes.len()) }
+    }
+
+    /// Announces that this thread calls [`Device::await_launch`] next, so that a distant device
+    /// answers as soon as it can.
+    fn announce_await(&self, _kernel: &Kernel) {}
 
     /// Waits for the [`Device::launch_async`] and [`Device::fetch_staged`] calls of this thread.
     ///

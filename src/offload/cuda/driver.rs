@@ -134,12 +134,27 @@ functions! {
     }
 }
 
+functions! {
+    /// The functions by which processes of a host access each other's device memory.
+    Sharing {
+        export = "cuIpcGetMemHandle" (*mut MemoryHandle, Address);
+        import = "cuIpcOpenMemHandle_v2" (*mut Address, MemoryHandle, c_uint);
+        close = "cuIpcCloseMemHandle" (Address);
+    }
+}
+
+/// Handle of device memory for other processes (`CUipcMemHandle`).
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct MemoryHandle(pub [u8; 64]);
+
 /// The CUDA driver.
 #[derive(Debug)]
 pub(super) struct Driver {
     functions: Functions,
     pub mapping: Option<Mapping>,
     pub peers: Option<Peers>,
+    pub sharing: Option<Sharing>,
     // The library is never unloaded, because the driver has threads of its own.
     _library: std::mem::ManuallyDrop<libloading::Library>,
 }
@@ -215,6 +230,8 @@ pub(super) const NO_TIMING: c_uint = 2;
 pub(super) const PORTABLE: c_uint = 1;
 /// Host memory flag: mapped into the device's address space.
 pub(super) const MAPPED: c_uint = 2;
+/// Flag for imported memory: links to its device are set up at its first use.
+pub(super) const LINK_LATER: c_uint = 1;
 /// Managed memory flag: accessible from every stream.
 pub(super) const GLOBAL: c_uint = 1;
 /// Function attribute: maximum bytes of dynamic shared memory.
@@ -246,6 +263,7 @@ impl Driver {
                 functions: Functions::of(&library)?,
                 mapping: Mapping::of(&library).ok(),
                 peers: Peers::of(&library).ok(),
+                sharing: Sharing::of(&library).ok(),
                 _library: std::mem::ManuallyDrop::new(library),
             }
         };

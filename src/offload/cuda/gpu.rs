@@ -7,6 +7,7 @@
 
 use super::driver::{self, Address, Context, CuResult, Driver, Function, attribute};
 use super::image::{self, Entry};
+use super::imports::{self, Imports};
 use super::memory::Pool;
 use super::queue::{Environment, Queues};
 use super::staging::Staging;
@@ -52,10 +53,11 @@ pub struct Gpu {
     device: i32,
     /// True if kernels can access pageable host memory.
     accesses_host_memory: bool,
-    pool: Pool,
+    pub(super) pool: Pool,
     queues: Queues,
     staging: Staging,
     striped: StripedMemory,
+    imports: Imports,
     /// Set after a fault, when every call of the driver fails.
     dead: AtomicBool,
 }
@@ -118,6 +120,7 @@ impl Gpu {
             queues: Queues::default(),
             staging: Staging::default(),
             striped: StripedMemory::default(),
+            imports: Imports::default(),
             dead: AtomicBool::new(false),
         })
     }
@@ -288,6 +291,33 @@ impl Device for Gpu {
         let code = unsafe { (self.driver.copy)(to, from, len as usize, stream) };
         self.check(code, "copying on the device", len)?;
         self.await_sync(queue, "copying on the device")
+    }
+
+    fn copy_all(&self, ranges: &[(u64, u64, u64)]) -> Result<()> {
+        self.enter()?;
+        let stream = self.queues.stream(self, Queue::SYNC)?;
+        for &(to, from, len) in ranges {
+            // SAFETY: the driver checks device addresses.
+            let code = unsafe { (self.driver.copy)(to, from, len as usize, stream) };
+            self.check(code, "copying between devices", len)?;
+        }
+        self.await_sync(Queue::SYNC, "copying between devices")
+    }
+
+    fn export(&self, address: u64) -> Option<Vec<u8>> {
+        self.enter().ok()?;
+        imports::export(self, address)
+    }
+
+    fn import(&self, handle: &[u8]) -> Option<u64> {
+        self.enter().ok()?;
+        self.imports.open(self, handle)
+    }
+
+    fn close_import(&self, address: u64) {
+        if self.enter().is_ok() {
+            self.imports.close(self, address);
+        }
     }
 
     fn fill(&self, queue: Queue, to: u64, value: u8, len: u64) -> Result<()> {

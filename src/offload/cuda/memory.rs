@@ -116,6 +116,14 @@ impl Pool {
         before.is_some_and(|(&start, block)| address - start < block.size)
     }
 
+    /// Returns the start of the driver's allocation that contains an address of device memory.
+    pub(super) fn allocation(&self, address: u64) -> Option<u64> {
+        let blocks = self.0.lock();
+        let (_, block) = blocks.used.range(..=address).next_back()?;
+        let inside = address - block.start < block.size;
+        (inside && block.memory == MemoryKind::Device).then_some(block.start)
+    }
+
     /// Returns all cached blocks to the driver. Returns true if there were any.
     fn release_cached(&self, gpu: &Gpu) -> Result<bool> {
         let cached = {

@@ -12,6 +12,7 @@
 mod driver;
 mod gpu;
 mod image;
+mod imports;
 mod memory;
 mod queue;
 mod registers;

@@ -346,16 +346,11 @@ impl Launcher {
         if current[member] == share {
             return Ok(());
         }
-        // SAFETY: `share` has that many bytes, which are read before the call returns: a copy to a
-        // device on the synchronous queue is.
-        unsafe {
-            members[member].upload(
-                Queue::SYNC,
-                address,
-                (&raw const share).cast(),
-                size_of_val(&share),
-            )?;
-        }
+        // SAFETY: a league consists of integers without padding.
+        let bytes = unsafe {
+            std::slice::from_raw_parts((&raw const share).cast::<u8>(), size_of_val(&share))
+        };
+        members[member].upload_ahead(address, bytes)?;
         current[member] = share;
         Ok(())
     }

@@ -10,7 +10,7 @@
 //! the version that they were made of.
 
 use super::directory::Directory;
-use super::distributed;
+use super::distributed::{self, Views};
 use super::placement::{self, Sections};
 use super::replicas::Replicas;
 use crate::device::{Device, Failure, Fault, MemoryKind, Result, Section, Stripes};
@@ -61,6 +61,8 @@ pub(super) enum Location {
         align: u64,
         /// Holders of the bytes.
         directory: Directory,
+        /// Copies that members of other processes access.
+        views: Views,
     },
 }
 
@@ -254,6 +256,7 @@ impl Memory {
                 padding,
                 align,
                 directory: Directory::new(self.members),
+                views: Views::default(),
             };
             self.insert(start, padding + size, location);
             return Ok(start);
@@ -306,7 +309,10 @@ impl Memory {
             Location::First => members[0].free(address, MemoryKind::Device),
             Location::Striped(stripes) => members[0].free_striped(&stripes),
             Location::Variable(_) => Ok(()),
-            Location::Distributed { copies, .. } => {
+            Location::Distributed {
+                copies, mut views, ..
+            } => {
+                views.close(members);
                 let copies = members.iter().zip(copies);
                 let mut existing = copies.filter_map(|(member, at)| Some((member, at?)));
                 existing.try_for_each(|(member, at)| member.free(at, MemoryKind::Device))

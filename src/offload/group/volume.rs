@@ -6,7 +6,7 @@
 //! nothing here, and neither do records of reductions.
 
 use super::directory::Directory;
-use super::distributed::directory;
+use super::distributed::{Views, directory};
 use super::distributed::uses::{Uses, contested_bytes, transfers, uses};
 use super::image::Words;
 use super::memory::{Block, Blocks, Location, parts};
@@ -52,6 +52,7 @@ impl Simulation {
                 padding: 0,
                 align: 16,
                 directory,
+                views: Views::default(),
             },
             version: 0,
             replicas: Replicas::new(self.members),

@@ -35,6 +35,9 @@ impl Server {
                     None => device.alloc(size, align, MemoryKind::Device)?,
                 })
             }
+            Request::Export { device, address } => {
+                Reply::Handle(self.device(device)?.device.export(address))
+            }
             Request::Free { device, address } => {
                 let device = &self.device(device)?.device;
                 done(device.free(address, MemoryKind::Device)?)

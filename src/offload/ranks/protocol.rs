@@ -37,12 +37,14 @@ pub enum Request<'a> {
     },
     /// Frees device memory.
     Free { device: u32, address: u64 },
-    /// Copies to the device; without `bytes`, `len` bytes follow in pieces.
+    /// Copies to the device; without `bytes`, `len` bytes follow in pieces. If it is `ahead` of a
+    /// launch, there is no answer, and [`Request::Await`] reports a failure.
     Upload {
         device: u32,
         queue: u64,
         to: u64,
         len: u64,
+        ahead: bool,
         #[serde(borrow, with = "serde_bytes")]
         bytes: Option<&'a [u8]>,
     },
@@ -91,6 +93,8 @@ pub enum Request<'a> {
         queue: u64,
         launch: KernelLaunch,
     },
+    /// Asks for a handle of memory: [`Reply::Handle`].
+    Export { device: u32, address: u64 },
     /// Launches a kernel and sends no answer; [`Request::Await`] reports a failure.
     Begin { device: u32, launch: KernelLaunch },
     /// Waits for the launches that were begun, and returns ranges of device memory, each an address
@@ -171,6 +175,8 @@ pub enum Reply {
     Bytes(#[serde(with = "serde_bytes")] Vec<u8>),
     /// Contents of memory follow in pieces.
     Pieces,
+    /// A handle of memory for other processes, if it has one.
+    Handle(#[serde(with = "serde_bytes")] Option<Vec<u8>>),
     /// Devices of the rank, and what is wrong with others.
     Devices(Vec<Description>, Vec<String>),
     /// A loaded image.
@@ -308,6 +314,7 @@ mod tests {
                 queue: 0,
                 to: 1 << 62,
                 len: 3,
+                ahead: true,
                 bytes: Some(b"abc"),
             },
             Request::Symbol {

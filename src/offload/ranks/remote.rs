@@ -51,6 +51,23 @@ pub struct Remote {
 struct Begun {
     channel: Taken,
     copies: Vec<StagedCopy>,
+    /// True if the server was asked to wait for them.
+    announced: bool,
+}
+
+impl Begun {
+    /// Asks the server to wait, unless that was done.
+    fn announce(&mut self, device: u32, kernel: &Kernel) {
+        if std::mem::replace(&mut self.announced, true) {
+            return;
+        }
+        let ranges = self.copies.iter().map(|c| (c.from, c.len as u64));
+        self.channel.put(&Request::Await {
+            device,
+            kernel: kernel.handle,
+            ranges: ranges.collect(),
+        });
+    }
 }
 
 /// A copy to a staging buffer.
@@ -106,6 +123,24 @@ impl Remote {
         let result = work(&mut begun.channel);
         self.begun.lock().insert(thread, begun);
         result
+    }
+
+    /// Sends something without an answer in the channel of the thread's launches, which the thread
+    /// keeps until it waits for them.
+    fn begin(&self, send: impl FnOnce(&mut Taken)) -> Result<()> {
+        let thread = this_thread();
+        let begun = self.begun.lock().remove(&thread);
+        let mut begun = match begun {
+            Some(begun) => begun,
+            None => Begun {
+                channel: self.peer.take()?,
+                copies: Vec::new(),
+                announced: false,
+            },
+        };
+        send(&mut begun.channel);
+        self.begun.lock().insert(thread, begun);
+        Ok(())
     }
 
     fn call(&self, request: &Request<'_>) -> Result<Reply> {
@@ -196,6 +231,7 @@ impl Device for Remote {
             queue,
             to,
             len: len as u64,
+            ahead: false,
             bytes,
         };
         if len <= INLINE {
@@ -248,6 +284,16 @@ impl Device for Remote {
         self.call(&request).map(drop)
     }
 
+    fn export(&self, address: u64) -> Option<Vec<u8>> {
+        // Handles are for processes of one host.
+        self.peer.link.process?;
+        let device = self.index;
+        match self.call(&Request::Export { device, address }) {
+            Ok(Reply::Handle(handle)) => handle,
+            _ => None,
+        }
+    }
+
     fn fill(&self, queue: Queue, to: u64, value: u8, len: u64) -> Result<()> {
         let (device, queue) = (self.index, queue.0);
         let request = Request::Fill {
@@ -296,34 +342,45 @@ impl Device for Remote {
     }
 
     fn launch_async(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
-        let thread = this_thread();
-        let begun = self.begun.lock().remove(&thread);
-        let mut begun = match begun {
-            Some(begun) => begun,
-            None => Begun {
-                channel: self.peer.take()?,
-                copies: Vec::new(),
-            },
-        };
-        begun.channel.put(&Request::Begin {
+        self.begin(|channel| {
+            channel.put(&Request::Begin {
+                device: self.index,
+                launch: message(kernel, launch),
+            });
+        })
+    }
+
+    fn upload_ahead(&self, to: u64, bytes: &[u8]) -> Result<()> {
+        let request = |inline| Request::Upload {
             device: self.index,
-            launch: message(kernel, launch),
-        });
-        self.begun.lock().insert(thread, begun);
-        Ok(())
+            queue: Queue::SYNC.0,
+            to,
+            len: bytes.len() as u64,
+            ahead: true,
+            bytes: inline,
+        };
+        self.begin(|channel| match bytes.len() <= INLINE {
+            true => channel.put(&request(Some(bytes))),
+            false => {
+                channel.put(&request(None));
+                // SAFETY: the bytes are borrowed until the call returns.
+                unsafe { channel.put_memory(bytes.as_ptr(), bytes.len()) };
+            }
+        })
+    }
+
+    fn announce_await(&self, kernel: &Kernel) {
+        if let Some(begun) = self.begun.lock().get_mut(&this_thread()) {
+            begun.announce(self.index, kernel);
+        }
     }
 
     fn await_launch(&self, kernel: &Kernel) -> Result<()> {
         let Some(mut begun) = self.begun.lock().remove(&this_thread()) else {
             return Ok(());
         };
-        let ranges = begun.copies.iter().map(|c| (c.from, c.len as u64));
-        let request = Request::Await {
-            device: self.index,
-            kernel: kernel.handle,
-            ranges: ranges.collect(),
-        };
-        let bytes = match begun.channel.call(&request)? {
+        begun.announce(self.index, kernel);
+        let bytes = match begun.channel.get()? {
             Reply::Bytes(bytes) => bytes,
             other => return odd(&other),
         };

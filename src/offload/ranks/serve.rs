@@ -67,11 +67,20 @@ pub struct End {
     pub finalize: bool,
 }
 
-/// Launches that a channel has begun.
+/// Launches that a channel has begun, and copies ahead of them.
 #[derive(Debug, Default)]
 struct Begun {
     /// The first failure since the last wait.
     failure: Option<Failure>,
+}
+
+impl Begun {
+    /// Keeps a failure, unless there is an earlier one.
+    fn note(&mut self, result: Result<()>) {
+        if let (None, Err(failure)) = (&self.failure, result) {
+            self.failure = Some(failure);
+        }
+    }
 }
 
 /// Continuation of a request in its channel.
@@ -82,6 +91,7 @@ enum Next {
         queue: Queue,
         to: u64,
         len: usize,
+        ahead: bool,
     },
     Send {
         device: u32,
@@ -194,9 +204,15 @@ impl Server {
                 queue,
                 to,
                 len,
+                ahead,
             } => {
                 let device = self.device(device).map(|served| &*served.device);
-                stream::receive(channel, buffer, (device, queue), to, len)?.map(done)
+                let received = stream::receive(channel, buffer, (device, queue), to, len)?;
+                if ahead {
+                    begun.note(received);
+                    return Ok(true);
+                }
+                received.map(done)
             }
             Next::Send {
                 device,
@@ -236,13 +252,19 @@ impl Server {
                 queue,
                 to,
                 len,
+                ahead,
                 bytes: None,
             } => Next::Receive {
                 device,
                 queue: Queue(queue),
                 to,
                 len: len as usize,
+                ahead,
             },
+            request @ Request::Upload { ahead: true, .. } => {
+                begun.note(self.execute(request).map(drop));
+                Next::Nothing
+            }
             Request::Download {
                 device,
                 queue,
@@ -259,7 +281,7 @@ impl Server {
                     let started = self.launch(device, &launch, |device, kernel, launch| {
                         device.launch_async(kernel, launch)
                     });
-                    begun.failure = started.err();
+                    begun.note(started);
                 }
                 Next::Nothing
             }

@@ -10,11 +10,14 @@
 //! A reduction combines each member's own teams in a record; the records are put together on the
 //! first member, where one more launch without iterations finishes it.
 //!
-//! Everything is synchronous: transfers and launches of different threads follow each other.
+//! Launches of different threads follow each other. What a member of another rank gets before its
+//! share goes ahead of it without an answer, so a launch waits for one message of it if it needs
+//! nothing from it.
 
 mod records;
 mod twins;
 pub(super) mod uses;
+mod views;
 
 use super::directory::{Bytes, Directory, Transfer};
 use super::image::{Entry, Outcome, Words, entry};
@@ -27,6 +30,7 @@ use ompvm_support::log;
 pub(super) use records::Records;
 use std::sync::Arc;
 use uses::{Uses, contested_bytes, transfers};
+pub(super) use views::Views;
 
 /// Plan of a divided launch.
 #[derive(Debug)]
@@ -75,7 +79,15 @@ impl Launcher {
             Err(outcome) => *outcome,
         };
         match planned {
-            Ok(plan) => self.run_divided(&doing, &mut blocks, &mut records, &plan),
+            Ok(plan) => {
+                let done = self.run_divided(&doing, &mut blocks, &mut records, &plan);
+                if done.is_err() {
+                    // What was sent ahead belongs to no later launch.
+                    let started = members.iter().zip(&entry.members);
+                    started.for_each(|(member, kernel)| drop(member.await_launch(kernel)));
+                }
+                done
+            }
             Err(_) => self.run_alone(&doing, &mut blocks),
         }
     }
@@ -139,13 +151,7 @@ impl Launcher {
         plan: &Plan,
     ) -> Result<()> {
         let Plan { shares, uses, .. } = plan;
-        let Doing {
-            members,
-            entry,
-            launch,
-            kernel,
-            ..
-        } = doing;
+        let Doing { members, entry, .. } = doing;
         for (n, used) in uses.iter().enumerate() {
             for &start in used.accessed.keys() {
                 allocate(members, blocks, start, n)?;
@@ -154,31 +160,11 @@ impl Launcher {
         transfer(members, blocks, &plan.transfers)?;
         let twins = doing.twins(blocks, plan)?;
         let mut lists: Vec<Vec<u64>> = (0..uses.len()).map(|n| doing.words(blocks, n)).collect();
-        let reduces = kernel.reduction_size > 0;
-        if reduces {
-            let length = launch.blocks[0].max(kernel.reduction_length);
-            let length = length.max(doing.records()) + 1;
-            records.prepare(
-                members,
-                u64::from(kernel.reduction_size) * u64::from(length),
-            )?;
-            for (list, addresses) in lists.iter_mut().zip(&records.addresses) {
-                list[0] = addresses[0];
-            }
-        }
-        let mut result = Ok(());
-        // The first member may be one that runs a launch at once.
-        for n in (0..members.len()).rev() {
-            let count = share(shares[n].teams, n + 1, members.len()) - shares[n].first;
-            let started = result.and_then(|()| self.start(doing, n, shares[n], count, &lists[n]));
-            result = started;
-        }
-        for (member, kernel) in members.iter().zip(&entry.members) {
-            result = result.and(member.await_launch(kernel));
-        }
-        result?;
-        if reduces {
-            records.gather(members, doing.records())?;
+        let reduces = doing.kernel.reduction_size > 0;
+        let started = self.start_all(doing, records, shares, &mut lists);
+        if reduces && started.is_ok() {
+            let all = records.gather(members, &entry.members, doing.record_bytes())?;
+            records.put(members, doing.records(), &all)?;
             let last = League {
                 part: doing.records(),
                 from: 1 << 63,
@@ -188,6 +174,11 @@ impl Launcher {
             };
             self.start(doing, 0, last, 1, &lists[0])?;
             members[0].await_launch(&entry.members[0])?;
+        } else {
+            started?;
+            let each = || members.iter().zip(&entry.members);
+            each().for_each(|(member, kernel)| member.announce_await(kernel));
+            each().try_for_each(|(member, kernel)| member.await_launch(kernel))?;
         }
         for (n, used) in uses.iter().enumerate() {
             for (start, written) in &used.written {
@@ -201,6 +192,36 @@ impl Launcher {
             }
         }
         doing.merge(blocks, twins)
+    }
+
+    /// Starts all shares of a launch.
+    fn start_all(
+        &self,
+        doing: &Doing<'_>,
+        records: &mut Records,
+        shares: &[League],
+        lists: &mut [Vec<u64>],
+    ) -> Result<()> {
+        let Doing {
+            members,
+            kernel,
+            launch,
+            ..
+        } = doing;
+        if kernel.reduction_size > 0 {
+            let length = launch.blocks[0].max(kernel.reduction_length);
+            let length = length.max(doing.records()) + 1;
+            let bytes = u64::from(kernel.reduction_size) * u64::from(length);
+            records.prepare(members, doing.record_bytes(), bytes)?;
+            for (list, addresses) in lists.iter_mut().zip(&records.addresses) {
+                list[0] = addresses[0];
+            }
+        }
+        // The first member may be one that runs a launch at once.
+        (0..members.len()).rev().try_for_each(|n| {
+            let count = share(shares[n].teams, n + 1, members.len()) - shares[n].first;
+            self.start(doing, n, shares[n], count, &lists[n])
+        })
     }
 
     /// Starts a share of a launch on a member.
@@ -265,6 +286,11 @@ impl Doing<'_> {
             true => self.launch.blocks[0],
             false => self.members.len() as u32,
         }
+    }
+
+    /// Returns the size in bytes of the records that a reduction combines.
+    fn record_bytes(&self) -> u64 {
+        u64::from(self.kernel.reduction_size) * u64::from(self.records())
     }
 
     /// Returns the words for a member: addresses of its own copies.
@@ -339,33 +365,54 @@ pub(super) fn allocate(
     Ok(())
 }
 
-/// Copies bytes between members.
+/// Copies bytes between members, for the launches that follow.
 fn transfer(
     members: &[Arc<dyn Device>],
     blocks: &mut Blocks,
     transfers: &[(u64, Transfer)],
 ) -> Result<()> {
     let mut buffer = Vec::new();
+    let mut direct: Vec<Vec<(u64, u64, u64)>> = vec![Vec::new(); members.len()];
     for (start, Transfer { from, to, bytes }) in transfers {
         let Some(block) = blocks.get_mut(start) else {
             continue;
         };
-        let len = bytes.end - bytes.start;
-        let copy = |n| block.location.copy_on(n, *start);
-        let (Some(source), Some(target)) = (copy(*from), copy(*to)) else {
+        let Location::Distributed {
+            copies,
+            views,
+            directory,
+            ..
+        } = &mut block.location
+        else {
             continue;
         };
+        let (Some(source), Some(target)) = (copies[*from], copies[*to]) else {
+            continue;
+        };
+        let len = bytes.end - bytes.start;
         let (source, target) = (source + bytes.start, target + bytes.start);
-        let direct = members[*to].copy_from(Queue::SYNC, target, &*members[*from], source, len)?;
-        if !direct {
+        let found = views.direct(members, copies, (*from, *to), (bytes.start, len));
+        if let Some(copy) = found {
+            direct[copy.on].push((copy.to, copy.from, copy.len));
+        } else if !members[*to].copy_from(Queue::SYNC, target, &*members[*from], source, len)? {
             buffer.resize(len as usize, 0);
             copy_out(&*members[*from], source, &mut buffer)?;
-            copy_in(&*members[*to], target, &buffer)?;
+            members[*to].upload_ahead(target, &buffer)?;
         }
         block.copied += len;
-        tracing::trace!(target: log::OFFLOAD, from, to, bytes = len, "copied between devices");
-        if let Some(directory) = directory(blocks, *start) {
-            directory.add(*to, bytes.clone());
+        tracing::trace!(
+            target: log::OFFLOAD,
+            from,
+            to,
+            bytes = len,
+            direct = found.is_some(),
+            "copied between devices"
+        );
+        directory.add(*to, bytes.clone());
+    }
+    for (member, ranges) in members.iter().zip(&direct) {
+        if !ranges.is_empty() {
+            member.copy_all(ranges)?;
         }
     }
     Ok(())
