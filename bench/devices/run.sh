@@ -1,53 +1,99 @@
 #!/bin/bash
-# run.sh [ROUNDS [COUNT...]]: compares the time of the cases on COUNT devices (default: 2) with that
-# on one. The sides run in turn; the table has the medians of ROUNDS (default: 3) runs each. Values
-# that differ between the sides, and wrong ones, are marked. OMPVM_BENCH_OPTIONS are further options
-# of ompvm, such as `--device=emulated:2`; CASES are the cases (default: all).
+# run.sh [ROUNDS [SIDE...]]: compares the times of the cases on several sides with those on the first
+# one. The sides run in turn; the table has the medians of ROUNDS (default: 3) runs each, and the
+# speed-up. Values that differ between the sides, and wrong ones, are marked. The sides (default: 1 2):
+#
+#   N         N devices of one process
+#   Nr        N ranks of MPI with a GPU each, or an emulated device each
+#   host:T    T threads of the host, without a device
+#   cpu:RxT   R ranks of MPI whose devices are T threads each
+#
+# Sides of processors are bound to as many processors as they have threads. OMPVM_BENCH_OPTIONS are
+# further options of ompvm, such as `--device=emulated:2`; CASES are the cases (default: all); FORMS
+# are the forms (default: target plain).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+if [ -d "$here/mpi" ]; then
+  export PATH="$here/mpi/bin:$PATH" LD_LIBRARY_PATH="$here/mpi/lib:${LD_LIBRARY_PATH:-}"
+fi
 rounds=${1:-3}
 shift || true
-counts=(1 "${@:-2}")
+sides=("${@:-1}")
+[ $# -gt 0 ] || sides=(1 2)
 results=$(mktemp)
 trap 'rm -f "$results"' EXIT
-for form in target plain; do
-  options=(${OMPVM_BENCH_OPTIONS:-})
-  [ $form = plain ] && options+=(--offload=force)
+
+# Runs the cases of a form on a side.
+measure() {
+  local form=$1 side=$2
+  local run=("$here/ompvm" run ${OMPVM_BENCH_OPTIONS:-}) program=("$here/$form.bc" ${CASES:-})
+  local force=()
+  [ "$form" = plain ] && force=(--offload=force)
+  case $side in
+  host:*)
+    local threads=${side#host:}
+    OMP_NUM_THREADS=$threads taskset -c "0-$((threads - 1))" "${run[@]}" --device=host "${program[@]}"
+    ;;
+  cpu:*x*)
+    local ranks=${side#cpu:}
+    local threads=${ranks#*x}
+    ranks=${ranks%x*}
+    OMP_NUM_THREADS=$threads taskset -c "0-$((ranks * threads - 1))" mpiexec -n "$ranks" \
+      "${run[@]}" "${force[@]}" --device=cpu --devices=all "${program[@]}"
+    ;;
+  *r)
+    local each=("${run[@]}" "${force[@]}" --devices=all "${program[@]}") all=() n
+    for ((n = 0; n < ${side%r}; n++)); do
+      [ "$n" = 0 ] || all+=(:)
+      all+=(-n 1 env "CUDA_VISIBLE_DEVICES=$n" "${each[@]}")
+    done
+    mpiexec "${all[@]}"
+    ;;
+  *) "${run[@]}" "${force[@]}" --devices="$side" "${program[@]}" ;;
+  esac
+}
+
+for form in ${FORMS:-target plain}; do
   for round in $(seq "$rounds"); do
-    for count in "${counts[@]}"; do
-      "$here/ompvm" run "${options[@]}" --devices="$count" "$here/$form.bc" ${CASES:-} |
-        sed "s/^/$form $count /" >>"$results"
+    for side in "${sides[@]}"; do
+      measure "$form" "$side" | sed "s/^/$form $side /" >>"$results"
     done
   done
 done
-awk -v counts="${counts[*]}" '
+awk -v sides="${sides[*]}" '
   { key = $3 " " $1; if (!(key in seen)) { seen[key] = 1; order[++keys] = key }
     n = ++runs[key, $2]; times[key, $2, n] = $4; values[key, $2] = $5 " " $6 }
-  function median(key, count,   n, i, j, t, list) {
-    n = runs[key, count]
-    for (i = 1; i <= n; i++) list[i] = times[key, count, i]
+  function median(key, side,   n, i, j, t, list) {
+    n = runs[key, side]
+    for (i = 1; i <= n; i++) list[i] = times[key, side, i]
     for (i = 2; i <= n; i++)
       for (j = i; j > 1 && list[j] < list[j - 1]; j--) { t = list[j]; list[j] = list[j - 1]; list[j - 1] = t }
     return n % 2 ? list[(n + 1) / 2] : (list[n / 2] + list[n / 2 + 1]) / 2
   }
+  function title(side,   part) {
+    if (sub(/^host:/, "", side)) return side " threads"
+    if (sub(/^cpu:/, "", side)) { split(side, part, "x"); return part[1] " ranks of " part[2] " threads" }
+    if (sub(/r$/, "", side)) return side " ranks"
+    return side (side == 1 ? " device" : " devices")
+  }
   END {
-    many = split(counts, c, " ")
-    printf "| Case | Form | 1 device, ms |"
-    for (i = 2; i <= many; i++) printf " %d devices, ms | times | value |", c[i]
+    many = split(sides, s, " ")
+    printf "| Case | Form | %s, ms |", title(s[1])
+    for (i = 2; i <= many; i++) printf " %s, ms | times | value |", title(s[i])
     printf "\n|---|---|---:|"
     for (i = 2; i <= many; i++) printf "---:|---:|---|"
     print ""
     for (k = 1; k <= keys; k++) {
       key = order[k]; split(key, part, " ")
-      one = median(key, 1)
+      one = median(key, s[1])
       printf "| %s | %s | %.3f |", part[1], part[2], one * 1000
       for (i = 2; i <= many; i++) {
-        more = median(key, c[i])
-        difference = values[key, c[i]] - values[key, 1]
-        scale = values[key, 1] < 0 ? -values[key, 1] : values[key, 1]
+        more = median(key, s[i])
+        difference = values[key, s[i]] - values[key, s[1]]
+        scale = values[key, s[1]] < 0 ? -values[key, s[1]] : values[key, s[1]]
         same = difference <= 1e-5 * scale && -difference <= 1e-5 * scale ? "same" : "DIFFERS"
-        if (index(values[key, 1] values[key, c[i]], "WRONG")) same = "WRONG"
-        printf " %.3f | %.2f | %s |", more * 1000, one / more, same
+        if (index(values[key, s[1]] values[key, s[i]], "WRONG")) same = "WRONG"
+        printf " %.3f | %.2f | %s |", more * 1000, (more > 0 ? one / more : 0), same
       }
       print ""
     }

@@ -1,8 +1,8 @@
-//! Several devices compared with one, by the cases of `bench/devices/`.
+//! Several devices, and several ranks, compared by the cases of `bench/devices/`.
 //!
 //! A machine with several GPUs often has no LLVM, so the cases are compiled here: `--pack DIR` packs
-//! ompvm, the cases as bitcode, and `run.sh`, which runs them in turn and prints the table. Without
-//! `--pack` the pack is made in `target/` and its script runs on this machine.
+//! ompvm, the cases as bitcode, a launcher of MPI, and `run.sh`, which runs them in turn and prints the
+//! table. Without `--pack` the pack is made in `target/` and its script runs on this machine.
 
 use super::bench_root::BenchRoot;
 use super::pack::copy;
@@ -18,9 +18,10 @@ pub struct DevicesOptions {
     /// Write a pack for a machine with several devices to this folder
     #[arg(long)]
     pack: Option<PathBuf>,
-    /// Numbers of devices that are compared with one
-    #[arg(long, default_value = "2", value_delimiter = ',')]
-    counts: Vec<u32>,
+    /// Sides, compared with the first: N devices, `Nr` ranks with a GPU each, `host:T` threads
+    /// without a device, `cpu:RxT` ranks whose devices are T threads each
+    #[arg(long, default_value = "1,2", value_delimiter = ',')]
+    sides: Vec<String>,
     /// Number of runs of each side
     #[arg(long, short = 'n', default_value_t = 3)]
     runs: usize,
@@ -59,13 +60,22 @@ pub fn pack_and_run(options: &DevicesOptions) -> Result<(), String> {
     let program = folder.join("ompvm");
     copy(bench_root.ompvm_path(), &program)?;
     run(Command::new(tools.llvm("llvm-strip")).arg(&program))?;
+    let launcher = bench_root.path("target/mpich");
+    if launcher.exists() {
+        let copied = folder.join("mpi");
+        std::fs::create_dir_all(&copied).map_err(|e| format!("{}: {e}", copied.display()))?;
+        run(Command::new("cp")
+            .args(["-a", "-t"])
+            .arg(&copied)
+            .args(["bin", "lib"].map(|part| launcher.join(part))))?;
+    }
     if options.pack.is_some() {
         println!("start {}/run.sh there", folder.display());
         return Ok(());
     }
     run(Command::new(folder.join("run.sh"))
         .arg(options.runs.to_string())
-        .args(options.counts.iter().map(u32::to_string))
+        .args(&options.sides)
         .env("OMPVM_BENCH_OPTIONS", &options.options)
         .env("CASES", options.cases.join(" ")))
 }

@@ -34,7 +34,7 @@ pub enum Bench {
     Npb(npb::NpbOptions),
     /// `target` regions compared with CUDA, and the offload tests on a device
     Offload(offload::OffloadOptions),
-    /// Loops on several devices together, compared with one device
+    /// Loops on several devices together, or on those of several ranks, compared with one device
     Devices(devices::DevicesOptions),
     /// Bytes that ranks send each other for a region, simulated for up to 1,024 ranks
     Ranks,

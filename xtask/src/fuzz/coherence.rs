@@ -71,7 +71,7 @@ struct Way {
     mandatory: bool,
 }
 
-const WAYS: [Way; 13] = [
+const WAYS: [Way; 16] = [
     way("one", &["--device=emulated"], true),
     way("two", &["--device=emulated:2", "--devices=all"], true),
     way("three", &["--device=emulated:3", "--devices=all"], true),
@@ -101,17 +101,30 @@ const WAYS: [Way; 13] = [
     ),
     way(RANK, &["--device=emulated", "--devices=each"], true),
     way(RANKS, &["--device=emulated", "--devices=all"], true),
+    way("processors", &["--device=cpu"], true),
+    way(
+        "plain-processors",
+        &["--device=cpu", "--offload=force"],
+        false,
+    ),
+    way(
+        PROCESSORS_OF_RANKS,
+        &["--device=cpu", "--devices=all"],
+        true,
+    ),
 ];
 
 /// The way in which regions run on the device of another rank.
 const RANK: &str = "rank";
 /// The way in which devices of two ranks run regions together.
 const RANKS: &str = "ranks";
+/// The same with the ranks' processors as devices.
+const PROCESSORS_OF_RANKS: &str = "processors-of-ranks";
 
 impl Way {
     /// Returns true if the way needs a launcher of MPI.
     fn has_ranks(&self) -> bool {
-        [RANK, RANKS].contains(&self.name)
+        [RANK, RANKS, PROCESSORS_OF_RANKS].contains(&self.name)
     }
 
     /// Returns the variables of the environment that the way sets.
