@@ -484,9 +484,10 @@ pub trait Device: Send + Sync + Debug {
         false
     }
 
-    /// Returns true if each block of a launch stores its own record of a reduction over a league that
-    /// several devices share: record n is that of the league's team n.
-    fn combines_blocks(&self) -> bool {
+    /// Returns true if each block of a launch has a share of the iterations of its own
+    /// ([`crate::processors::share_of_block`]). It then stores its own record of a reduction over a
+    /// league that several devices share: record n is that of the league's team n.
+    fn has_shares_of_blocks(&self) -> bool {
         false
     }
 

@@ -99,7 +99,7 @@ impl Simulation {
                     threads,
                     league,
                 };
-                uses(&mut self.blocks, footprint, &given, &shape)
+                uses(&mut self.blocks, footprint, &given, &shape, Uses::default())
             })
             .collect();
         let all = all?;

@@ -143,7 +143,7 @@ fn environment(buffer: u64, league: u64) -> Vec<u64> {
 
 /// Returns the share of block `n` of `blocks` in the device's share. For a reduction each block is a
 /// part of the league, which combines the parts' records.
-fn share_of_block(own: &League, n: u32, blocks: u32, reduces: bool) -> League {
+pub fn share_of_block(own: &League, n: u32, blocks: u32, reduces: bool) -> League {
     let whole = own.parts <= 1;
     let width = match own.to {
         0 => (1u128 << 64) - u128::from(own.from),
@@ -311,7 +311,7 @@ impl super::device::Device for Device {
         false
     }
 
-    fn combines_blocks(&self) -> bool {
+    fn has_shares_of_blocks(&self) -> bool {
         true
     }
 

@@ -273,7 +273,7 @@ fn describe(device: &dyn Device) -> Description {
         limits: device.limits(),
         survives_faults: device.survives_faults(),
         predicts_no_speed: device.predicts_no_speed(),
-        combines_blocks: device.combines_blocks(),
+        has_shares_of_blocks: device.has_shares_of_blocks(),
         addresses: emulated.map(emulated::Device::address_pattern),
     }
 }

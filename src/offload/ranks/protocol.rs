@@ -216,7 +216,7 @@ pub struct Description {
     /// True if its times mean nothing.
     pub predicts_no_speed: bool,
     /// True if each block has its own record of a reduction.
-    pub combines_blocks: bool,
+    pub has_shares_of_blocks: bool,
     /// Mask and value of the bits that all its addresses share, if they do.
     pub addresses: Option<(u64, u64)>,
 }

@@ -471,8 +471,8 @@ impl Device for Remote {
         self.description.predicts_no_speed
     }
 
-    fn combines_blocks(&self) -> bool {
-        self.description.combines_blocks
+    fn has_shares_of_blocks(&self) -> bool {
+        self.description.has_shares_of_blocks
     }
 
     fn owns(&self, address: u64) -> bool {

@@ -282,7 +282,7 @@ impl Doing<'_> {
     /// Returns the number of records that a reduction combines: one for each member, or for each
     /// team.
     fn records(&self) -> u32 {
-        match self.members.iter().all(|m| m.combines_blocks()) {
+        match self.members.iter().all(|m| m.has_shares_of_blocks()) {
             true => self.launch.blocks[0],
             false => self.members.len() as u32,
         }

@@ -6,6 +6,7 @@ use crate::group::directory::{Bytes, Transfer, contested};
 use crate::group::image::Words;
 use crate::group::launch::share;
 use crate::group::memory::{Block, Blocks, Location, find};
+use crate::processors::share_of_block;
 use omp_abi::League;
 use ompvm_llvm::nvptx::ParameterUse;
 use ompvm_llvm::nvptx::footprint::{Footprint, LaunchShape};
@@ -15,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of bytes that several members may always write.
 const FEW_CONTESTED: u64 = 64 << 10;
+
+/// Number of blocks with shares of their own up to which a launch is divided: each is looked at.
+const MOST_BLOCKS: u32 = 4096;
 
 /// Divisor of the written bytes that gives how many several members may write.
 const CONTESTED_DIVISOR: u64 = 8;
@@ -39,13 +43,24 @@ impl Doing<'_> {
             0 => teams,
             _ => share(teams, n + 1, self.members.len()) - league.first,
         };
-        let shape = LaunchShape {
+        let shape = |count, league| LaunchShape {
             words: &self.given.values,
             blocks: count,
             threads: self.launch.threads[0],
-            league: *league,
+            league,
         };
-        let uses = uses(blocks, &self.entry.division.footprint, &self.given, &shape);
+        let footprint = &self.entry.division.footprint;
+        let mut add = |all: Uses, shape| uses(blocks, footprint, &self.given, &shape, all);
+        let none = Uses::default();
+        let uses = match self.members[n].has_shares_of_blocks() {
+            false => add(none, shape(count, *league)),
+            true if count > MOST_BLOCKS => None,
+            true => {
+                let reduces = self.kernel.reduction_size > 0;
+                let mut shares = (0..count).map(|n| share_of_block(league, n, count, reduces));
+                shares.try_fold(none, |all, share| add(all, shape(1, share)))
+            }
+        };
         tracing::trace!(
             target: log::OFFLOAD,
             kernel = self.entry.name,
@@ -85,17 +100,17 @@ impl Doing<'_> {
     }
 }
 
-/// Returns what a launch of a kernel with these words may access; `None` if it is unknown.
+/// Adds what a launch of a kernel with these words may access; `None` if it is unknown.
 pub(in crate::group) fn uses(
     blocks: &mut Blocks,
     footprint: &Footprint,
     words: &Words,
     shape: &LaunchShape<'_>,
+    mut uses: Uses,
 ) -> Option<Uses> {
     if footprint.unknown.is_some() {
         return None;
     }
-    let mut uses = Uses::default();
     for range in footprint.ranges(shape) {
         let index = range.parameter as usize;
         let (word, section) = (words.values[index], words.sections[index]);
