@@ -92,6 +92,13 @@ INLINE bool combine_devices(void *values, Record store, Record load, Record comb
   return true;
 }
 
+/* Returns whether the reduction of the league ends on this thread. The analysis of footprints finds
+ * the call: of the devices that share the league, one executes what depends on it. The second
+ * condition always holds; without it, the compiler would replace the call by its argument. */
+__attribute__((noinline, const, visibility("default"))) int32_t __ompvm_ends_reduction(int32_t ends) {
+  return ends && __ompvm_league.parts;
+}
+
 SHORT_ENTRY int32_t __kmpc_nvptx_teams_reduce_nowait_v2(
     Ident *ident, void *records, uint32_t length, uint64_t size, void *values, Shuffle shuffle,
     BetweenWarps gather, Record store, Record combine_record, Record load, Record combine) {
@@ -132,7 +139,8 @@ SHORT_ENTRY int32_t __kmpc_nvptx_teams_reduce_nowait_v2(
     level_of[thread] = 0;
     threads_of[thread] = 1;
   }
-  return mine && combine_devices(values, store, load, combine);
+  bool ends = mine && combine_devices(values, store, load, combine);
+  return __ompvm_divided ? __ompvm_ends_reduction(ends) : ends;
 }
 
 ENTRY void __kmpc_nvptx_end_reduce_nowait(int32_t thread) { (void)thread; }

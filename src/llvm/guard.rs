@@ -14,7 +14,7 @@ use super::contain;
 use super::handles::library;
 use super::process::{LLVM, LOCALS};
 use super::raw::copy_cstr;
-use ompvm_support::{internal_work, limits};
+use ompvm_support::{clock, internal_work, limits};
 use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
@@ -47,6 +47,9 @@ const FINISHED: i32 = -1;
 const FATAL: i32 = -2;
 const MEMORY: i32 = -3;
 const TIME: i32 = -4;
+
+/// Multiple of the processor time that the work may take on a loaded machine.
+const DELAY: u32 = 20;
 
 /// Interval at which the caller checks the worker.
 const TICK: Duration = Duration::from_millis(20);
@@ -120,7 +123,7 @@ fn resident() -> u64 {
 pub(super) struct ResourceLimits {
     /// Growth of the process's memory, in bytes.
     pub memory: u64,
-    /// Wall-clock time.
+    /// Processor time of the thread. Other work on the machine may delay it for long.
     pub time: Duration,
 }
 
@@ -468,7 +471,9 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
         let grown = now.saturating_sub(*before.get_or_insert(now));
         let stop = if grown > limits.memory {
             MEMORY
-        } else if started.elapsed() > limits.time {
+        } else if clock::time_of_thread(worker.as_pthread_t()) > limits.time
+            || started.elapsed() > limits.time * DELAY
+        {
             TIME
         } else {
             continue;

@@ -796,7 +796,8 @@ extern "C" void ompvm_tile_loops(LLVMModuleRef module) {
     if (!f.isDeclaration())
       Tiling(f).run();
   for (StringRef name :
-       {"__ompvm_grid_part", "__ompvm_grid_parts", "__ompvm_share_first", "__ompvm_share_end"})
+       {"__ompvm_grid_part", "__ompvm_grid_parts", "__ompvm_share_first", "__ompvm_share_end",
+        "__ompvm_ends_reduction"})
     if (Function *f = unwrap(module)->getFunction(name))
       for (User *user : f->users())
         if (auto *call = dyn_cast<CallInst>(user))

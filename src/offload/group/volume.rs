@@ -6,8 +6,8 @@
 //! nothing here, and neither do records of reductions.
 
 use super::directory::Directory;
-use super::distributed::{Views, directory};
 use super::distributed::uses::{Uses, contested_bytes, transfers, uses};
+use super::distributed::{Views, directory};
 use super::image::Words;
 use super::memory::{Block, Blocks, Location, parts};
 use super::placement::Sections;
@@ -98,6 +98,7 @@ impl Simulation {
                     blocks,
                     threads,
                     league,
+                    ends: n == 0,
                 };
                 uses(&mut self.blocks, footprint, &given, &shape, Uses::default())
             })
@@ -135,6 +136,7 @@ mod tests {
             written,
             offset: Some(offset),
             bytes: 8,
+            ends: false,
         };
         Footprint {
             unknown: None,

@@ -11,7 +11,8 @@
 
 use super::{Access, Footprint, Operation, Term, TermId};
 use crate::handles::{
-    Call, DataLayout, Function, Gep, InlineAsm, Instruction, Module, Opcode, Value,
+    Block, Call, DataLayout, Function, Gep, InlineAsm, Instruction, IntPredicate, Module, Opcode,
+    Value,
 };
 use crate::nvptx::cleanup::reached;
 use crate::nvptx::division::is_environment;
@@ -34,6 +35,8 @@ pub(crate) fn analyze(module: Module, kernel: &str, only_divides: bool) -> Footp
         interned: HashMap::new(),
         open: HashSet::new(),
         combines: false,
+        always: reached_before_end(entry),
+        ends: false,
         values: 0,
         depth: 0,
     };
@@ -42,7 +45,11 @@ pub(crate) fn analyze(module: Module, kernel: &str, only_divides: bool) -> Footp
     let unknown = functions
         .into_iter()
         .flat_map(|f| f.instructions())
-        .find_map(|instruction| analysis.instruction(instruction).err());
+        .find_map(|instruction| {
+            let block = instruction.block();
+            analysis.ends = block.function() == entry && !analysis.always.contains(&block);
+            analysis.instruction(instruction).err()
+        });
     let mut footprint = analysis.footprint;
     footprint.unknown = unknown.map(Into::into).or_else(|| {
         let combined = analysis.combines && !only_divides;
@@ -79,10 +86,17 @@ pub(super) struct Analysis<'m> {
     pub(super) open: HashSet<Value<'m>>,
     /// True if the kernel uses its launch environment.
     combines: bool,
+    /// Blocks of the kernel that every device may reach, see [`reached_before_end`].
+    always: HashSet<Block<'m>>,
+    /// True if only the device that ends a reduction executes the instruction.
+    ends: bool,
     /// Number of values that were looked at.
     pub(super) values: usize,
     pub(super) depth: usize,
 }
+
+/// Function of the device runtime that tells on which device a reduction ends.
+const ENDS_REDUCTION: &str = "__ompvm_ends_reduction";
 
 const POINTERS: &str = "it follows pointers in memory";
 const ATOMICS: &str = "it updates memory atomically";
@@ -191,6 +205,7 @@ impl<'m> Analysis<'m> {
                     written,
                     offset,
                     bytes: bytes as u32,
+                    ends: self.ends,
                 });
                 Ok(())
             }
@@ -213,6 +228,7 @@ impl<'m> Analysis<'m> {
                         written,
                         offset: None,
                         bytes: 0,
+                        ends: self.ends,
                     });
                     Ok(())
                 }
@@ -367,6 +383,42 @@ impl<'m> Analysis<'m> {
         let bits = index.of().int_width().unwrap_or(64).min(64);
         let term = self.term(index);
         self.operation(Operation::SignExtend, bits, vec![term])
+    }
+}
+
+/// Returns the blocks of a kernel that a device reaches without the answer of
+/// `__ompvm_ends_reduction` that the league's reduction ends there.
+fn reached_before_end(kernel: Function) -> HashSet<Block> {
+    let mut found = HashSet::new();
+    let mut open: Vec<Block> = kernel.blocks().take(1).collect();
+    while let Some(block) = open.pop() {
+        if !found.insert(block) {
+            continue;
+        }
+        let end = block.terminator().and_then(ending_successor);
+        open.extend(block.successors().filter(|next| Some(*next) != end));
+    }
+    found
+}
+
+/// Returns where a branch goes on the device that ends a reduction, if it depends on that.
+fn ending_successor(branch: Instruction) -> Option<Block> {
+    let condition = branch.condition()?.as_instruction()?;
+    let successors: Vec<Block> = branch.successors().collect();
+    let &[on_true, on_false] = &successors[..] else {
+        return None;
+    };
+    let call = condition.operand(0).as_instruction()?;
+    let callee = call.direct_callee()?;
+    let expected = condition.operand(1).unsigned()?;
+    if &*callee.name() != ENDS_REDUCTION || on_true == on_false {
+        return None;
+    }
+    // The answer is 0 or 1.
+    match (condition.int_predicate()?, expected) {
+        (IntPredicate::LLVMIntEQ, 1) | (IntPredicate::LLVMIntNE, 0) => Some(on_true),
+        (IntPredicate::LLVMIntEQ, 0) | (IntPredicate::LLVMIntNE, 1) => Some(on_false),
+        _ => None,
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Access {
     pub offset: Option<TermId>,
     /// Number of bytes.
     pub bytes: u32,
+    /// True if only the launch that ends a reduction accesses them.
+    pub ends: bool,
 }
 
 /// Index of a term.
@@ -170,6 +172,8 @@ pub struct LaunchShape<'a> {
     pub threads: u32,
     /// The share.
     pub league: omp_abi::League,
+    /// True for the device that ends a reduction.
+    pub ends: bool,
 }
 
 /// Bytes that a launch may access behind a parameter.
@@ -191,7 +195,8 @@ impl Footprint {
             let value = evaluate(term, &values, launch);
             values.push(value);
         }
-        let ranges = self.accesses.iter().filter_map(|access| {
+        let own = self.accesses.iter().filter(|a| launch.ends || !a.ends);
+        let ranges = own.filter_map(|access| {
             let interval = access.offset.and_then(|term| values[term as usize]);
             if interval.is_some_and(Interval::is_none) {
                 return None;

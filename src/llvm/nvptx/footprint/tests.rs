@@ -46,6 +46,7 @@ fn offsets(terms: Vec<Term>, offset: TermId, n: u64) -> Vec<Option<Range<i64>>> 
             written: true,
             offset: Some(offset),
             bytes: 8,
+            ends: false,
         }],
     };
     let quarter = 1 << 62;
@@ -63,6 +64,7 @@ fn offsets(terms: Vec<Term>, offset: TermId, n: u64) -> Vec<Option<Range<i64>>> 
             blocks: 10,
             threads: 32,
             league,
+            ends: part == 0,
         });
         ranges[0].offsets.clone()
     };

@@ -80,9 +80,8 @@ impl Records {
                 Some(buffer) => {
                     if result.is_ok() {
                         // SAFETY: the member has written that many bytes.
-                        let bytes = unsafe {
-                            std::slice::from_raw_parts(buffer.as_ptr(), used as usize)
-                        };
+                        let bytes =
+                            unsafe { std::slice::from_raw_parts(buffer.as_ptr(), used as usize) };
                         own.copy_from_slice(bytes);
                     }
                     member.return_staging(*buffer);

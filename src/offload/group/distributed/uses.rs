@@ -48,6 +48,7 @@ impl Doing<'_> {
             blocks: count,
             threads: self.launch.threads[0],
             league,
+            ends: n == 0,
         };
         let footprint = &self.entry.division.footprint;
         let mut add = |all: Uses, shape| uses(blocks, footprint, &self.given, &shape, all);
