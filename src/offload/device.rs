@@ -308,14 +308,22 @@ pub trait Device: Send + Sync + Debug {
     /// As for [`Device::upload`].
     fn copy(&self, queue: Queue, to: u64, from: u64, len: u64) -> Result<()>;
 
-    /// Copies ranges within memory that the device accesses, each to the first address from the
-    /// second one, and waits. The ranges must not overlap.
+    /// Begins to copy ranges within memory that the device accesses, each to the first address from
+    /// the second one. The ranges must not overlap. The thread calls [`Device::await_copies`] next.
     ///
     /// # Errors
     /// As for [`Device::upload`].
-    fn copy_all(&self, ranges: &[(u64, u64, u64)]) -> Result<()> {
+    fn start_copies(&self, ranges: &[(u64, u64, u64)]) -> Result<()> {
         let mut ranges = ranges.iter();
         ranges.try_for_each(|&(to, from, len)| self.copy(Queue::SYNC, to, from, len))
+    }
+
+    /// Waits for [`Device::start_copies`].
+    ///
+    /// # Errors
+    /// As for [`Device::upload`].
+    fn await_copies(&self) -> Result<()> {
+        Ok(())
     }
 
     /// Returns a handle by which devices of other processes of this host can access the memory at

@@ -293,7 +293,7 @@ impl Device for Gpu {
         self.await_sync(queue, "copying on the device")
     }
 
-    fn copy_all(&self, ranges: &[(u64, u64, u64)]) -> Result<()> {
+    fn start_copies(&self, ranges: &[(u64, u64, u64)]) -> Result<()> {
         self.enter()?;
         let stream = self.queues.stream(self, Queue::SYNC)?;
         for &(to, from, len) in ranges {
@@ -301,6 +301,11 @@ impl Device for Gpu {
             let code = unsafe { (self.driver.copy)(to, from, len as usize, stream) };
             self.check(code, "copying between devices", len)?;
         }
+        Ok(())
+    }
+
+    fn await_copies(&self) -> Result<()> {
+        self.enter()?;
         self.await_sync(Queue::SYNC, "copying between devices")
     }
 

@@ -38,6 +38,19 @@ impl Server {
             Request::Export { device, address } => {
                 Reply::Handle(self.device(device)?.device.export(address))
             }
+            Request::Import { device, handle } => {
+                let found = self.device(device)?.device.import(handle);
+                Reply::Number(found.unwrap_or(0))
+            }
+            Request::CloseImport { device, address } => {
+                self.device(device)?.device.close_import(address);
+                Reply::Done
+            }
+            Request::CopyRanges { device, ranges } => {
+                let device = &self.device(device)?.device;
+                device.start_copies(&ranges)?;
+                done(device.await_copies()?)
+            }
             Request::Free { device, address } => {
                 let device = &self.device(device)?.device;
                 done(device.free(address, MemoryKind::Device)?)

@@ -87,6 +87,19 @@ pub enum Request<'a> {
     Refusal { image: u32, name: &'a str },
     /// Runs the constructors of an image.
     Construct { device: u32, image: u32 },
+    /// Opens memory of another rank by its handle: [`Reply::Number`], 0 if that cannot be.
+    Import {
+        device: u32,
+        #[serde(borrow, with = "serde_bytes")]
+        handle: &'a [u8],
+    },
+    /// Closes memory of [`Request::Import`].
+    CloseImport { device: u32, address: u64 },
+    /// Copies ranges, each to the first address from the second one, and waits.
+    CopyRanges {
+        device: u32,
+        ranges: Vec<(u64, u64, u64)>,
+    },
     /// Launches a kernel and waits as [`crate::device::Device::launch`] does.
     Launch {
         device: u32,

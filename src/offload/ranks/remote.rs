@@ -294,6 +294,31 @@ impl Device for Remote {
         }
     }
 
+    fn import(&self, handle: &[u8]) -> Option<u64> {
+        self.peer.link.process?;
+        let device = self.index;
+        let found = self.number_of(&Request::Import { device, handle }).ok()?;
+        (found != 0).then_some(found)
+    }
+
+    fn close_import(&self, address: u64) {
+        let device = self.index;
+        // What stays open ends with its rank.
+        let _ = self.call(&Request::CloseImport { device, address });
+    }
+
+    fn start_copies(&self, ranges: &[(u64, u64, u64)]) -> Result<()> {
+        let request = Request::CopyRanges {
+            device: self.index,
+            ranges: ranges.to_vec(),
+        };
+        self.begin(|channel| channel.put(&request))
+    }
+
+    fn await_copies(&self) -> Result<()> {
+        self.with(|channel| channel.get().map(drop))
+    }
+
     fn fill(&self, queue: Queue, to: u64, value: u8, len: u64) -> Result<()> {
         let (device, queue) = (self.index, queue.0);
         let request = Request::Fill {

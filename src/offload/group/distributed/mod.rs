@@ -410,12 +410,18 @@ fn transfer(
         );
         directory.add(*to, bytes.clone());
     }
-    for (member, ranges) in members.iter().zip(&direct) {
-        if !ranges.is_empty() {
-            member.copy_all(ranges)?;
-        }
+    let each = || {
+        let each = members.iter().zip(&direct);
+        each.filter(|(_, ranges)| !ranges.is_empty())
+    };
+    let mut result = Ok(());
+    for (member, ranges) in each() {
+        result = result.and(member.start_copies(ranges));
     }
-    Ok(())
+    for (member, _) in each() {
+        result = result.and(member.await_copies());
+    }
+    result
 }
 
 fn copy_out(member: &dyn Device, from: u64, to: &mut [u8]) -> Result<()> {

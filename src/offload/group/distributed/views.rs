@@ -55,7 +55,7 @@ impl Views {
             self.small += 1;
             return None;
         }
-        // The lower one may be of this process, which saves a message.
+        // The first member is of this process, which saves a message.
         let (on, of) = (from.min(to), from.max(to));
         let seen = self.view(members, of, on, copies[of]?)? + offset;
         let own = copies[on]? + offset;
