@@ -48,7 +48,8 @@
 
 mod config;
 mod device_code;
-pub mod inspect;
+pub mod inputs;
+mod inspect;
 mod linker;
 mod module;
 mod process;

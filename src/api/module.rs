@@ -4,6 +4,7 @@
 //! in memory here.
 
 use super::config::Engine;
+use super::inputs;
 use super::inspect::Inspection;
 use ompvm_cache::{Cache, CacheEntry};
 use ompvm_ir as ir;
@@ -11,7 +12,8 @@ use ompvm_llvm::native::Bitcode;
 use ompvm_llvm::{Input, ReadOptions};
 use ompvm_support::error::{Error, Unsupported};
 use ompvm_support::settings::Settings;
-use ompvm_tier::archive::{self, Archive, ElfKind, MemberId};
+use ompvm_tier::archive::{self, Archive, MemberId};
+use ompvm_tier::fat::{self, ElfKind};
 use ompvm_tier::{link, runtime};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,19 +35,22 @@ pub enum FileKind {
 /// # Errors
 /// Returns [`Error::Input`] if the file cannot be read.
 pub fn file_kind(file: &PathBuf) -> Result<FileKind, Error> {
-    let bytes = read(file).map_err(|cause| Error::Input {
-        file: file.display().to_string(),
-        cause,
-    })?;
+    let bytes = inputs::read(file)?;
     if archive::is_archive(&bytes) {
-        let archive = [Archive::open(file)?];
+        let archive = [Archive::of_bytes(file, bytes)?];
         return Ok(match archive::any_bitcode(&archive) {
             true => FileKind::ForLinkTime,
             false => FileKind::Native,
         });
     }
-    Ok(match archive::elf(&bytes) {
-        Some(ElfKind::Bitcode(_)) => FileKind::ForLinkTime,
+    let elf = fat::read(&bytes).map_err(|cause| Error::Input {
+        file: file.display().to_string(),
+        cause,
+    })?;
+    Ok(match elf {
+        Some(elf) if elf.kind != ElfKind::Shared && !elf.bitcode.is_empty() => {
+            FileKind::ForLinkTime
+        }
         Some(_) => FileKind::Native,
         None if ompvm_llvm::has_modules(&bytes) => FileKind::ForLinkTime,
         None => FileKind::Program,
@@ -94,46 +99,29 @@ impl Module {
         Module::new(engine, vec![input], Vec::new())
     }
 
-    /// Reads files and links them into one module. The first must hold bitcode or textual IR. Of a
-    /// static archive among the others the members that are needed are taken: bitcode becomes part
-    /// of the module, and native objects, like native objects named themselves, are linked when the
-    /// program starts. A shared library is opened before those of [`super::Config::library`].
+    /// Reads files and links them into one module.
+    ///
+    /// A file holds bitcode or textual IR, also compressed by gzip, or is a native file with bitcode
+    /// in it: an object, or an executable. An executable brings its native members and the
+    /// libraries that it was linked with along. Of a static archive the members that are needed are
+    /// taken: bitcode becomes part of the module, and native objects, like native objects named
+    /// themselves, are linked when the program starts. If all files are archives, the member that
+    /// defines `main` is the first. A shared library is opened before those of
+    /// [`super::Config::library`].
     ///
     /// # Errors
     /// Returns [`Error::Input`] naming the file and the cause.
     pub fn from_files(engine: &Engine, files: &[PathBuf]) -> Result<Module, Error> {
-        let mut inputs = Vec::new();
-        let mut archives = Vec::new();
-        let mut libraries = Vec::new();
-        for file in files {
-            let name = file.display().to_string();
-            let bytes = read(file).map_err(|cause| Error::Input {
-                file: name.clone(),
-                cause,
-            })?;
-            if archive::is_archive(&bytes) && !inputs.is_empty() {
-                archives.push(Archive::open(file)?);
-                continue;
-            }
-            match archive::elf(&bytes) {
-                Some(ElfKind::Bitcode(bytes)) => inputs.push(Input { name, bytes }),
-                Some(ElfKind::Object) if !inputs.is_empty() => {
-                    archives.push(Archive::of_object(file, bytes)?);
-                }
-                Some(ElfKind::Shared) if !inputs.is_empty() => {
-                    // The loader would search for a name without a slash.
-                    let here = std::path::absolute(file).unwrap_or_else(|_| file.clone());
-                    libraries.push(here.display().to_string());
-                }
-                _ => inputs.push(Input { name, bytes }),
-            }
+        let mut found = inputs::sort(files, engine.settings)?;
+        if archive::any_bitcode(&found.archives) {
+            let members = bitcode_members(engine, &found.inputs, &found.archives)?;
+            found.inputs.extend(members);
         }
-        if archive::any_bitcode(&archives) {
-            let members = bitcode_members(engine, &inputs, &archives)?;
-            inputs.extend(members);
+        if found.inputs.is_empty() {
+            return Err(inputs::without_bitcode(files));
         }
-        let mut module = Module::new(engine, inputs, archives)?;
-        module.libraries = libraries;
+        let mut module = Module::new(engine, found.inputs, found.archives)?;
+        module.libraries = found.libraries;
         Ok(module)
     }
 
@@ -215,6 +203,12 @@ fn bitcode_members(
 ) -> Result<Vec<Input>, Error> {
     let files = inputs.iter().map(|i| &i.bytes[..]);
     let archived = archives.iter().map(|a| a.contents());
+    // A program that consists of archives begins where a linker begins.
+    let roots = if inputs.is_empty() {
+        &["main"][..]
+    } else {
+        &[]
+    };
     let key = files.chain([MEMBERS.as_bytes()]).chain(archived);
     let cache_entry = engine.cache.as_ref().and_then(|c| c.entry(key));
     let kept = cache_entry.as_ref().and_then(|s| s.bytes(MEMBERS));
@@ -222,21 +216,10 @@ fn bitcode_members(
     if let Some(members) = kept.and_then(|k| archive::member_inputs(archives, &k)) {
         return Ok(members);
     }
-    let chosen = archive::choose_bitcode(inputs, archives)?;
+    let chosen = archive::choose_bitcode(inputs, archives, roots)?;
     if let (Some(cache_entry), Ok(bytes)) = (&cache_entry, postcard::to_allocvec(&chosen)) {
         cache_entry.put_bytes(MEMBERS, &bytes);
     }
     let members = archive::member_inputs(archives, &chosen);
     Ok(members.unwrap_or_else(|| ompvm_support::bug!("a member was chosen that is not bitcode")))
-}
-
-/// Returns the file's bytes, or the cause in words without the error number.
-fn read(file: &PathBuf) -> Result<Vec<u8>, String> {
-    use std::io::ErrorKind;
-    std::fs::read(file).map_err(|e| match e.kind() {
-        ErrorKind::NotFound => "no such file".into(),
-        ErrorKind::PermissionDenied => "no permission to read it".into(),
-        ErrorKind::IsADirectory => "it is a directory".into(),
-        _ => e.to_string(),
-    })
 }

@@ -2,7 +2,7 @@
 //!
 //! - [`link`] finds a definition for every symbol that a module needs, or reports all that are
 //!   missing at once. It searches the runtime ([`runtime`]), functions of the embedder ([`host`]),
-//!   [`builtins`], [`libraries`] and [`archive`].
+//!   [`builtins`], [`libraries`] and [`archive`]; [`fat`] reads bitcode out of native files.
 //! - [`process`] places the module and runs constructors, main and destructors.
 //! - [`policy`] starts the tiers. Under `auto`, [`sample`] decides what is compiled and when, with
 //!   [`eager`] and [`warm_start`] before the first sample, [`osr_loops`] for loops and
@@ -24,6 +24,7 @@ mod chaos;
 mod compiler;
 mod dlfcn;
 mod eager;
+pub mod fat;
 pub mod host;
 pub mod interpose;
 mod late;

@@ -24,6 +24,7 @@ mod table;
 pub use bind::{LoadedMembers, Resolve};
 pub use objects::NativeMembers;
 
+use crate::fat::{self, ElfKind};
 use hashbrown::HashMap;
 use object::read::archive::ArchiveFile;
 use ompvm_cache::CacheEntry;
@@ -31,6 +32,7 @@ use ompvm_ir::visit::Uses;
 use ompvm_ir::{GlobalRef, Linkage, Module};
 use ompvm_llvm::Input;
 use ompvm_support::error::Error;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,7 +41,7 @@ use std::sync::Arc;
 pub enum MemberKind {
     /// An ELF object for x86-64.
     Native,
-    /// LLVM bitcode.
+    /// LLVM bitcode, alone or in a fat object.
     Bitcode,
     /// Anything else; never chosen.
     Other,
@@ -54,6 +56,32 @@ pub struct Member {
     pub kind: MemberKind,
     start: usize,
     len: usize,
+    /// Places of its bitcode in the archive. A fat object that a linker merged has several.
+    bitcode: Vec<Range<usize>>,
+}
+
+impl Member {
+    /// Describes the member at a place of an archive.
+    fn new(name: String, data: &[u8], start: usize, len: usize) -> Result<Member, String> {
+        let bytes = &data[start..start + len];
+        let (kind, bitcode) = match fat::read(bytes)? {
+            Some(file) if !file.bitcode.is_empty() => {
+                let at = |r: &Range<usize>| start + r.start..start + r.end;
+                let places = file.bitcode.iter().map(|part| at(&part.range));
+                (MemberKind::Bitcode, places.collect())
+            }
+            Some(file) if file.kind != ElfKind::Other => (MemberKind::Native, Vec::new()),
+            None if fat::is_bitcode(bytes) => (MemberKind::Bitcode, vec![start..start + len]),
+            _ => (MemberKind::Other, Vec::new()),
+        };
+        Ok(Member {
+            name,
+            kind,
+            start,
+            len,
+            bitcode,
+        })
+    }
 }
 
 /// An archive with its index.
@@ -72,43 +100,6 @@ pub struct Archive {
     index: HashMap<Box<[u8]>, u32>,
 }
 
-/// Type of an ELF file for x86-64.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ElfKind {
-    /// A relocatable object.
-    Object,
-    /// A shared library, or an executable that looks like one.
-    Shared,
-    /// An object with this bitcode beside its code (`-ffat-lto-objects`, `-fembed-bitcode`).
-    Bitcode(Vec<u8>),
-    /// An executable, or a file for another processor.
-    Other,
-}
-
-/// Returns the type of an ELF file; `None` if the bytes are something else.
-pub fn elf(bytes: &[u8]) -> Option<ElfKind> {
-    use object::{Object, ObjectSection};
-    if !bytes.starts_with(b"\x7fELF") {
-        return None;
-    }
-    // e_type (System V ABI, "ELF Header").
-    let found = match (member_kind(bytes), bytes.get(16..18)) {
-        (MemberKind::Native, Some(&[1, 0])) => ElfKind::Object,
-        (MemberKind::Native, Some(&[3, 0])) => ElfKind::Shared,
-        _ => ElfKind::Other,
-    };
-    if found == ElfKind::Object
-        && let Ok(file) = object::File::parse(bytes)
-    {
-        let sections = [".llvm.lto", ".llvmbc"].map(|name| file.section_by_name(name));
-        let mut bitcode = sections.into_iter().flatten().filter_map(|s| s.data().ok());
-        if let Some(data) = bitcode.find(|data| member_kind(data) == MemberKind::Bitcode) {
-            return Some(ElfKind::Bitcode(data.to_vec()));
-        }
-    }
-    Some(found)
-}
-
 /// Returns true if bytes begin like an archive.
 pub fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(b"!<arch>\n") || bytes.starts_with(b"!<thin>\n")
@@ -125,7 +116,18 @@ impl Archive {
             cause,
         };
         let data = std::fs::read(path).map_err(|e| fail(e.to_string()))?;
-        Self::parse(path, data.into()).map_err(fail)
+        Self::of_bytes(path, data)
+    }
+
+    /// Reads an archive that is in memory. `path` is used in messages.
+    ///
+    /// # Errors
+    /// [`Error::Input`] naming the file and why it cannot be used.
+    pub fn of_bytes(path: &Path, data: Vec<u8>) -> Result<Arc<Archive>, Error> {
+        Self::parse(path, data.into()).map_err(|cause| Error::Input {
+            file: path.display().to_string(),
+            cause,
+        })
     }
 
     /// Wraps a native object file in an archive of one member that is needed in any case.
@@ -133,15 +135,22 @@ impl Archive {
     /// # Errors
     /// [`Error::Input`] naming the file and why it cannot be used.
     pub fn of_object(path: &Path, data: Vec<u8>) -> Result<Arc<Archive>, Error> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Self::of_member(path, name.into(), data)
+    }
+
+    /// Wraps a native object that is part of the file `path` like [`Archive::of_object`]; `name` is
+    /// the object's name.
+    ///
+    /// # Errors
+    /// [`Error::Input`] naming the object and why it cannot be used.
+    pub fn of_member(path: &Path, name: String, data: Vec<u8>) -> Result<Arc<Archive>, Error> {
         let member = Member {
-            name: path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into(),
-            kind: member_kind(&data),
+            name: name.clone(),
+            kind: MemberKind::Native,
             start: 0,
             len: data.len(),
+            bitcode: Vec::new(),
         };
         let mut archive = Archive {
             path: path.to_owned(),
@@ -151,7 +160,7 @@ impl Archive {
             index: HashMap::new(),
         };
         archive.make_index().map_err(|cause| Error::Input {
-            file: path.display().to_string(),
+            file: name,
             cause: format!("damaged object: {cause}"),
         })?;
         Ok(Arc::new(archive))
@@ -173,14 +182,11 @@ impl Archive {
             for member in file.members() {
                 let member = member.map_err(damaged)?;
                 let (start, len) = member.file_range();
-                let bytes = member.data(&*data).map_err(damaged)?;
+                member.data(&*data).map_err(damaged)?;
                 starts.insert(start, members.len() as u32);
-                members.push(Member {
-                    name: String::from_utf8_lossy(member.name()).into_owned(),
-                    kind: member_kind(bytes),
-                    start: start as usize,
-                    len: len as usize,
-                });
+                let name = String::from_utf8_lossy(member.name()).into_owned();
+                let member = Member::new(name.clone(), &data, start as usize, len as usize);
+                members.push(member.map_err(|cause| format!("{name}: {cause}"))?);
             }
             for symbol in file.symbols().map_err(damaged)?.into_iter().flatten() {
                 let symbol = symbol.map_err(damaged)?;
@@ -251,12 +257,22 @@ impl Archive {
         self.index.get(name.as_bytes()).copied()
     }
 
+    /// Returns the bitcode of a member as inputs.
+    fn bitcode_inputs(&self, member: u32) -> Vec<Input> {
+        let places = &self.members[member as usize].bitcode;
+        let input = |place: &Range<usize>| Input {
+            name: self.describe(member),
+            bytes: self.data[place.clone()].to_vec(),
+        };
+        places.iter().map(input).collect()
+    }
+
     /// Returns the name of a member with that of its archive, for messages.
     pub fn describe(&self, member: u32) -> String {
-        let file = self.path.file_name().unwrap_or_default().to_string_lossy();
         if self.whole {
-            return file.into_owned();
+            return self.members[member as usize].name.clone();
         }
+        let file = self.path.file_name().unwrap_or_default().to_string_lossy();
         format!("{file}({})", self.members[member as usize].name)
     }
 
@@ -265,32 +281,17 @@ impl Archive {
         let bytes = self.bytes(member);
         match self.members[member as usize].kind {
             MemberKind::Native => objects::names(bytes),
-            MemberKind::Bitcode => ir_symbols(&Input {
-                name: self.describe(member),
-                bytes: bytes.to_vec(),
-            })
-            .map_err(|e| e.to_string()),
+            MemberKind::Bitcode => {
+                ir_symbols(&self.bitcode_inputs(member)).map_err(|e| e.to_string())
+            }
             MemberKind::Other => Ok((Vec::new(), Vec::new())),
         }
     }
 }
 
-fn member_kind(bytes: &[u8]) -> MemberKind {
-    if bytes.starts_with(b"BC\xC0\xDE") || bytes.starts_with(&[0xDE, 0xC0, 0x17, 0x0B]) {
-        return MemberKind::Bitcode;
-    }
-    // EI_CLASS 64, little-endian, e_machine x86-64 (System V ABI).
-    let native = bytes.starts_with(b"\x7fELF\x02\x01") && bytes.get(18..20) == Some(&[62, 0]);
-    if native {
-        MemberKind::Native
-    } else {
-        MemberKind::Other
-    }
-}
-
-/// Returns the names that a bitcode file exports and those that it needs.
-fn ir_symbols(input: &Input) -> Result<(Vec<String>, Vec<String>), Error> {
-    let module = ompvm_llvm::read(std::slice::from_ref(input))?;
+/// Returns the names that bitcode files export together and those that they need.
+fn ir_symbols(inputs: &[Input]) -> Result<(Vec<String>, Vec<String>), Error> {
+    let module = ompvm_llvm::read(inputs)?;
     let uses = Uses::of(&module);
     let symbols: Vec<GlobalRef> = uses.symbols.keys().copied().collect();
     Ok((defined(&module), needed(&module, &symbols)))
@@ -350,17 +351,21 @@ pub fn any_bitcode(archives: &[Arc<Archive>]) -> bool {
 /// A member of one of several archives: index of the archive and of the member.
 pub type MemberId = (u32, u32);
 
-/// Returns the bitcode members of `archives` that `inputs` need, directly or through other members,
-/// in link order.
+/// Returns the bitcode members of `archives` that `inputs` and the symbols `roots` need, directly or
+/// through other members, in link order.
 ///
 /// # Errors
 /// Returns [`Error::Input`] if a file or member cannot be read.
-pub fn choose_bitcode(inputs: &[Input], archives: &[Arc<Archive>]) -> Result<Vec<MemberId>, Error> {
+pub fn choose_bitcode(
+    inputs: &[Input],
+    archives: &[Arc<Archive>],
+    roots: &[&str],
+) -> Result<Vec<MemberId>, Error> {
     let mut chosen = Vec::new();
     let mut defined = hashbrown::HashSet::new();
-    let mut wanted = Vec::new();
+    let mut wanted: Vec<String> = roots.iter().map(|&root| root.to_owned()).collect();
     for input in inputs {
-        let (d, w) = ir_symbols(input)?;
+        let (d, w) = ir_symbols(std::slice::from_ref(input))?;
         defined.extend(d);
         wanted.extend(w);
     }
@@ -408,15 +413,16 @@ pub fn choose_bitcode(inputs: &[Input], archives: &[Arc<Archive>]) -> Result<Vec
 
 /// Returns the chosen members as inputs; `None` if one of them is not bitcode.
 pub fn member_inputs(archives: &[Arc<Archive>], chosen: &[MemberId]) -> Option<Vec<Input>> {
-    let input = |&(i, member): &MemberId| {
+    let mut inputs = Vec::new();
+    for &(i, member) in chosen {
         let archive = archives.get(i as usize)?;
         let kind = archive.members.get(member as usize)?.kind;
-        (kind == MemberKind::Bitcode).then(|| Input {
-            name: archive.describe(member),
-            bytes: archive.bytes(member).to_vec(),
-        })
-    };
-    chosen.iter().map(input).collect()
+        if kind != MemberKind::Bitcode {
+            return None;
+        }
+        inputs.extend(archive.bitcode_inputs(member));
+    }
+    Some(inputs)
 }
 
 /// Loads the chosen native members. `replaced` returns true if the guest has a definition of its

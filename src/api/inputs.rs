@@ -1,0 +1,206 @@
+//! Reads the files of a program and sorts their contents: bitcode, archives, libraries.
+//!
+//! A file is classified by its contents, not by its name. Compressed files are expanded first.
+//! Leaves to others: which members of archives are needed ([`super::module`]), and what the
+//! bitcode means (`llvm`).
+
+use ompvm_llvm::Input;
+use ompvm_support::error::Error;
+use ompvm_support::settings::Settings;
+use ompvm_tier::archive::{self, Archive};
+use ompvm_tier::fat::record::LinkRecord;
+use ompvm_tier::fat::{self, ElfFile, ElfKind, needed};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The files of a program by their contents.
+#[derive(Debug, Default)]
+pub(super) struct ProgramFiles {
+    /// Bitcode and textual IR.
+    pub inputs: Vec<Input>,
+    /// Archives, and native objects.
+    pub archives: Vec<Arc<Archive>>,
+    /// Paths of shared libraries, or `:NAME` for those that the loader searches.
+    pub libraries: Vec<String>,
+}
+
+/// Reads and sorts the files.
+///
+/// # Errors
+/// Returns [`Error::Input`] naming the file and the cause.
+pub(super) fn sort(files: &[PathBuf], settings: &Settings) -> Result<ProgramFiles, Error> {
+    let mut found = ProgramFiles::default();
+    for file in files {
+        let bytes = read(file)?;
+        found
+            .add(file, bytes, settings)
+            .map_err(|cause| match cause {
+                Cause::Text(cause) => error(file, cause),
+                Cause::Error(error) => error,
+            })?;
+    }
+    Ok(found)
+}
+
+/// A failure with or without the name of its file.
+enum Cause {
+    Text(String),
+    Error(Error),
+}
+
+impl From<String> for Cause {
+    fn from(text: String) -> Cause {
+        Cause::Text(text)
+    }
+}
+
+impl From<Error> for Cause {
+    fn from(error: Error) -> Cause {
+        Cause::Error(error)
+    }
+}
+
+impl ProgramFiles {
+    fn add(&mut self, file: &Path, bytes: Vec<u8>, settings: &Settings) -> Result<(), Cause> {
+        let name = file.display().to_string();
+        if archive::is_archive(&bytes) {
+            self.archives.push(Archive::of_bytes(file, bytes)?);
+            return Ok(());
+        }
+        let Some(elf) = fat::read(&bytes)? else {
+            self.inputs.push(Input { name, bytes });
+            return Ok(());
+        };
+        match elf.kind {
+            ElfKind::Shared => {
+                // The loader would search for a name without a slash.
+                let here = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+                self.libraries.push(here.display().to_string());
+            }
+            ElfKind::Object if elf.bitcode.is_empty() => {
+                refuse_native_only(&elf)?;
+                self.archives.push(Archive::of_object(file, bytes)?);
+            }
+            ElfKind::Object => {
+                refuse_native_only(&elf)?;
+                self.add_bitcode(&name, &elf, &bytes);
+            }
+            // Without bitcode this is the only file, or the message of `without_bitcode` names it.
+            ElfKind::Executable if elf.bitcode.is_empty() && elf.native_only.is_empty() => {
+                return Err(no_bitcode("a native executable").into());
+            }
+            ElfKind::Executable => self.add_executable(file, &elf, &bytes, settings)?,
+            ElfKind::Other => return Err(no_bitcode("an ELF file for another processor").into()),
+        }
+        Ok(())
+    }
+
+    /// Adds an executable: its bitcode, its native members, and the libraries that it was linked
+    /// with.
+    fn add_executable(
+        &mut self,
+        file: &Path,
+        elf: &ElfFile,
+        bytes: &[u8],
+        settings: &Settings,
+    ) -> Result<(), Cause> {
+        let record = LinkRecord::of(bytes)?;
+        refuse_native_only(elf)?;
+        if let Some(why) = record.native_only {
+            return Err(only_natively(&why).into());
+        }
+        self.add_bitcode(&file.display().to_string(), elf, bytes);
+        for member in record.members {
+            let archive = Archive::of_member(file, member.name, member.bytes)?;
+            self.archives.push(archive);
+        }
+        self.libraries.extend(needed::libraries(
+            file,
+            bytes,
+            settings.loader_path.as_deref(),
+        ));
+        Ok(())
+    }
+
+    fn add_bitcode(&mut self, name: &str, elf: &ElfFile, bytes: &[u8]) {
+        for part in &elf.bitcode {
+            self.inputs.push(Input {
+                name: match &part.name {
+                    Some(source) => format!("{name}({source})"),
+                    None => name.to_owned(),
+                },
+                bytes: bytes[part.range.clone()].to_vec(),
+            });
+        }
+    }
+}
+
+/// Refuses code that can only run natively.
+fn refuse_native_only(elf: &ElfFile) -> Result<(), String> {
+    match elf.native_only.first() {
+        Some((source, why)) => Err(only_natively(&format!("{source}: {why}"))),
+        None => Ok(()),
+    }
+}
+
+fn only_natively(why: &str) -> String {
+    format!(
+        "it can only run natively ({why}); start it with `OMPVM_OFF=1`, or build it without that"
+    )
+}
+
+fn no_bitcode(what: &str) -> String {
+    format!(
+        "this is {what} without LLVM bitcode (compile and link with `ompvm cc`, or compile with \
+         `clang -fopenmp -c -emit-llvm`)"
+    )
+}
+
+/// Returns the error for files among which none has bitcode of a program.
+pub(super) fn without_bitcode(files: &[PathBuf]) -> Error {
+    let first = files.first().cloned().unwrap_or_default();
+    let bytes = read(&first).unwrap_or_default();
+    let cause = match fat::kind(&bytes) {
+        _ if archive::is_archive(&bytes) => {
+            "this is an archive, and none of its members is LLVM bitcode that defines `main`".into()
+        }
+        Some(ElfKind::Shared) => no_bitcode("a shared library"),
+        Some(_) => no_bitcode("a native ELF file"),
+        None => "there is no input".into(),
+    };
+    error(&first, cause)
+}
+
+fn error(file: &Path, cause: String) -> Error {
+    Error::Input {
+        file: file.display().to_string(),
+        cause,
+    }
+}
+
+/// Returns the file's bytes, expanded if they are compressed by gzip.
+///
+/// # Errors
+/// Returns [`Error::Input`] with the cause in words, without the error number.
+pub(super) fn read(file: &Path) -> Result<Vec<u8>, Error> {
+    use std::io::ErrorKind;
+    let bytes = std::fs::read(file).map_err(|e| {
+        let cause = match e.kind() {
+            ErrorKind::NotFound => "no such file".into(),
+            ErrorKind::PermissionDenied => "no permission to read it".into(),
+            ErrorKind::IsADirectory => "it is a directory".into(),
+            _ => e.to_string(),
+        };
+        error(file, cause)
+    })?;
+    // RFC 1952, section 2.3.1.
+    if !bytes.starts_with(b"\x1f\x8b") {
+        return Ok(bytes);
+    }
+    let mut expanded = Vec::new();
+    match flate2::read::MultiGzDecoder::new(&*bytes).read_to_end(&mut expanded) {
+        Ok(_) => Ok(expanded),
+        Err(_) => Err(error(file, "the gzip data is damaged or truncated".into())),
+    }
+}
