@@ -23,6 +23,35 @@ fn main() {
         println!("cargo::rustc-link-arg-bins=-Wl,--emit-relocs");
     }
     bind_type_infos();
+    start_objects();
+}
+
+/// Compiles what `ompvm cc` adds to programs: the start object, and an archive for programs with
+/// `target` regions that run natively.
+fn start_objects() {
+    const FOLDER: &str = "src/cli/driver";
+    println!("cargo::rerun-if-changed={FOLDER}/start.c");
+    println!("cargo::rerun-if-changed={FOLDER}/host_targets.c");
+    let compiler = || {
+        let mut build = cc::Build::new();
+        build
+            .cargo_metadata(false)
+            .opt_level(2)
+            .debug(false)
+            .pic(true);
+        build.flag("-w").flag("-fno-stack-protector");
+        build
+    };
+    let start = compiler()
+        .flag("-ffreestanding")
+        .file(format!("{FOLDER}/start.c"))
+        .compile_intermediates();
+    println!("cargo::rustc-env=OMPVM_START_OBJECT={}", start[0].display());
+    let out = std::env::var("OUT_DIR").unwrap_or_default();
+    compiler()
+        .file(format!("{FOLDER}/host_targets.c"))
+        .compile("ompvm_host_targets");
+    println!("cargo::rustc-env=OMPVM_HOST_TARGETS={out}/libompvm_host_targets.a");
 }
 
 /// Links the executable with tables for type infos, which the loader need not bind then.

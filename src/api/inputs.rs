@@ -136,6 +136,19 @@ impl ProgramFiles {
     }
 }
 
+/// Returns true if an executable can only run natively: it has no bitcode, or its link or one of its
+/// sources allows nothing else.
+pub fn is_native_only(file: &Path) -> bool {
+    let Ok(bytes) = read(file) else { return false };
+    match fat::read(&bytes) {
+        Ok(Some(elf)) if elf.kind == ElfKind::Executable => {
+            let record = LinkRecord::of(&bytes).unwrap_or_default();
+            elf.bitcode.is_empty() || !elf.native_only.is_empty() || record.native_only.is_some()
+        }
+        _ => false,
+    }
+}
+
 /// Refuses code that can only run natively.
 fn refuse_native_only(elf: &ElfFile) -> Result<(), String> {
     match elf.native_only.first() {

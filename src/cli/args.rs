@@ -201,6 +201,9 @@ pub struct RunOptions {
     /// The guest's `argv[0]`, for guests that execute themselves
     #[arg(long, value_name = "NAME", hide = true)]
     pub argv0: Option<OsString>,
+    /// The program has started itself, and goes on natively if it has no bitcode
+    #[arg(long, hide = true)]
+    pub self_started: bool,
     /// Link this file in, too: bitcode, textual IR, an archive, a native object or shared library
     #[arg(long = "with", value_name = "FILE")]
     pub with: Vec<PathBuf>,

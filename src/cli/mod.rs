@@ -1,7 +1,7 @@
 //! The command line, a client of [`crate::api`].
 //!
-//! It holds the commands `run`, `inspect`, `compile`, `cache` and `compare`, and the messages and
-//! exit statuses. It is thin: an embedder can do everything that it does. Nothing here knows how a
+//! It holds the commands `run`, `inspect`, `compile`, `cache` and `compare`, the compilers `cc`, `c++`
+//! and `fc`, and the messages and exit statuses. It is thin: an embedder can do everything that it does. Nothing here knows how a
 //! program is executed.
 //!
 //! Exit statuses: the guest's own; 125 if ompvm itself fails (as with `env` and `timeout`); 2 for
@@ -10,6 +10,7 @@
 mod args;
 mod cache;
 mod compare;
+mod driver;
 mod inspect;
 mod link_options;
 mod message;
@@ -26,6 +27,9 @@ const FAILED: u8 = 125;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if let Some((compiler, words)) = driver::Compiler::of_command_line(&arguments) {
+        return driver::main(compiler, &arguments[words..], settings::from_environment());
+    }
     match args::parse(arguments) {
         Ok(args::Command::Run(options)) => {
             // The option comes first: the first filter applies.

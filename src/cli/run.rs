@@ -17,8 +17,9 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::sync::OnceLock;
 
 /// Runs the program. Returns only if it could not be started.
@@ -70,7 +71,12 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
     for tool in profile.into_iter().chain(options.gdb.then_some(Tool::Gdb)) {
         engine.tool(tool)?;
     }
-    let module = read_program(&engine, &files, &config)?;
+    let module = match read_program(&engine, &files, &config) {
+        Err(_) if options.self_started && api::is_native_only(&files[0]) => {
+            return Err(continue_natively(&files[0], &program));
+        }
+        module => module?,
+    };
     let mut config = config.args(program).restart(command, file);
     for name in libraries {
         config = config.library(name);
@@ -99,6 +105,21 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
     };
     register_reports(reports, stats, offload);
     process.run_main()
+}
+
+/// Replaces this process by the program's native code, with `arguments` from its name on. Returns
+/// only if that fails.
+fn continue_natively(file: &Path, arguments: &[OsString]) -> Error {
+    let mut command = Command::new(file);
+    command.arg0(&arguments[0]).args(&arguments[1..]);
+    // The start object knows by this number that it has been here; other programs do not mind it.
+    let cause = command
+        .env("OMPVM_NATIVE", std::process::id().to_string())
+        .exec();
+    Error::Input {
+        file: file.display().to_string(),
+        cause: cause.to_string(),
+    }
 }
 
 /// Reads the program. Under a launcher of MPI this connects the ranks, unless the program uses MPI

@@ -60,6 +60,10 @@ pub struct Settings {
     pub math_library: Option<PathBuf>,
     /// Folders of CUDA installations that are searched first.
     pub cuda_folders: Vec<PathBuf>,
+    /// Clang for `ompvm cc` and `ompvm c++`. `None` searches for it.
+    pub clang: Option<PathBuf>,
+    /// Flang for `ompvm fc`. `None` searches for it.
+    pub flang: Option<PathBuf>,
     /// Folders that the dynamic loader searches, as the process was started with them.
     pub loader_path: Option<OsString>,
     /// Events that the log shows. `None` if there is no log.
@@ -327,6 +331,8 @@ impl Settings {
         cuda_driver: None,
         math_library: None,
         cuda_folders: Vec::new(),
+        clang: None,
+        flang: None,
         loader_path: None,
         log: None,
         chaos: None,

@@ -168,6 +168,22 @@ pub const VARIABLES: &[Variable] = &[
         parser: Parser::Path(|s, v| s.math_library = Some(v.into())),
     },
     Variable {
+        name: "OMPVM_CLANG",
+        section: Section::Use,
+        values: "a program",
+        default: "clang 22",
+        meaning: "clang of [`ompvm cc` and `ompvm c++`](compilers.md)",
+        parser: Parser::Path(|s, v| s.clang = Some(v.into())),
+    },
+    Variable {
+        name: "OMPVM_FLANG",
+        section: Section::Use,
+        values: "a program",
+        default: "flang 22",
+        meaning: "flang of [`ompvm fc`](compilers.md)",
+        parser: Parser::Path(|s, v| s.flang = Some(v.into())),
+    },
+    Variable {
         name: "OMPVM_LOG",
         section: Section::Use,
         values: "`LEVEL` or `TARGET=LEVEL`, separated by commas, \

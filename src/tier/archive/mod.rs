@@ -516,3 +516,15 @@ pub fn compiler_helpers() -> Option<PathBuf> {
     found.sort();
     found.pop().map(|(_, file)| file)
 }
+
+/// Returns names and contents of the members of an archive; none if it is damaged.
+pub fn members<'a>(archive: &'a [u8]) -> Vec<(String, &'a [u8])> {
+    let Ok(file) = ArchiveFile::parse(archive) else {
+        return Vec::new();
+    };
+    let member = |member: object::read::archive::ArchiveMember<'a>| {
+        let name = String::from_utf8_lossy(member.name()).into_owned();
+        Some((name, member.data(archive).ok()?))
+    };
+    file.members().flatten().filter_map(member).collect()
+}

@@ -1,0 +1,176 @@
+//! `ompvm cc`, `ompvm c++` and `ompvm fc`: compilers that build native files with bitcode in them.
+//!
+//! Every option goes to clang or flang, whose output is as usual. An object has one more section with
+//! the optimized bitcode that its code was made of ([`compile`]). Linkers concatenate the sections,
+//! so archives, `ld -r` and shared libraries need no tool of ours. An executable also gets a start
+//! object, which runs it under ompvm ([`link`], `start.c`). A command for something else than
+//! objects and linked files goes to the compiler as it is.
+//!
+//! Leaves to others: the format of the sections (`tier::fat`), and running the result (`api`).
+
+mod compile;
+mod link;
+mod words;
+
+use super::FAILED;
+use ompvm_support::settings::Settings;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus};
+use words::{CompilerLine, Language, Stage, Word};
+
+/// Language of a compiler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Compiler {
+    /// `ompvm cc`.
+    C,
+    /// `ompvm c++`.
+    Cpp,
+    /// `ompvm fc`.
+    Fortran,
+}
+
+impl Compiler {
+    /// Returns the compiler that the first words of a command line select, by the command or by the
+    /// name of the program (`ompvm-cc`), and the number of these words.
+    pub fn of_command_line(arguments: &[OsString]) -> Option<(Compiler, usize)> {
+        let program = Path::new(arguments.first()?).file_name()?.to_str()?;
+        if let Some(name) = program.strip_prefix("ompvm-") {
+            return Some((Compiler::named(name)?, 1));
+        }
+        Some((Compiler::named(arguments.get(1)?.to_str()?)?, 2))
+    }
+
+    fn named(name: &str) -> Option<Compiler> {
+        match name {
+            "cc" => Some(Compiler::C),
+            "c++" => Some(Compiler::Cpp),
+            "fc" => Some(Compiler::Fortran),
+            _ => None,
+        }
+    }
+}
+
+/// A failure of the driver.
+enum Failure {
+    /// A compiler ended with this status, after messages of its own.
+    Compiler(ExitStatus),
+    /// The driver cannot go on.
+    Own(String),
+}
+
+impl Failure {
+    fn own(what: &Path, error: &io::Error) -> Failure {
+        Failure::Own(format!("{}: {error}", what.display()))
+    }
+}
+
+/// The compilers to use.
+struct Tools {
+    compiler: Compiler,
+    /// Clang, by a name or a path.
+    clang: PathBuf,
+    /// Flang, by a name or a path.
+    flang: PathBuf,
+}
+
+/// Runs the compiler. `arguments` are the words after its name.
+pub fn main(compiler: Compiler, arguments: &[OsString], settings: &Settings) -> ExitCode {
+    let tools = Tools {
+        compiler,
+        clang: tool(settings.clang.as_deref(), "clang"),
+        flang: tool(settings.flang.as_deref(), "flang"),
+    };
+    let line = CompilerLine::parse(arguments);
+    let done = match line.stage {
+        Stage::Other => tools.replace(arguments),
+        Stage::Object => compile::objects(&tools, &line, arguments),
+        Stage::Link => link::program(&tools, &line),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Compiler(status)) => {
+            // As shells report the signal that ended a command.
+            let status = status.code().or(status.signal().map(|signal| 128 + signal));
+            ExitCode::from(status.and_then(|s| u8::try_from(s).ok()).unwrap_or(1))
+        }
+        Err(Failure::Own(message)) => {
+            eprintln!("ompvm: {message}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+/// Returns the compiler to use: the one that is set, that of our LLVM's version in `PATH` or in the
+/// folder of Debian's packages, or the one without a version in its name.
+fn tool(set: Option<&Path>, name: &str) -> PathBuf {
+    if let Some(set) = set {
+        return set.to_owned();
+    }
+    let version = crate::llvm::version().0;
+    let packaged = PathBuf::from(format!("/usr/lib/llvm-{version}/bin/{name}"));
+    if packaged.exists() {
+        return packaged;
+    }
+    format!("{name}-{version}").into()
+}
+
+impl Tools {
+    /// Returns a command of the compiler for the language of the driver.
+    fn command(&self) -> Command {
+        match self.compiler {
+            Compiler::C => Command::new(&self.clang),
+            Compiler::Cpp => {
+                let mut command = Command::new(&self.clang);
+                command.arg("--driver-mode=g++");
+                command
+            }
+            Compiler::Fortran => Command::new(&self.flang),
+        }
+    }
+
+    /// Replaces this process by the compiler with the command line as it is.
+    fn replace(&self, arguments: &[OsString]) -> Result<(), Failure> {
+        let mut command = self.command();
+        let error = command.args(arguments).exec();
+        Err(not_started(&command, &error))
+    }
+}
+
+fn not_started(command: &Command, error: &io::Error) -> Failure {
+    let program = command.get_program().to_string_lossy();
+    let remedy = match error.kind() {
+        io::ErrorKind::NotFound => {
+            "; install it, or name another one with OMPVM_CLANG or OMPVM_FLANG"
+        }
+        _ => "",
+    };
+    Failure::Own(format!(
+        "cannot start the compiler {program}: {error}{remedy}"
+    ))
+}
+
+/// Runs a command to its end.
+fn run(command: &mut Command) -> Result<(), Failure> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Failure::Compiler(status)),
+        Err(error) => Err(not_started(command, &error)),
+    }
+}
+
+/// Returns a temporary folder, which is removed with the value.
+fn temporary() -> Result<tempfile::TempDir, Failure> {
+    let made = tempfile::Builder::new().prefix("ompvm-cc-").tempdir();
+    made.map_err(|e| Failure::Own(format!("cannot create a temporary folder: {e}")))
+}
+
+/// Returns the last part of a path without its ending.
+fn stem(path: &Path) -> &OsStr {
+    match path.file_stem() {
+        Some(stem) if path != Path::new("-") => stem,
+        _ => OsStr::new("-"),
+    }
+}
