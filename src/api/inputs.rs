@@ -23,14 +23,36 @@ pub(super) struct ProgramFiles {
     pub archives: Vec<Arc<Archive>>,
     /// Paths of shared libraries, or `:NAME` for those that the loader searches.
     pub libraries: Vec<String>,
+    /// True if bitcode of shared libraries is among the inputs.
+    pub has_library_bitcode: bool,
+    library_use: LibraryUse,
+    /// Libraries of executables that were read.
+    visited: Vec<String>,
+}
+
+/// Use of the shared libraries that an executable was linked with, if they carry bitcode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum LibraryUse {
+    /// Their bitcode becomes part of the program.
+    #[default]
+    Bitcode,
+    /// Their native code is opened, as that of other libraries.
+    Native,
 }
 
 /// Reads and sorts the files.
 ///
 /// # Errors
 /// Returns [`Error::Input`] naming the file and the cause.
-pub(super) fn sort(files: &[PathBuf], settings: &Settings) -> Result<ProgramFiles, Error> {
-    let mut found = ProgramFiles::default();
+pub(super) fn sort(
+    files: &[PathBuf],
+    settings: &Settings,
+    libraries: LibraryUse,
+) -> Result<ProgramFiles, Error> {
+    let mut found = ProgramFiles {
+        library_use: libraries,
+        ..ProgramFiles::default()
+    };
     for file in files {
         let bytes = read(file)?;
         found
@@ -110,16 +132,55 @@ impl ProgramFiles {
         if let Some(why) = record.native_only {
             return Err(only_natively(&why).into());
         }
+        // Constructors of libraries run before those of the program.
+        self.add_libraries(file, bytes, settings)?;
+        self.add_code(file, elf, bytes, record)
+    }
+
+    /// Adds the libraries that a file was linked with, after those that they were linked with.
+    fn add_libraries(
+        &mut self,
+        file: &Path,
+        bytes: &[u8],
+        settings: &Settings,
+    ) -> Result<(), Cause> {
+        for name in needed::libraries(file, bytes, settings.loader_path.as_deref()) {
+            if self.visited.contains(&name) {
+                continue;
+            }
+            self.visited.push(name.clone());
+            let path = Path::new(&name);
+            if self.library_use == LibraryUse::Bitcode
+                && fat::carries_bitcode(path)
+                && let Ok(library) = read(path)
+                && let Some(elf) = fat::read(&library)?
+                && let record = LinkRecord::of(&library)?
+                && elf.native_only.is_empty()
+                && record.native_only.is_none()
+            {
+                self.add_libraries(path, &library, settings)?;
+                self.add_code(path, &elf, &library, record)?;
+                self.has_library_bitcode = true;
+            } else {
+                self.libraries.push(name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the bitcode and the native members of a linked file.
+    fn add_code(
+        &mut self,
+        file: &Path,
+        elf: &ElfFile,
+        bytes: &[u8],
+        record: LinkRecord,
+    ) -> Result<(), Cause> {
         self.add_bitcode(&file.display().to_string(), elf, bytes);
         for member in record.members {
             let archive = Archive::of_member(file, member.name, member.bytes)?;
             self.archives.push(archive);
         }
-        self.libraries.extend(needed::libraries(
-            file,
-            bytes,
-            settings.loader_path.as_deref(),
-        ));
         Ok(())
     }
 

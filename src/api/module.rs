@@ -4,7 +4,7 @@
 //! in memory here.
 
 use super::config::Engine;
-use super::inputs;
+use super::inputs::{self, LibraryUse, ProgramFiles};
 use super::inspect::Inspection;
 use ompvm_cache::{Cache, CacheEntry};
 use ompvm_ir as ir;
@@ -112,7 +112,33 @@ impl Module {
     /// # Errors
     /// Returns [`Error::Input`] naming the file and the cause.
     pub fn from_files(engine: &Engine, files: &[PathBuf]) -> Result<Module, Error> {
-        let mut found = inputs::sort(files, engine.settings)?;
+        let found = inputs::sort(files, engine.settings, LibraryUse::Bitcode)?;
+        if !found.has_library_bitcode {
+            return Module::from_program(engine, files, found);
+        }
+        // A program and its libraries may define the same symbol, one module may not.
+        let names = found.inputs.iter().map(|i| &i.bytes[..]);
+        let key = names.chain([APART.as_bytes()]);
+        let apart = engine.cache.as_ref().and_then(|c| c.entry(key));
+        if apart.as_ref().is_none_or(|a| a.bytes(APART).is_none()) {
+            match Module::from_program(engine, files, found) {
+                Err(Error::Input { .. }) => {}
+                read => return read,
+            }
+            if let Some(apart) = apart {
+                apart.put_bytes(APART, b"");
+            }
+        }
+        let found = inputs::sort(files, engine.settings, LibraryUse::Native)?;
+        Module::from_program(engine, files, found)
+    }
+
+    /// Adds the members of archives that a program needs, and reads it.
+    fn from_program(
+        engine: &Engine,
+        files: &[PathBuf],
+        mut found: ProgramFiles,
+    ) -> Result<Module, Error> {
         if archive::any_bitcode(&found.archives) {
             let members = bitcode_members(engine, &found.inputs, &found.archives)?;
             found.inputs.extend(members);
@@ -190,6 +216,9 @@ impl Module {
         &self.ir
     }
 }
+
+/// Name of the cache entry for programs whose libraries cannot be linked with them.
+const APART: &str = "apart";
 
 /// Name of the cache entry with the choice of archive members.
 const MEMBERS: &str = "members";

@@ -452,10 +452,12 @@ impl Environment {
         for path in std::mem::take(&mut self.libraries.archives) {
             self.archives.push(Archive::open(&path)?);
         }
-        if let Some(name) = wanted.iter().find(|n| fortran(n))
-            && !self.archives.iter().any(|a| a.find(name).is_some())
-            && self.libraries.find(name).is_none()
-            && let Some(path) = archive::fortran_runtime()
+        // A shared library may have a part of the runtime.
+        if wanted.iter().any(|n| {
+            fortran(n)
+                && !self.archives.iter().any(|a| a.find(n).is_some())
+                && self.libraries.find(n).is_none()
+        }) && let Some(path) = archive::fortran_runtime()
         {
             self.archives.push(Archive::open(&path)?);
         }

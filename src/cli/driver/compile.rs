@@ -5,7 +5,9 @@
 //! without another optimization, so the object is what one run would have made. Objects for other
 //! processors get no bitcode.
 
-use super::{Compiler, CompilerLine, Failure, Language, Tools, Word, run, stem, temporary};
+use super::{
+    Compiler, CompilerLine, Failure, Language, Tools, Word, run, run_without, stem, temporary,
+};
 use ompvm_tier::fat::{self, ElfKind, append, section};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -215,8 +217,13 @@ impl Job<'_> {
         let bitcode = dir.path().join("module.bc");
         let mut command = tools.command();
         self.front(&mut command, line, false);
-        add_device_options(&mut command, tools.compiler, line);
-        run(command.arg("-emit-llvm").arg("-o").arg(&bitcode))?;
+        let device = add_device_options(&mut command, tools.compiler, line);
+        command.arg("-emit-llvm").arg("-o").arg(&bitcode);
+        match device && tools.compiler == Compiler::Fortran {
+            // The compilation for the host gets the device's features, too, and says so.
+            true => run_without(&mut command, "'+ptx83' is not a recognized feature")?,
+            false => run(&mut command)?,
+        }
         run(&mut self.back(tools, line, &bitcode))?;
         let bytes = std::fs::read(&bitcode).map_err(|e| Failure::own(&bitcode, &e))?;
         self.add(&section::bitcode(&source, &bytes))
@@ -340,22 +347,23 @@ fn is_for_linker(option: &OsStr) -> bool {
 }
 
 /// Adds the options with which bitcode for NVIDIA's GPUs is made without a CUDA installation: no
-/// math library of the device, which ompvm has, and a version of PTX that knows the GPU.
-fn add_device_options(command: &mut Command, compiler: Compiler, line: &CompilerLine) {
+/// math library of the device, which ompvm has, and a version of PTX that knows the GPU. Returns true
+/// if there were any to add.
+fn add_device_options(command: &mut Command, compiler: Compiler, line: &CompilerLine) -> bool {
     let named = |o: &OsStr| begins(o, &["--offload-arch=", "-fopenmp-targets="]);
     let nvidia = line.options().any(|o| {
         let text = o.to_string_lossy();
         named(o) && (text.contains("sm_") || text.contains("nvptx"))
     });
     if !nvidia {
-        return;
+        return false;
     }
     if !line.has("-nogpulib") && !line.has("--no-offloadlib") {
         command.arg("-nogpulib");
     }
     let chosen = |o: &OsStr| begins(o, &["--cuda-feature", "--cuda-path"]);
     if line.options().any(chosen) {
-        return;
+        return true;
     }
     match compiler {
         Compiler::Fortran => {
@@ -365,6 +373,7 @@ fn add_device_options(command: &mut Command, compiler: Compiler, line: &Compiler
             command.arg("--cuda-feature=+ptx83");
         }
     }
+    true
 }
 
 /// Returns the path of an object in a temporary folder for the source with this number.

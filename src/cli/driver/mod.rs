@@ -18,7 +18,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use words::{CompilerLine, Language, Stage, Word};
 
 /// Language of a compiler.
@@ -158,6 +158,22 @@ fn run(command: &mut Command) -> Result<(), Failure> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Failure::Compiler(status)),
         Err(error) => Err(not_started(command, &error)),
+    }
+}
+
+/// Runs a command to its end, and leaves out lines of its messages that contain `noise`.
+fn run_without(command: &mut Command, noise: &str) -> Result<(), Failure> {
+    let child = command.stderr(Stdio::piped()).spawn();
+    let ended = child.and_then(std::process::Child::wait_with_output);
+    let ended = ended.map_err(|e| not_started(command, &e))?;
+    let text = String::from_utf8_lossy(&ended.stderr);
+    let kept = text
+        .split_inclusive('\n')
+        .filter(|line| !line.contains(noise));
+    eprint!("{}", kept.collect::<String>());
+    match ended.status.success() {
+        true => Ok(()),
+        false => Err(Failure::Compiler(ended.status)),
     }
 }
 

@@ -14,9 +14,12 @@ pub mod needed;
 pub mod record;
 pub mod section;
 
-use object::read::elf::{Dyn, FileHeader, ProgramHeader};
+use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader};
 use object::{Object, ObjectSection, elf};
+use std::fs::File;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 /// Type of an ELF file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -144,6 +147,39 @@ pub fn read(bytes: &[u8]) -> Result<Option<ElfFile>, String> {
         }
     }
     Ok(Some(found))
+}
+
+/// Returns true if a file is an ELF file that `ompvm cc` has made. Reads only its table of sections,
+/// because libraries may be large.
+pub fn carries_bitcode(file: &Path) -> bool {
+    fn has_section(file: &Path) -> Option<bool> {
+        let endian = object::LittleEndian;
+        let file = File::open(file).ok()?;
+        let take = |at: u64, len: u64| {
+            let mut bytes = vec![0; usize::try_from(len).ok().filter(|&n| n < 1 << 26)?];
+            file.read_exact_at(&mut bytes, at).ok().map(|()| bytes)
+        };
+        let head = take(
+            0,
+            size_of::<elf::FileHeader64<object::LittleEndian>>() as u64,
+        )?;
+        let header = elf::FileHeader64::<object::LittleEndian>::parse(&*head).ok()?;
+        let (count, names) = (header.e_shnum(endian), header.e_shstrndx(endian));
+        let table = take(header.e_shoff(endian), u64::from(count) * 64)?;
+        type Section = elf::SectionHeader64<object::LittleEndian>;
+        let (sections, _) =
+            object::pod::slice_from_bytes::<Section>(&table, usize::from(count)).ok()?;
+        let names = sections.get(usize::from(names.0))?;
+        let names = take(names.sh_offset(endian), names.sh_size(endian))?;
+        Some(sections.iter().any(|section| {
+            let name = names.get(section.sh_name(endian) as usize..);
+            name.is_some_and(|n| {
+                n.strip_prefix(section::NAME.as_bytes())
+                    .is_some_and(|rest| rest.first() == Some(&0))
+            })
+        }))
+    }
+    has_section(file).unwrap_or(false)
 }
 
 /// Returns the bytes of a section of a file.
