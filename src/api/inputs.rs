@@ -210,6 +210,55 @@ pub fn is_native_only(file: &Path) -> bool {
     }
 }
 
+/// A part of an executable that runs natively.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NativePart {
+    /// Name of the object, library or source.
+    pub name: String,
+    /// Reason.
+    pub reason: String,
+}
+
+/// Returns what of an executable is native, and why; nothing for other files.
+pub fn native_parts(file: &Path) -> Vec<NativePart> {
+    let mut parts = Vec::new();
+    let mut add = |name: &str, reason: &str| {
+        parts.push(NativePart {
+            name: name.into(),
+            reason: reason.into(),
+        });
+    };
+    let Ok(bytes) = read(file) else { return parts };
+    let Ok(Some(elf)) = fat::read(&bytes) else {
+        return parts;
+    };
+    if elf.kind != ElfKind::Executable {
+        return parts;
+    }
+    let record = LinkRecord::of(&bytes).unwrap_or_default();
+    if elf.bitcode.is_empty() {
+        add("(all)", "no bitcode");
+    }
+    if let Some(why) = &record.native_only {
+        add("(all)", why);
+    }
+    for (source, why) in &elf.native_only {
+        add(source, why);
+    }
+    for member in &record.members {
+        add(&member.name, "an object without bitcode");
+    }
+    for library in needed::libraries(file, &bytes, None) {
+        if !fat::carries_bitcode(Path::new(&library)) {
+            add(
+                library.trim_start_matches(':'),
+                "a shared library without bitcode",
+            );
+        }
+    }
+    parts
+}
+
 /// Refuses code that can only run natively.
 fn refuse_native_only(elf: &ElfFile) -> Result<(), String> {
     match elf.native_only.first() {

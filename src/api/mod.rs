@@ -65,7 +65,7 @@ pub use config::{
     parse_devices,
 };
 pub use device_code::{DeviceCode, RegionVerdict};
-pub use inputs::is_native_only;
+pub use inputs::{NativePart, is_native_only, native_parts};
 pub use linker::{Linker, Program};
 pub use module::{FileKind, Module, file_kind};
 pub use ompvm_cache::{Cache, CacheContent, CacheCounts};

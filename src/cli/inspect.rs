@@ -2,9 +2,10 @@
 
 use super::args::InspectOptions;
 use super::message;
-use crate::api::{DeviceCode, Engine, Linker, Module};
+use crate::api::{self, DeviceCode, Engine, Linker, Module};
 use ompvm_support::error::Error;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Prints functions, regions, runtime entries and unsupported constructs.
@@ -15,7 +16,12 @@ pub fn run(options: &InspectOptions) -> ExitCode {
     let engine = Engine::default();
     let module = match Module::from_files(&engine, &options.files) {
         Ok(module) => module,
-        Err(error) => return message::failed(&error),
+        Err(error) => {
+            let mut text = String::new();
+            native_parts(&options.files, &mut text);
+            print!("{text}");
+            return message::failed(&error);
+        }
     };
     if let Some(architecture) = options.ptx {
         let code = match options.offload {
@@ -39,6 +45,7 @@ pub fn run(options: &InspectOptions) -> ExitCode {
     }
     let inspection = module.inspect();
     let mut text = String::new();
+    native_parts(&options.files, &mut text);
     let unknown = || "-".to_owned();
     let _ = writeln!(text, "Functions ({}):", inspection.functions.len());
     for f in &inspection.functions {
@@ -78,6 +85,21 @@ pub fn run(options: &InspectOptions) -> ExitCode {
     }
     print!("{text}");
     ExitCode::SUCCESS
+}
+
+/// Describes what of the executables among the files is native.
+fn native_parts(files: &[PathBuf], text: &mut String) {
+    for file in files {
+        let parts = api::native_parts(file);
+        if parts.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "Native in {} ({}):", file.display(), parts.len());
+        for part in parts {
+            let _ = writeln!(text, "  {:<40} {}", part.name, part.reason);
+        }
+        let _ = writeln!(text);
+    }
 }
 
 /// Prints the first file's module as the passes leave it.

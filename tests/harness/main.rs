@@ -25,6 +25,7 @@ mod cli;
 mod coherence;
 mod compare;
 mod compile;
+mod compilers;
 mod diff;
 mod directives;
 mod driver;
@@ -138,6 +139,7 @@ fn main() {
     trials.extend(house::trials());
     trials.extend(book::trials());
     trials.extend(archives::trials());
+    trials.extend(compilers::trials());
     trials.extend(diff::trials());
     trials.extend(directives::trials());
     trials.extend(fortran::trials());

@@ -219,12 +219,11 @@ impl Job<'_> {
         self.front(&mut command, line, false);
         let device = add_device_options(&mut command, tools.compiler, line);
         command.arg("-emit-llvm").arg("-o").arg(&bitcode);
-        match device && tools.compiler == Compiler::Fortran {
-            // The compilation for the host gets the device's features, too, and says so.
-            true => run_without(&mut command, "'+ptx83' is not a recognized feature")?,
-            false => run(&mut command)?,
-        }
-        run(&mut self.back(tools, line, &bitcode))?;
+        // Flang gives the host's code the device's features, too, and both runs say so.
+        let noise = (device && tools.compiler == Compiler::Fortran)
+            .then_some("'+ptx83' is not a recognized feature");
+        run_without(&mut command, noise)?;
+        run_without(&mut self.back(tools, line, &bitcode), noise)?;
         let bytes = std::fs::read(&bitcode).map_err(|e| Failure::own(&bitcode, &e))?;
         self.add(&section::bitcode(&source, &bytes))
     }

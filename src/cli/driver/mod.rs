@@ -162,7 +162,10 @@ fn run(command: &mut Command) -> Result<(), Failure> {
 }
 
 /// Runs a command to its end, and leaves out lines of its messages that contain `noise`.
-fn run_without(command: &mut Command, noise: &str) -> Result<(), Failure> {
+fn run_without(command: &mut Command, noise: Option<&str>) -> Result<(), Failure> {
+    let Some(noise) = noise else {
+        return run(command);
+    };
     let child = command.stderr(Stdio::piped()).spawn();
     let ended = child.and_then(std::process::Child::wait_with_output);
     let ended = ended.map_err(|e| not_started(command, &e))?;
