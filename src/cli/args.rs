@@ -20,6 +20,7 @@ Examples:
   ompvm run -l blas -L /opt/lib solver.bc    resolve symbols in a native library
   clang-22 -fopenmp -c -emit-llvm hello.c -o - | ompvm run -
   ompvm compare solver.bc              beside what clang -O2 makes of it
+  ompvm cc -O2 -fopenmp hello.c -o hello     a native executable that runs under ompvm
   ompvm inspect hello.bc               functions, regions, runtime entries, what is unsupported
 
 Exit status: the guest's own; 125 when ompvm itself cannot go on; 2 for wrong usage.";
@@ -50,6 +51,8 @@ pub enum Command {
     Compile(CompileOptions),
     /// Show or empty the cache of compiled programs
     Cache(CacheOptions),
+    /// Install the compilers' names, a CMake toolchain file and a pkg-config file under a prefix
+    Install(InstallOptions),
     /// Run a program here and as a native executable, side by side
     Compare(Box<CompareOptions>),
 }
@@ -213,7 +216,8 @@ pub struct RunOptions {
     /// Search this folder for libraries first
     #[arg(short = 'L', value_name = "DIR")]
     pub library_paths: Vec<PathBuf>,
-    /// The bitcode or textual IR (`-` is the standard input), and the guest's arguments
+    /// Bitcode, textual IR, or a native file with bitcode in it (`-` is the standard input), and the
+    /// guest's arguments
     #[arg(
         required = true,
         trailing_var_arg = true,
@@ -271,6 +275,14 @@ pub struct CompileOptions {
     pub files: Vec<PathBuf>,
 }
 
+/// Options of `install`.
+#[derive(Args, Debug)]
+pub struct InstallOptions {
+    /// The prefix, such as `~/.local`
+    #[arg(required = true, value_name = "PREFIX")]
+    pub prefix: PathBuf,
+}
+
 /// Options of `cache`.
 #[derive(Args, Debug)]
 pub struct CacheOptions {
@@ -290,7 +302,9 @@ pub enum CacheAction {
 
 /// Parses the command line. A first word that is not a command implies `run`.
 pub fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
-    const WORDS: [&str; 6] = ["run", "inspect", "compile", "cache", "compare", "help"];
+    const WORDS: [&str; 7] = [
+        "run", "inspect", "compile", "cache", "compare", "install", "help",
+    ];
     let own = ["-h", "--help", "-V", "--version"];
     if let Some(first) = arguments.get(1)
         && !WORDS.iter().any(|w| first == w)

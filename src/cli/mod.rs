@@ -1,6 +1,6 @@
 //! The command line, a client of [`crate::api`].
 //!
-//! It holds the commands `run`, `inspect`, `compile`, `cache` and `compare`, the compilers `cc`, `c++`
+//! It holds the commands `run`, `inspect`, `compile`, `install`, `cache` and `compare`, the compilers `cc`, `c++`
 //! and `fc`, and the messages and exit statuses. It is thin: an embedder can do everything that it does. Nothing here knows how a
 //! program is executed.
 //!
@@ -12,6 +12,7 @@ mod cache;
 mod compare;
 mod driver;
 mod inspect;
+mod install;
 mod link_options;
 mod message;
 mod run;
@@ -39,6 +40,7 @@ pub fn main() -> ExitCode {
             run::run(options, settings::from_environment())
         }
         Ok(args::Command::Inspect(options)) => inspect::run(&options),
+        Ok(args::Command::Install(options)) => install::run(&options),
         Ok(args::Command::Compile(options)) => cache::compile(options),
         Ok(args::Command::Cache(options)) => cache::run(&options, settings::from_environment()),
         Ok(args::Command::Compare(options)) => compare::run(&options),
