@@ -46,12 +46,12 @@ fn start_objects() {
         .flag("-ffreestanding")
         .file(format!("{FOLDER}/start.c"))
         .compile_intermediates();
-    println!("cargo::rustc-env=OMPVM_START_OBJECT={}", start[0].display());
+    println!("cargo::rustc-env=START_OBJECT={}", start[0].display());
     let out = std::env::var("OUT_DIR").unwrap_or_default();
     compiler()
         .file(format!("{FOLDER}/host_targets.c"))
         .compile("ompvm_host_targets");
-    println!("cargo::rustc-env=OMPVM_HOST_TARGETS={out}/libompvm_host_targets.a");
+    println!("cargo::rustc-env=HOST_TARGETS={out}/libompvm_host_targets.a");
 }
 
 /// Links the executable with tables for type infos, which the loader need not bind then.

@@ -15,7 +15,7 @@ use ompvm_support::settings::Settings;
 use ompvm_tier::archive::{self, Archive, MemberId};
 use ompvm_tier::fat::{self, ElfKind};
 use ompvm_tier::{link, runtime};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Role of a file in a program.
@@ -34,7 +34,7 @@ pub enum FileKind {
 ///
 /// # Errors
 /// Returns [`Error::Input`] if the file cannot be read.
-pub fn file_kind(file: &PathBuf) -> Result<FileKind, Error> {
+pub fn file_kind(file: &Path) -> Result<FileKind, Error> {
     let bytes = inputs::read(file)?;
     if archive::is_archive(&bytes) {
         let archive = [Archive::of_bytes(file, bytes)?];

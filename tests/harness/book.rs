@@ -197,11 +197,12 @@ fn links() -> Result<(), String> {
 }
 
 /// Variables of the build and of the tests, which users do not set.
-const INTERNAL: [&str; 4] = [
+const INTERNAL: [&str; 5] = [
     "OMPVM_LOOP_DISPATCH",
     "OMPVM_HISTOGRAM",
     "OMPVM_UNDER_TEST",
     "OMPVM_TEST_ALONE",
+    "OMPVM_NATIVE",
 ];
 
 /// Returns the variables of a section as the page's table.

@@ -112,7 +112,7 @@ fn inputs(options: &CompareOptions, file: &Path, dir: &Path) -> Result<Vec<OsStr
         .collect();
     // Linkers want libraries after the files that need them.
     let (mut words, mut libraries) = (Vec::new(), Vec::new());
-    let kinds = files.iter().map(api::file_kind);
+    let kinds = files.iter().map(|file| api::file_kind(file));
     let kinds: Vec<FileKind> = kinds.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
     let together = kinds.contains(&FileKind::ForLinkTime);
     if together {

@@ -131,8 +131,8 @@ pub(super) fn native_only(line: &CompilerLine) -> Option<String> {
     if let Some(option) = line.options().find(|o| begins(o, NATIVE_ONLY)) {
         return Some(compiled(option));
     }
-    let sanitizers = line.options().filter(|o| begins(o, &["-fsanitize="]));
-    let last = sanitizers.last()?;
+    let mut sanitizers = line.options().filter(|o| begins(o, &["-fsanitize="]));
+    let last = sanitizers.next_back()?;
     let off = line.has("-fno-sanitize=all");
     (!off).then(|| compiled(last))
 }

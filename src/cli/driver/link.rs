@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 /// The start object.
-const START: &[u8] = include_bytes!(env!("OMPVM_START_OBJECT"));
+const START: &[u8] = include_bytes!(env!("START_OBJECT"));
 /// The archive of host versions of the offload library's entries.
-const HOST_TARGETS: &[u8] = include_bytes!(env!("OMPVM_HOST_TARGETS"));
+const HOST_TARGETS: &[u8] = include_bytes!(env!("HOST_TARGETS"));
 /// Mark in the start object before the place of ompvm's path.
 const MARK: &[u8] = b"OMPVM_START_PATH_MARK:  ";
 /// Bytes of that place.

@@ -201,8 +201,8 @@ impl CompilerLine {
                 }
             } else if let Some(value) = separate_or_joined(&word, "-o", &mut words) {
                 line.output = Some(value.into());
-            } else if text.starts_with("--output=") {
-                line.output = Some(text["--output=".len()..].into());
+            } else if let Some(output) = text.strip_prefix("--output=") {
+                line.output = Some(output.into());
             } else if let Some(value) = separate_or_joined(&word, "-x", &mut words) {
                 language = Some(value).filter(|name| name != "none");
             } else if WITH_VALUE.contains(&&*text) || text.starts_with("-Xarch_") {

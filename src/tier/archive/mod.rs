@@ -71,7 +71,10 @@ impl Member {
                 (MemberKind::Bitcode, places.collect())
             }
             Some(file) if file.kind != ElfKind::Other => (MemberKind::Native, Vec::new()),
-            None if fat::is_bitcode(bytes) => (MemberKind::Bitcode, vec![start..start + len]),
+            None if fat::is_bitcode(bytes) => (
+                MemberKind::Bitcode,
+                std::iter::once(start..start + len).collect(),
+            ),
             _ => (MemberKind::Other, Vec::new()),
         };
         Ok(Member {
