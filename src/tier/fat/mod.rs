@@ -212,10 +212,10 @@ fn split(bytes: &[u8]) -> Vec<Range<usize>> {
         } else {
             at += 4;
             // The outermost abbreviation ids are two bits wide; the length in words follows.
-            while let (Some(head), Some(len)) = (word(at), word(at + 4))
-                && head & 3 == ENTER_SUBBLOCK
-            {
-                at = at.saturating_add(8 + 4 * len as usize);
+            while word(at).is_some_and(|head| head & 3 == ENTER_SUBBLOCK) {
+                // A truncated file goes to the end.
+                let len = word(at + 4).map_or(bytes.len(), |len| 8 + 4 * len as usize);
+                at = at.saturating_add(len);
             }
         }
         at = at.min(bytes.len());
