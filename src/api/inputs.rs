@@ -108,7 +108,6 @@ impl ProgramFiles {
                 refuse_native_only(&elf)?;
                 self.add_bitcode(&name, &elf, &bytes);
             }
-            // Without bitcode this is the only file, or the message of `without_bitcode` names it.
             ElfKind::Executable if elf.bitcode.is_empty() && elf.native_only.is_empty() => {
                 return Err(no_bitcode("a native executable").into());
             }

@@ -48,8 +48,8 @@
 
 mod config;
 mod device_code;
-pub mod inputs;
-mod inspect;
+mod inputs;
+pub mod inspect;
 mod linker;
 mod module;
 mod process;

@@ -1,8 +1,8 @@
 //! The command line, a client of [`crate::api`].
 //!
-//! It holds the commands `run`, `inspect`, `compile`, `install`, `cache` and `compare`, the compilers `cc`, `c++`
-//! and `fc`, and the messages and exit statuses. It is thin: an embedder can do everything that it does. Nothing here knows how a
-//! program is executed.
+//! It holds the commands `run`, `inspect`, `compile`, `install`, `cache` and `compare`, the
+//! compilers `cc`, `c++` and `fc`, and the messages and exit statuses. The commands are thin: an
+//! embedder can do everything that they do. Nothing here knows how a program is executed.
 //!
 //! Exit statuses: the guest's own; 125 if ompvm itself fails (as with `env` and `timeout`); 2 for
 //! wrong usage.

@@ -222,11 +222,12 @@ fn offload(level: &str) -> Result<(), String> {
         "twice.c",
         "#pragma omp begin declare target\nint twice(int x) { return 2 * x; }\n#pragma omp end declare target\n",
     )?;
+    let triple = "-fopenmp-targets=nvptx64-nvidia-cuda -Xopenmp-target -march=sm_90";
     p.build(&format!(
         "ompvm cc -{level} -fopenmp --offload-arch=sm_90 -c twice.c
          ompvm cc -{level} -fopenmp --offload-arch=sm_90 -c main.c
          ompvm cc -fopenmp --offload-arch=sm_90 main.o twice.o -o program
-         ompvm cc -{level} -fopenmp -fopenmp-targets=nvptx64-nvidia-cuda -Xopenmp-target -march=sm_90 main.c twice.c -o targets"
+         ompvm cc -{level} -fopenmp {triple} main.c twice.c -o targets"
     ))?;
     for program in ["program", "targets"] {
         p.prints(&format!("env OMPVM_DEVICE=emulated ./{program}"), "90 1\n")?;

@@ -118,7 +118,7 @@ pub(super) fn program(tools: &Tools, line: &CompilerLine) -> Result<(), Failure>
     let partial = line.has("-r");
     let executable = !partial && !line.has("-shared") && !line.has("--shared");
     let mut command = tools.command();
-    // With the sources compiled, their options are unused.
+    // Compiling used up the options of sources, and clang says so.
     if number > 0 && tools.compiler != super::Compiler::Fortran {
         command.arg("-Wno-unused-command-line-argument");
     }
@@ -136,7 +136,7 @@ pub(super) fn program(tools: &Tools, line: &CompilerLine) -> Result<(), Failure>
     let options = line.linker_options();
     let quiet = !options.iter().any(|o| REPORTS.contains(&&**o));
     if quiet && !partial {
-        // Twice: also the members of archives.
+        // The second `-t` adds the members of archives.
         command.arg("-Wl,-t,-t").stdout(Stdio::piped());
     }
     let child = command.spawn().map_err(|e| not_started(&command, &e))?;

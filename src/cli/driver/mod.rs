@@ -9,17 +9,19 @@
 //! Leaves to others: the format of the sections (`tier::fat`), and running the result (`api`).
 
 mod compile;
+mod language;
 mod link;
 mod words;
 
 use super::FAILED;
+use language::Language;
 use ompvm_support::settings::Settings;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
-use words::{CompilerLine, Language, Stage, Word};
+use words::{CompilerLine, Stage, Word};
 
 /// Language of a compiler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,6 +6,7 @@
 //! the meaning of options to the compiler, apart from those that [`super::compile`] and
 //! [`super::link`] change.
 
+use super::language::{Language, language_of_file, language_of_name};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -126,17 +127,6 @@ const OTHER_OUTPUT_PREFIX: &[&str] = &[
     "-fget-definition",
     "-fget-symbols",
 ];
-
-/// Language of an input.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Language {
-    /// C, C++, Objective-C, preprocessed or not, and LLVM's IR.
-    C,
-    /// Fortran.
-    Fortran,
-    /// Another language whose objects carry no bitcode: assembler, headers, CUDA.
-    Other,
-}
 
 /// A word of the command line, with its value if that is a word of its own.
 #[derive(Clone, Debug)]
@@ -318,31 +308,6 @@ fn split(text: &[u8]) -> Vec<OsString> {
     }
     words.extend(word.map(OsString::from_vec));
     words
-}
-
-/// Returns the language that a value of `-x` names.
-fn language_of_name(name: &str) -> Language {
-    match name {
-        "c" | "c++" | "cpp-output" | "c++-cpp-output" | "objective-c" | "objective-c++" | "ir" => {
-            Language::C
-        }
-        "f77" | "f95" | "f77-cpp-input" | "f95-cpp-input" => Language::Fortran,
-        _ => Language::Other,
-    }
-}
-
-/// Returns the language of a file by its ending; `None` for a file for the linker.
-fn language_of_file(file: &str) -> Option<Language> {
-    let ending = file.rsplit('/').next()?.rsplit_once('.')?.1;
-    Some(match ending {
-        "c" | "i" | "C" | "cc" | "CC" | "cp" | "cpp" | "CPP" | "cxx" | "c++" | "C++" | "ii"
-        | "m" | "mm" | "mi" | "M" | "ll" | "bc" | "cppm" | "ixx" => Language::C,
-        "f" | "F" | "for" | "FOR" | "ftn" | "fpp" | "FPP" | "f77" | "f90" | "F90" | "f95"
-        | "F95" | "f03" | "F03" | "f08" | "F08" | "f18" | "F18" => Language::Fortran,
-        "s" | "S" | "asm" | "sx" | "h" | "H" | "hh" | "hpp" | "hxx" | "cu" | "cui" | "hip"
-        | "cl" | "pcm" | "ast" => Language::Other,
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -303,7 +303,7 @@ impl Device for Remote {
 
     fn close_import(&self, address: u64) {
         let device = self.index;
-        // What stays open ends with its rank.
+        // Memory that cannot be closed stays open until its rank ends.
         let _ = self.call(&Request::CloseImport { device, address });
     }
 

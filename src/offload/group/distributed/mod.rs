@@ -82,7 +82,7 @@ impl Launcher {
             Ok(plan) => {
                 let done = self.run_divided(&doing, &mut blocks, &mut records, &plan);
                 if done.is_err() {
-                    // What was sent ahead belongs to no later launch.
+                    // Ends what was begun, so that no later launch gets its failure.
                     let started = members.iter().zip(&entry.members);
                     started.for_each(|(member, kernel)| drop(member.await_launch(kernel)));
                 }

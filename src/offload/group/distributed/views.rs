@@ -1,8 +1,8 @@
 //! Copies of blocks that members of other processes access directly.
 //!
 //! A GPU opens the memory of a GPU of another process of the host by a handle, and then copies over
-//! the links between them. Opening takes about as long as a small copy through the host, so it is done
-//! for blocks of which much or often something is copied.
+//! the links between them. Opening takes messages and calls of the driver, so it is done for blocks
+//! of which much, or often something, is copied.
 
 use crate::device::Device;
 use std::sync::Arc;
