@@ -6,7 +6,7 @@
 void *volatile block;
 int main(void) {
   block = malloc(100000);
-  void *other = malloc(64);
+  void *volatile other = malloc(100000);
   free(block), free(block);
   free(other);
   return 0;
