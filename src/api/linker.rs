@@ -65,6 +65,25 @@ impl Linker {
         Ok(self)
     }
 
+    /// Defines a function of the host whose types are known at run time. `signature` is its type as
+    /// in C, without names: `double (long, const double *)`. The closure gets a slot for each
+    /// argument, as [`super::Func::call`] takes them, and returns one. Several threads of the guest
+    /// may call it at once.
+    ///
+    /// # Errors
+    /// Returns [`Error::Host`] if the signature is not one, or if there is no memory for the stub.
+    pub fn func_of_slots(
+        &mut self,
+        name: &str,
+        signature: &str,
+        function: impl Fn(&[u64]) -> u64 + Send + Sync + 'static,
+    ) -> Result<&mut Self, Error> {
+        let signature = signature.parse().map_err(Error::Host)?;
+        let function = Arc::new(HostFunction::of_slots(signature, function)?);
+        self.host.insert(name.to_owned(), function);
+        Ok(self)
+    }
+
     /// Selects whether to link although the module uses constructs that this version does not
     /// support. Reaching one of them then ends the program with the same message and the status
     /// 125. Default: no.

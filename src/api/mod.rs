@@ -48,6 +48,7 @@
 
 mod config;
 mod device_code;
+mod func;
 mod inputs;
 pub mod inspect;
 mod linker;
@@ -65,6 +66,7 @@ pub use config::{
     parse_devices,
 };
 pub use device_code::{DeviceCode, RegionVerdict};
+pub use func::Func;
 pub use inputs::{NativePart, is_native_only, native_parts};
 pub use linker::{Linker, Program};
 pub use module::{FileKind, Module, file_kind};
@@ -72,6 +74,7 @@ pub use ompvm_cache::{Cache, CacheContent, CacheCounts};
 pub use ompvm_support::error::{Error, FpException, Trap, TrapKind, Unsupported};
 pub use ompvm_tier::archive::fortran_runtime;
 pub use ompvm_tier::host::IntoHost;
+pub use ompvm_tier::signature::{Scalar, Signature};
 pub use ompvm_tier::value::{GuestPtr, GuestValue, ValueKind};
 pub use process::{ExitStatus, GuestSlice, Process};
 pub use stats::{Stats, StatsRow};

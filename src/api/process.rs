@@ -2,6 +2,7 @@
 //!
 //! It cannot be stopped from outside; a guest is trusted like a library.
 
+use super::func::Func;
 use super::stats::Stats;
 use super::typed::{Arguments, TypedFunc};
 use ompvm_ir::GlobalRef;
@@ -90,6 +91,17 @@ impl Process {
         name: &str,
     ) -> Result<TypedFunc<'_, P, R>, Error> {
         TypedFunc::new(&self.inner, name)
+    }
+
+    /// Looks up a guest function by name, to be called with types that are known at run time.
+    /// `signature` is its type as in C, without names, such as `double (long, const double *)`;
+    /// without one the types are those of the program, with every integer signed.
+    ///
+    /// # Errors
+    /// Returns [`Error::Host`] if there is no such function, or if its signature differs or has
+    /// structs, vectors or variadic arguments.
+    pub fn func(&self, name: &str, signature: Option<&str>) -> Result<Func<'_>, Error> {
+        Func::new(&self.inner, name, signature)
     }
 
     /// Returns the address of a guest variable, if the guest defines it and it is not thread_local.

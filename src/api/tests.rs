@@ -400,3 +400,63 @@ fn narrow_values_are_extended_as_declared() {
         }
     }
 }
+
+/// Functions are called with types that are known at run time: in registers, with arguments on the
+/// stack, and through a function of the host.
+#[test]
+fn functions_are_called_with_slots() {
+    let text = "declare i32 @twice(float, i8 zeroext)
+         define signext i8 @s8(i8 signext %a) { %b = sext i8 %a to i32 %c = sub i32 %b, 1 %d = trunc i32 %c to i8 ret i8 %d }
+         define zeroext i1 @not(i1 zeroext %a) { %b = xor i1 %a, true ret i1 %b }
+         define float @mix(double %a, i32 %b, float %c, ptr %p) {
+           %v = load float, ptr %p %s = fadd float %v, %c %b1 = sitofp i32 %b to float
+           %a1 = fptrunc double %a to float %t = fadd float %s, %b1 %u = fadd float %t, %a1 ret float %u }
+         define i64 @many(i64 %a, i64 %b, i64 %c, i64 %d, i64 %e, i64 %f, i64 %g, i16 signext %h) {
+           %x = mul i64 %a, 10 %y = add i64 %x, %g %z = sext i16 %h to i64 %r = add i64 %y, %z ret i64 %r }
+         define i32 @through(i8 zeroext %a) { %r = call i32 @twice(float 1.5, i8 zeroext %a) ret i32 %r }
+         define void @stop() { unreachable }
+         define void @variadic(...) { ret void }";
+    for tier in [Tier::Interp, Tier::Opt] {
+        let engine = Engine::default();
+        let mut linker = Linker::new(&engine);
+        linker
+            .func_of_slots("twice", "int (float, unsigned char)", |slots| {
+                (f32::from_bits(slots[0] as u32) * 2.0) as u64 + slots[1]
+            })
+            .unwrap();
+        let program = linker.link(&module(text).unwrap()).unwrap();
+        let p = program.start(Config::new().arg("test").tier(tier)).unwrap();
+        let call = |name: &str, signature: Option<&str>, slots: &[u64]| {
+            // SAFETY: the arguments fit the functions above.
+            unsafe { p.func(name, signature).unwrap().call(slots) }
+        };
+        assert_eq!(call("s8", None, &[0xfd]).unwrap() as i64, -4);
+        let unsigned = Some("uint8_t (signed char)");
+        assert_eq!(call("s8", unsigned, &[0xfd]).unwrap(), 252);
+        assert_eq!(call("not", None, &[0xff02]).unwrap(), 1);
+        let slots = [
+            1.5f64.to_bits(),
+            -2i64 as u64,
+            u64::from(0.25f32.to_bits()),
+            (&raw const *&4.0f32).expose_provenance() as u64,
+        ];
+        let mix = call(
+            "mix",
+            Some("float (double, int, float, float const *)"),
+            &slots,
+        );
+        assert_eq!(f32::from_bits(mix.unwrap() as u32), 3.75);
+        let many = call("many", None, &[1, 2, 3, 4, 5, 6, 7, 0xffff_fffe]);
+        assert_eq!(many.unwrap(), 15);
+        assert_eq!(call("through", None, &[200]).unwrap(), 203);
+        assert!(matches!(call("stop", None, &[]), Err(Error::Trap(_))));
+        assert!(call("s8", None, &[]).is_err());
+        let refused =
+            |name: &str, signature: &str| p.func(name, Some(signature)).unwrap_err().to_string();
+        assert_eq!(
+            refused("not", "int (int)"),
+            "`not` is i1(i1), not i32(i32) (`int (int)`)"
+        );
+        assert!(refused("variadic", "void ()").contains("variadic"));
+    }
+}

@@ -6,6 +6,7 @@
 //!
 //! Variadic functions and structs by value are not supported.
 
+use super::signature::Signature;
 use super::value::{GuestValue, ValueKind};
 use ompvm_memory::abi::NativeFrame;
 use ompvm_memory::func::{HostEntry, StubKind, Stubs};
@@ -29,6 +30,30 @@ impl HostFunction {
     /// Fails if the system has no memory for the stub.
     pub fn new<P, R>(closure: impl IntoHost<P, R>) -> Result<HostFunction, Error> {
         let (params, ret, run) = closure.into_host();
+        HostFunction::with_entry(params, ret, run)
+    }
+
+    /// Creates a host function from a closure over slots: an integer in the low bits and extended
+    /// as the signature says, an address, or the bits of a number.
+    ///
+    /// # Errors
+    /// Fails if the system has no memory for the stub.
+    pub fn of_slots(
+        signature: Signature,
+        closure: impl Fn(&[u64]) -> u64 + Send + Sync + 'static,
+    ) -> Result<HostFunction, Error> {
+        let (params, ret) = (signature.kinds(), signature.ret.kind);
+        let run = move |frame: &mut NativeFrame| {
+            let mut reader = Reader::new(frame);
+            let slots = signature.params.iter();
+            let slots: Vec<u64> = slots.map(|p| p.extend(reader.next_slot(p.kind))).collect();
+            let result = signature.ret.extend(closure(&slots));
+            put_slot(frame, signature.ret.kind, result);
+        };
+        HostFunction::with_entry(params, ret, Box::new(run))
+    }
+
+    fn with_entry(params: Vec<ValueKind>, ret: ValueKind, run: Run) -> Result<HostFunction, Error> {
         let entry = Box::new(HostEntry { run });
         let stubs = Stubs::new(1).map_err(Error::Host)?;
         stubs
@@ -56,9 +81,23 @@ struct Reader<'f> {
     stack: usize,
 }
 
-impl Reader<'_> {
+impl<'f> Reader<'f> {
+    fn new(frame: &'f NativeFrame) -> Reader<'f> {
+        Reader {
+            frame,
+            gpr: 0,
+            xmm: 0,
+            stack: 0,
+        }
+    }
+
     fn next<T: GuestValue>(&mut self) -> T {
-        let slot = match T::KIND {
+        T::from_slot(self.next_slot(T::KIND))
+    }
+
+    /// Reads the next argument; the bits above its kind's are undefined.
+    fn next_slot(&mut self, kind: ValueKind) -> u64 {
+        match kind {
             ValueKind::F32 | ValueKind::F64 if self.xmm < 8 => {
                 self.xmm += 1;
                 self.frame.xmm[self.xmm - 1] as u64
@@ -74,15 +113,14 @@ impl Reader<'_> {
                 // checks that the guest declares the same signature.
                 unsafe { self.frame.stack.cast::<u64>().add(self.stack - 1).read() }
             }
-        };
-        T::from_slot(slot)
+        }
     }
 }
 
-fn put<R: GuestValue>(frame: &mut NativeFrame, value: R) {
-    match R::KIND {
-        ValueKind::F32 | ValueKind::F64 => frame.ret_xmm[0] = u128::from(value.to_slot()),
-        _ => frame.ret_gpr[0] = value.to_slot(),
+fn put_slot(frame: &mut NativeFrame, kind: ValueKind, slot: u64) {
+    match kind {
+        ValueKind::F32 | ValueKind::F64 => frame.ret_xmm[0] = u128::from(slot),
+        _ => frame.ret_gpr[0] = slot,
     }
 }
 
@@ -107,10 +145,10 @@ macro_rules! hosts {
             fn into_host(self) -> (Vec<ValueKind>, ValueKind, Run) {
                 let run = move |frame: &mut NativeFrame| {
                     #[allow(unused_mut, unused_variables, reason = "not used without arguments")]
-                    let mut args = Reader { frame, gpr: 0, xmm: 0, stack: 0 };
+                    let mut args = Reader::new(frame);
                     // Arguments are evaluated from left to right, so each reads the next slot.
                     let result = self($(args.next::<$p>()),*);
-                    put(frame, result);
+                    put_slot(frame, R::KIND, result.to_slot());
                 };
                 (vec![$($p::KIND),*], R::KIND, Box::new(run))
             }
@@ -147,6 +185,17 @@ mod tests {
             },
         )
         .unwrap();
+        let signature = "int (float, unsigned char, double, short)".parse().unwrap();
+        let dynamic = HostFunction::of_slots(signature, |slots| {
+            let sum = f64::from(f32::from_bits(slots[0] as u32)) + f64::from_bits(slots[2]);
+            (sum as i64 + slots[1] as i64 + slots[3] as i64) as u64
+        })
+        .unwrap();
+        // SAFETY: the function type is the signature above.
+        let call = unsafe {
+            std::mem::transmute::<usize, extern "C" fn(f32, u8, f64, i16) -> i32>(dynamic.address())
+        };
+        assert_eq!(call(1.5, 200, 2.5, -300), -96);
         type G = extern "C" fn(i64, i64, i64, i64, i64, i64, i64, i32) -> i64;
         // SAFETY: the function type is the closure's signature.
         let call = unsafe { std::mem::transmute::<usize, G>(g.address()) };

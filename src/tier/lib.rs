@@ -42,6 +42,7 @@ pub mod restart;
 mod rotation;
 pub mod runtime;
 mod sample;
+pub mod signature;
 mod single_thread;
 #[cfg(test)]
 mod tests;
