@@ -12,7 +12,7 @@
 
 use super::contain;
 use super::handles::library;
-use super::process::{LLVM, LOCALS};
+use super::process::{LLVM, LOCALS, OWNED};
 use super::raw::copy_cstr;
 use ompvm_support::{clock, internal_work, limits};
 use std::cell::UnsafeCell;
@@ -448,7 +448,10 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
         .name("ompvm-reader".into())
         .stack_size(limits::reserve(STACK, 64, 8 << 20))
         .spawn(move || {
-            let _stack = SignalStack::new();
+            // The thread's one: a contained run inside would find a second one freed at its end.
+            OWNED.with(|owned| {
+                owned.signal_stack.get_or_init(SignalStack::new);
+            });
             LOCALS.with(|l| l.worker.set(Arc::as_ptr(&of_worker)));
             let finish = ReportFinish(of_worker);
             internal_work::enter_for_thread_life();
