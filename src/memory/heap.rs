@@ -19,7 +19,7 @@
 //!
 //! Does not record blocks of `mmap`, of OpenMP's allocators and of native libraries.
 
-use super::thread::LOCALS;
+use super::thread::{LOCALS, ThreadState};
 use ompvm_support::settings;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -125,9 +125,24 @@ impl Table {
     }
 }
 
-/// Starts to record the allocations of the calling thread.
+/// Starts to record the allocations of the calling thread. Does its work once per thread, since
+/// each call from Rust comes here.
+///
+/// # Safety
+/// `state` is this thread's state.
 #[inline]
-pub fn record_allocations() {
+pub unsafe fn record_allocations(state: *mut ThreadState) {
+    // SAFETY: the state is this thread's by contract, and alive.
+    unsafe {
+        if !(*state).recording_decided {
+            (*state).recording_decided = true;
+            start_recording();
+        }
+    }
+}
+
+#[cold]
+fn start_recording() {
     if settings::current().speculate {
         LOCALS.with(|l| l.records_allocations.set(true));
     }
@@ -448,7 +463,7 @@ mod tests {
     fn guest_blocks_are_recorded_until_freed() {
         // The flag is per thread, so a separate thread leaves none behind.
         let run = || {
-            record_allocations();
+            start_recording();
             // SAFETY: the C library's functions, used according to their contracts.
             unsafe {
                 let (a, b) = (recording_malloc(4096), recording_calloc(512, 8));

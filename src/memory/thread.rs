@@ -61,6 +61,12 @@ pub struct ThreadState {
     owns_signal_stack: bool,
     /// The alternate signal stack that the guest installed (address, bytes); 0 bytes for none.
     pub alternate: (usize, usize),
+    /// The innermost run of an embedded program, which its owner defines; null if there is none.
+    pub embedded_run: *mut c_void,
+    /// The record of the process's own C++ library ([`super::throws`]); null before the first use.
+    pub(super) cpp_record: *mut Globals,
+    /// True once it is decided whether allocations of this thread are recorded ([`super::heap`]).
+    pub(super) recording_decided: bool,
 }
 
 #[derive(Debug)]
@@ -136,8 +142,6 @@ pub(super) struct ThreadLocals {
     pub(super) records_allocations: Cell<bool>,
     /// The last exception that compiled code threw.
     pub(super) last_thrown: Cell<Option<Thrown>>,
-    /// The record of the process's own C++ library; null before the first use.
-    pub(super) cpp_record: Cell<*mut Globals>,
     /// The reserved stack for signals of a worker; null on other threads.
     pub(super) worker_signals: Cell<*mut c_void>,
     /// The lowest byte of a worker's stack, which ends below `worker_signals`.
@@ -157,7 +161,6 @@ thread_local! {
             fast: [const { Cell::new(ptr::null_mut()) }; FAST_CELLS],
             records_allocations: Cell::new(false),
             last_thrown: Cell::new(None),
-            cpp_record: Cell::new(ptr::null_mut()),
             worker_signals: Cell::new(ptr::null_mut()),
             worker_stack: Cell::new(ptr::null_mut()),
             signals_before_section: Cell::new(None),
@@ -473,6 +476,9 @@ fn make() -> *mut ThreadState {
         signal_stack: reserved,
         owns_signal_stack: reserved.is_null(),
         alternate: (0, 0),
+        embedded_run: ptr::null_mut(),
+        cpp_record: ptr::null_mut(),
+        recording_decided: false,
     });
     let p = Box::into_raw(state);
     LOCALS.with(|l| l.current.set(p));

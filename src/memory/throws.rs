@@ -16,7 +16,7 @@
 
 use super::abi;
 use super::func::{StubKind, Stubs};
-use super::thread::LOCALS;
+use super::thread::{LOCALS, ThreadState};
 use super::walk::{self, Registers};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -331,11 +331,17 @@ pub struct ExceptionSnapshot {
 }
 
 /// Returns a snapshot of this thread's exceptions in the process's library and in a program's own.
+///
+/// # Safety
+/// `state` is this thread's state.
 #[inline]
-pub fn exception_snapshot(library: Option<&Library>) -> ExceptionSnapshot {
+pub unsafe fn exception_snapshot(
+    state: *mut ThreadState,
+    library: Option<&Library>,
+) -> ExceptionSnapshot {
     ExceptionSnapshot {
         // SAFETY: the library's record of this thread, which lives as long as the thread.
-        own: unsafe { *own_record() },
+        own: unsafe { *own_record(state) },
         other: library.map(|library| {
             // SAFETY: the library's record of this thread, or null.
             let globals = unsafe { library.slot.globals().as_ref() };
@@ -346,24 +352,31 @@ pub fn exception_snapshot(library: Option<&Library>) -> ExceptionSnapshot {
 
 /// Returns the process's library's record of this thread, whose address is fixed for the thread's
 /// life. Cached, since each call from Rust comes here.
+///
+/// # Safety
+/// `state` is this thread's state.
 #[inline]
-fn own_record() -> *mut Globals {
-    let known = LOCALS.with(|l| l.cpp_record.get());
-    if !known.is_null() {
-        return known;
+unsafe fn own_record(state: *mut ThreadState) -> *mut Globals {
+    // SAFETY: the state is this thread's by contract, and alive. The library makes the record at
+    // the first use.
+    unsafe {
+        if (*state).cpp_record.is_null() {
+            (*state).cpp_record = __cxa_get_globals();
+        }
+        (*state).cpp_record
     }
-    // SAFETY: the library makes the record at the first use.
-    let record = unsafe { __cxa_get_globals() };
-    LOCALS.with(|l| l.cpp_record.set(record));
-    record
 }
 
 impl ExceptionSnapshot {
     /// Restores the record after a jump left everything that ran since the snapshot. Exceptions
     /// thrown since leak, as everything else that the dropped frames owned.
-    pub fn restore(self) {
+    ///
+    /// # Safety
+    /// `state` is the state of the thread on which [`exception_snapshot`] took the snapshot, which
+    /// is this one.
+    pub unsafe fn restore(self, state: *mut ThreadState) {
         // SAFETY: the record of this thread, on which `exception_snapshot` took the snapshot.
-        unsafe { *own_record() = self.own };
+        unsafe { *own_record(state) = self.own };
         if let Some((slot, before)) = self.other {
             // SAFETY: the library's record of this thread, on which `exception_snapshot` took the
             // snapshot.

@@ -15,7 +15,6 @@ use super::builtins;
 use super::dlfcn;
 use super::link::Linked;
 use super::policy::{TierPolicy, Tiers};
-use super::registry::LOCALS;
 use super::restart::{self, Restart};
 use super::runtime;
 use super::sample;
@@ -148,7 +147,7 @@ impl ArgumentVector {
 }
 
 /// State that takes an embedded run on this thread back to its start.
-pub(super) struct EmbeddedRun {
+struct EmbeddedRun {
     act: Activation,
     /// Handlers of the process, which outlives the run.
     handlers: *const Handlers,
@@ -158,7 +157,9 @@ pub(super) struct EmbeddedRun {
 
 /// Returns the innermost run of an embedded program on this thread; null if there is none.
 fn embedded_run() -> *mut EmbeddedRun {
-    LOCALS.with(|l| l.embedded_run.get())
+    // SAFETY: null, or this thread's state.
+    let state = unsafe { thread::current_or_null().as_ref() };
+    state.map_or(ptr::null_mut(), |state| state.embedded_run.cast())
 }
 
 thread_local! {
@@ -513,7 +514,9 @@ impl Process {
 
     /// Does the work of [`Self::guarded`] on the current stack.
     fn guarded_here(&self, f: impl FnOnce(&Process) -> usize) -> Result<Option<i32>, Error> {
-        heap::record_allocations();
+        let state = thread::current();
+        // SAFETY: this thread's state.
+        unsafe { heap::record_allocations(state) };
         if self.native {
             heap::retain_free_memory();
             activation::at_stack_bottom(|| {
@@ -521,15 +524,20 @@ impl Process {
             });
             return Ok(None);
         }
-        let state = thread::current();
         let mut run = EmbeddedRun {
             act: Activation::default(),
             handlers: &raw const *self.handlers,
             serial: self.image.serial(),
         };
         run.act.catch_traps = true;
-        let exception_snapshot = throws::exception_snapshot(self.image.cpp());
-        let outer = LOCALS.with(|l| l.embedded_run.replace(&raw mut run));
+        // SAFETY: this thread's state, which lives as long as the thread.
+        let (exception_snapshot, outer) = unsafe {
+            let run = (&raw mut run).cast();
+            (
+                throws::exception_snapshot(state, self.image.cpp()),
+                std::mem::replace(&mut (*state).embedded_run, run),
+            )
+        };
         let mut once = Some(|| f(self));
         // SAFETY: `run` and `once` outlive the activation. `f` runs guest code called through
         // stubs, and this function's own frames below it have nothing to drop when a jump leaves
@@ -545,9 +553,12 @@ impl Process {
             run.act.pop(state);
             exit
         };
-        LOCALS.with(|l| l.embedded_run.set(outer));
-        if matches!(exit, Exit::Jumped(_) | Exit::Trapped) {
-            exception_snapshot.restore();
+        // SAFETY: this thread's state.
+        unsafe {
+            (*state).embedded_run = outer;
+            if matches!(exit, Exit::Jumped(_) | Exit::Trapped) {
+                exception_snapshot.restore(state);
+            }
         }
         match exit {
             Exit::Returned(_) => Ok(None),

@@ -8,7 +8,6 @@ use super::chaos::ChaosProgram;
 use super::compiler::Compiler;
 use super::dlfcn::RegisteredProgram;
 use super::loader::FileId;
-use super::process::EmbeddedRun;
 use super::restart::GuestIdentity;
 use super::sample::Sampler;
 use super::thread_exit::{Lifetime, PendingDestructor};
@@ -73,8 +72,6 @@ pub(super) static REGISTRY: Registry = Registry {
 /// Variables of a thread without a destructor: Rust would drop them before the guest's own
 /// destructors run.
 pub(super) struct ThreadLocals {
-    /// The innermost run of an embedded program; null if there is none.
-    pub(super) embedded_run: Cell<*mut EmbeddedRun>,
     /// Destructors of embedded programs for this thread; null if it has none. Rust does not drop
     /// the list, because destructors may register others while the thread ends.
     pub(super) destructors: Cell<*mut Vec<PendingDestructor>>,
@@ -84,7 +81,6 @@ thread_local! {
     /// The variables of the calling thread.
     pub(super) static LOCALS: ThreadLocals = const {
         ThreadLocals {
-            embedded_run: Cell::new(ptr::null_mut()),
             destructors: Cell::new(ptr::null_mut()),
         }
     };

@@ -380,6 +380,7 @@ impl Image {
     }
 
     /// Returns the module's own C++ library; `None` if it uses the process's.
+    #[inline]
     pub fn cpp(&self) -> Option<&throws::Library> {
         self.cpp.get()
     }
