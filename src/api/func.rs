@@ -16,6 +16,9 @@ use std::fmt;
 const GENERAL: usize = 6;
 const VECTOR: usize = 8;
 
+/// Type of a function with the argument registers for integers and pointers.
+type GeneralRegisters = extern "C-unwind" fn(u64, u64, u64, u64, u64, u64) -> u64;
+
 /// Type of a function with all argument registers.
 type AllRegisters<R> =
     extern "C-unwind" fn(u64, u64, u64, u64, u64, u64, f64, f64, f64, f64, f64, f64, f64, f64) -> R;
@@ -175,12 +178,19 @@ impl<'p> Func<'p> {
         let mut result = 0;
         let target = self.target;
         let [a, b, c, d, e, f] = general;
+        let no_vector = v == 0;
         let [s, t, u, v, w, x, y, z] = vector;
         // SAFETY: `new` found that all arguments go in registers of these two kinds, in order, and
         // a callee ignores the registers that it has no argument for. The result is in rax or in
         // xmm0 by its kind. The closure has nothing to drop.
         unsafe {
             match self.signature.ret.kind {
+                ValueKind::Void | ValueKind::Int(_) | ValueKind::Ptr if no_vector => {
+                    self.process.call_guest(|| {
+                        let call = std::mem::transmute::<usize, GeneralRegisters>(target);
+                        result = call(a, b, c, d, e, f);
+                    })
+                }
                 ValueKind::F32 | ValueKind::F64 => self.process.call_guest(|| {
                     let call = std::mem::transmute::<usize, AllRegisters<f64>>(target);
                     result = call(a, b, c, d, e, f, s, t, u, v, w, x, y, z).to_bits();
