@@ -168,16 +168,24 @@ fn is_known(target: &str) -> bool {
 /// Starts the log, unless one is started. If an embedding program has a subscriber of its own, that
 /// one gets the events.
 pub fn start(filter: LogFilter) {
+    register(filter, Output::Descriptor(libc::STDERR_FILENO));
+}
+
+/// Starts the log with a receiver of its lines, which any thread calls at any point of the guest's
+/// execution. Returns false if a log is started already.
+pub fn send(filter: LogFilter, receiver: impl Fn(&[u8]) + Send + Sync + 'static) -> bool {
+    register(filter, Output::Receiver(Box::new(receiver)))
+}
+
+fn register(filter: LogFilter, output: Output) -> bool {
     let log = Log {
         filter,
         start: Instant::now(),
-        descriptor: libc::STDERR_FILENO,
+        output,
     };
     let none = tracing::dispatcher::get_default(|now| now.is::<NoSubscriber>());
-    if none {
-        // Another thread may have been quicker.
-        let _ = tracing::dispatcher::set_global_default(Dispatch::new(log));
-    }
+    // Another thread may have been quicker.
+    none && tracing::dispatcher::set_global_default(Dispatch::new(log)).is_ok()
 }
 
 /// Returns a time for a field of an event, in milliseconds.
@@ -211,11 +219,17 @@ pub fn set_number_hook(hook: NumberHook) {
     NUMBER_HOOK.set(hook);
 }
 
+/// Where the lines go.
+enum Output {
+    Descriptor(libc::c_int),
+    Receiver(Box<dyn Fn(&[u8]) + Send + Sync>),
+}
+
 /// The subscriber.
 struct Log {
     filter: LogFilter,
     start: Instant,
-    descriptor: libc::c_int,
+    output: Output,
 }
 
 impl Subscriber for Log {
@@ -247,7 +261,10 @@ impl Subscriber for Log {
         }
         line.push(b"\n");
         event.record(&mut Text(&mut line));
-        write(self.descriptor, line.bytes());
+        match &self.output {
+            Output::Descriptor(descriptor) => write(*descriptor, line.bytes()),
+            Output::Receiver(receive) => receive(line.bytes()),
+        }
     }
 
     // No event is inside a span.
@@ -528,7 +545,7 @@ mod tests {
         let log = Log {
             filter: filter("tier=debug/hot"),
             start: Instant::now(),
-            descriptor: file.as_raw_fd(),
+            output: Output::Descriptor(file.as_raw_fd()),
         };
         // The tests of this crate have no other events.
         tracing::dispatcher::set_global_default(Dispatch::new(log)).unwrap();
