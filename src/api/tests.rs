@@ -460,3 +460,27 @@ fn functions_are_called_with_slots() {
         assert!(refused("variadic", "void ()").contains("variadic"));
     }
 }
+
+/// Counts of a program outlive it, under its functions' names.
+#[test]
+fn counts_stay_after_a_program_ends() {
+    let run = |name: &str| {
+        let text = format!("define i64 @{name}(i64 %n) {{ %r = add i64 %n, 1 ret i64 %r }}");
+        let program = Linker::new(&Engine::default())
+            .link(&module(&text).unwrap())
+            .unwrap();
+        let process = program
+            .start(Config::new().arg("test").stats(true))
+            .unwrap();
+        // SAFETY: this is the function's signature.
+        let function = unsafe { process.typed_func::<(i64,), i64>(name) }.unwrap();
+        assert_eq!(function.call((1,)).unwrap(), 2);
+        process.stats()
+    };
+    let names = ["counted_first", "counted_second", "counted_third"];
+    let [_, _, stats] = names.map(run);
+    for name in names {
+        let row = stats.rows.iter().find(|row| row.function == name);
+        assert_eq!(row.map(|row| (row.entries, row.instructions)), Some((1, 2)));
+    }
+}

@@ -29,16 +29,17 @@ use std::sync::{Arc, LazyLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Keeps the compiled rare instructions of an image in its program's cache entry, until
-/// [`detach_cache`].
+/// [`end_program`].
 pub fn attach_cache(image: &Image, cache_entry: Arc<CacheEntry>) {
     let _section = SignalSafe::enter();
     INTERPRETER.thunks.attach_cache(image.serial(), cache_entry);
 }
 
-/// Ends [`attach_cache`].
-pub fn detach_cache(image: &Image) {
+/// Forgets a program that ends: its cache entry, and the function references of its counts.
+pub fn end_program(image: &Image) {
     let _section = SignalSafe::enter();
     INTERPRETER.thunks.detach_cache(image.serial());
+    super::stats::end_program(image.serial());
 }
 
 /// Bytes of an activation beyond its first frame. Most callbacks fit into them; more would limit

@@ -59,8 +59,11 @@ pub struct Counts {
 
 /// The counters of a process.
 pub(super) struct Counters {
-    /// Entries and instructions by address of the function reference and thread number.
+    /// Entries and instructions by address of the function reference and thread number. Their
+    /// images exist: [`end_program`] takes the rows of one that ends.
     rows: BTreeMap<(usize, Option<u32>), (u64, u64)>,
+    /// The rows of ended programs.
+    ended: Vec<FunctionCounts>,
     lowered_functions: u64,
     lowered_instructions: u64,
     lowering: Duration,
@@ -106,6 +109,7 @@ impl Counters {
     pub(super) const fn new() -> Counters {
         Counters {
             rows: BTreeMap::new(),
+            ended: Vec::new(),
             lowered_functions: 0,
             lowered_instructions: 0,
             lowering: Duration::ZERO,
@@ -154,30 +158,8 @@ pub fn counts() -> Counts {
     for (function, count) in open {
         all.add(function, count);
     }
-    let mut rows: Vec<FunctionCounts> = all
-        .rows
-        .iter()
-        .map(|(&(function, thread), &(entries, instructions))| {
-            // SAFETY: the address of a function reference, which lives as long as its image;
-            // images are never unmapped while their code may run.
-            let func = unsafe { &*std::ptr::with_exposed_provenance::<FuncRef>(function) };
-            let module = &func.image().module;
-            let f = &module.functions[func.id];
-            let place = f.scope.map(|s| {
-                let scope = &module.debug.scopes[s];
-                format!("{}:{}", module.debug.files[scope.file].name, scope.line)
-            });
-            let region = f.name.contains(".omp_outlined");
-            FunctionCounts {
-                function: demangle::source_name(&f.name).into_owned(),
-                place,
-                region,
-                thread,
-                entries,
-                instructions,
-            }
-        })
-        .collect();
+    let mut rows: Vec<FunctionCounts> = all.rows.iter().map(named).collect();
+    rows.extend_from_slice(&state.ended);
     rows.sort_by_key(|r| std::cmp::Reverse(r.instructions));
     Counts {
         rows,
@@ -185,4 +167,42 @@ pub fn counts() -> Counts {
         lowered_instructions: state.lowered_instructions,
         lowering: state.lowering,
     }
+}
+
+/// Returns a row with the names of its function.
+fn named(
+    (&(function, thread), &(entries, instructions)): (&(usize, Option<u32>), &(u64, u64)),
+) -> FunctionCounts {
+    let func = function_at(function);
+    let module = &func.image().module;
+    let f = &module.functions[func.id];
+    let place = f.scope.map(|s| {
+        let scope = &module.debug.scopes[s];
+        format!("{}:{}", module.debug.files[scope.file].name, scope.line)
+    });
+    FunctionCounts {
+        function: demangle::source_name(&f.name).into_owned(),
+        place,
+        region: f.name.contains(".omp_outlined"),
+        thread,
+        entries,
+        instructions,
+    }
+}
+
+fn function_at<'a>(address: usize) -> &'a FuncRef {
+    // SAFETY: the address of a function reference, which lives as long as its image. The image
+    // exists, since `end_program` takes its rows away.
+    unsafe { &*std::ptr::with_exposed_provenance::<FuncRef>(address) }
+}
+
+/// Names the rows of a program that ends, whose function references are freed after it.
+pub(super) fn end_program(serial: u64) {
+    let mut state = fork_lock::lock(&INTERPRETER.counters);
+    let counters = &mut *state;
+    let ends =
+        |&(address, _): &(usize, Option<u32>)| function_at(address).image().serial() == serial;
+    let rows = counters.rows.iter().filter(|(key, _)| ends(key));
+    counters.ended.extend(rows.map(named));
+    counters.rows.retain(|key, _| !ends(key));
 }

@@ -700,7 +700,7 @@ impl Drop for Process {
         if let Some(lifetime) = &self.lifetime {
             lifetime.end();
         }
-        interp::detach_cache(&self.image);
+        interp::end_program(&self.image);
     }
 }
 
