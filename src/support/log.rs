@@ -219,10 +219,13 @@ pub fn set_number_hook(hook: NumberHook) {
     NUMBER_HOOK.set(hook);
 }
 
+/// A function that gets the lines.
+type Receiver = dyn Fn(&[u8]) + Send + Sync;
+
 /// Where the lines go.
 enum Output {
     Descriptor(libc::c_int),
-    Receiver(Box<dyn Fn(&[u8]) + Send + Sync>),
+    Receiver(Box<Receiver>),
 }
 
 /// The subscriber.

@@ -361,6 +361,9 @@ fn installed() -> Result<(), String> {
          ompvm install prefix
          prefix/bin/ompvm-cc main.c -o program
          test -f prefix/share/ompvm/toolchain.cmake
+         test -f prefix/include/ompvm.h
+         test -f prefix/include/ompvm.hpp
+         test -e prefix/lib/libompvm.so.0
          test -f prefix/lib/pkgconfig/ompvm.pc",
     )?;
     p.starts("program", "ran\n")

@@ -6,7 +6,7 @@
 //! - OpenMP programs by construct (`tests/pass`), guest faults (`tests/fail`), and constructs that
 //!   must be reported at load (`tests/unsupported`),
 //! - errors of the command line, the cache of compiled programs, and `ompvm compare`,
-//! - the drop-in library, and native libraries with an OpenMP runtime of their own,
+//! - the C library, the Python module, the drop-in library, and native libraries with an OpenMP runtime of their own,
 //! - single passes on textual IR, and machine code of the baseline tier,
 //! - listings of bytecode, device code, damaged device images, and failures of a GPU's driver,
 //! - devices of other ranks of MPI, and random programs on memory of host and devices,
@@ -21,6 +21,7 @@ mod archives;
 mod baseline;
 mod book;
 mod cache;
+mod capi;
 mod cli;
 mod coherence;
 mod compare;
@@ -48,6 +49,7 @@ mod omp;
 mod ompt;
 mod passes;
 mod ptx;
+mod python;
 mod ranks;
 mod run;
 mod tools;
@@ -139,6 +141,7 @@ fn main() {
     trials.extend(house::trials());
     trials.extend(book::trials());
     trials.extend(archives::trials());
+    trials.extend(capi::trials());
     trials.extend(compilers::trials());
     trials.extend(diff::trials());
     trials.extend(directives::trials());
@@ -166,6 +169,7 @@ fn main() {
         trials.extend(log::trials());
         trials.extend(ompt::trials());
         trials.extend(ptx::trials());
+        trials.extend(python::trials());
         trials.extend(ranks::trials());
         trials.extend(tools::trials());
     }

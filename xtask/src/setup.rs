@@ -94,6 +94,18 @@ fn fetch_mpi() -> Result<(), String> {
         .arg(PACKAGE))
 }
 
+/// Fetches NumPy from the Python package index. If that fails, the tests of the Python module use
+/// the standard library's arrays only.
+fn fetch_numpy() -> Result<(), String> {
+    let folder = root().join("target/numpy");
+    if folder.join("numpy").exists() {
+        return Ok(());
+    }
+    let make = "set -e; python3 -m pip download -q --no-deps --only-binary :all: -d \"$1\" numpy; \
+                cd \"$1\"; python3 -m zipfile -e numpy*.whl .; rm numpy*.whl";
+    run(Command::new("sh").args(["-c", make, "sh"]).arg(&folder))
+}
+
 /// Returns the required files that a prefix lacks.
 fn missing_files(prefix: &Path) -> Vec<&'static str> {
     let mut missing_files = Vec::new();
@@ -283,6 +295,9 @@ pub fn install_test_requirements(tools: &Tools) {
     }
     if let Err(why) = fetch_mpi() {
         eprintln!("no MPI, so the tests of devices of other ranks are ignored: {why}");
+    }
+    if let Err(why) = fetch_numpy() {
+        eprintln!("no NumPy, so its arrays are not passed to guests: {why}");
     }
     if let Err(why) = ensure_programs(tools, &["flang"], FLANG) {
         eprintln!("no flang, so the tests in Fortran are ignored: {why}");

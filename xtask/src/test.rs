@@ -23,10 +23,11 @@ pub enum Dispatch {
 
 /// Test groups that the default run skips with loop dispatch: they do not depend on it, or they
 /// take long and execute the same code as others.
-const SKIPPED_WITH_LOOP: [&str; 16] = [
+const SKIPPED_WITH_LOOP: [&str; 18] = [
     "archives/",
     "baseline/refused",
     "cache/",
+    "capi/",
     "cli/",
     "coherence/",
     "compare/",
@@ -38,6 +39,7 @@ const SKIPPED_WITH_LOOP: [&str; 16] = [
     "npb/",
     "auto_offload/",
     "ptxas/",
+    "python/",
     "ranks/",
     "tools/",
 ];
@@ -79,19 +81,26 @@ pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), Strin
         }
         process::run(&mut command)
     };
-    // The runtime comes first: it needs no LLVM, so it fails fastest.
-    process::run(tools.cargo().current_dir(root()).args([
-        "build",
-        "--release",
-        "--package",
-        "ompvm-libomp",
-    ]))?;
+    // One command, so that all get the same features of what they share.
+    let libraries = ["ompvm-libomp", "ompvm-capi", "ompvm-python"];
+    let packages = libraries.iter().flat_map(|name| ["--package", name]);
+    process::run(
+        tools
+            .cargo()
+            .current_dir(root())
+            .args(["build", "--release"])
+            .args(packages),
+    )?;
     cargo(&[
         "test",
         "--release",
         "--workspace",
         "--exclude",
         "ompvm-libomp",
+        "--exclude",
+        "ompvm-capi",
+        "--exclude",
+        "ompvm-python",
     ])?;
     if filter.is_some() {
         return Ok(());

@@ -1,0 +1,25 @@
+"""Run OpenMP programs from LLVM bitcode, and call their functions on arrays in place."""
+
+from ._ompvm import (
+    Error,
+    Function,
+    Module,
+    Process,
+    Trap,
+    __version__,
+    compile_report,
+    offload_report,
+    open,
+)
+
+__all__ = [
+    "Error",
+    "Function",
+    "Module",
+    "Process",
+    "Trap",
+    "__version__",
+    "compile_report",
+    "offload_report",
+    "open",
+]

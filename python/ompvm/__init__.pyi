@@ -1,0 +1,104 @@
+from collections.abc import Buffer, Callable, Mapping, Sequence
+from os import PathLike
+from types import TracebackType
+from typing import Any, Literal, Self, TypedDict, Unpack
+
+__version__: str
+
+_Path = str | PathLike[str]
+_Tier = Literal["interp", "baseline", "opt", "auto"]
+_Value = int | float | bool | Buffer | None
+
+class Error(Exception):
+    """A failure: a file that cannot be used, an unresolved symbol, an unsupported feature."""
+
+class Trap(Error):
+    """A fault of the guest."""
+
+    kind: str
+    signal: int
+    address: int | None
+    place: str | None
+    function: str | None
+    thread: int | None
+    detail: str | None
+
+class Function:
+    """A function of a running program."""
+
+    name: str
+    signature: str
+    def __call__(self, *arguments: _Value) -> Any:
+        """Calls the function with the interpreter's lock released. The caller answers for the
+        meaning of the arguments, as in C; a wrong length damages memory."""
+
+class Row(TypedDict):
+    function: str
+    place: str | None
+    region: bool
+    thread: int | None
+    entries: int
+    instructions: int
+
+class Statistics(TypedDict):
+    instructions: int
+    lowered_functions: int
+    lowered_instructions: int
+    lowering_seconds: float
+    rows: list[Row]
+
+class Process:
+    """A running program."""
+
+    def function(self, name: str, signature: str | None = None) -> Function:
+        """Looks up a function. `signature` is its type as in C, without names of parameters, such
+        as "double (long, const double *)": then integers are signed as it says, and arrays are
+        checked against it."""
+    def __getitem__(self, name: str) -> Function: ...
+    def variable(self, name: str) -> int | None:
+        """Returns the address of a variable."""
+    def run_main(self) -> int:
+        """Runs main and the exit handlers, once, and returns the exit status. No function of the
+        process may exist."""
+    def statistics(self) -> Statistics:
+        """Returns counts, if the process was started with `reports`."""
+    def close(self) -> None:
+        """Ends the process once its functions are gone, too."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        type: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+class _Options(TypedDict, total=False):
+    tier: _Tier
+    args: Sequence[str] | None
+    env: Mapping[str, str] | None
+    threads: int | None
+    libraries: Sequence[str] | None
+    library_paths: Sequence[_Path] | None
+    functions: Mapping[str, tuple[str, Callable[..., Any]]] | None
+    stack_size: int
+    devices: str | None
+    reports: bool
+
+class Module:
+    """A program that has been read. It can be started several times."""
+
+    def __init__(self, *files: _Path, cached: bool = True) -> None: ...
+    @staticmethod
+    def from_bytes(data: bytes, name: str = "bytes", cached: bool = True) -> Module: ...
+    def start(self, **options: Unpack[_Options]) -> Process:
+        """Starts the program. `functions` defines functions of the host by name, each with its
+        type as in C and a callable."""
+
+def open(*files: _Path, **options: Unpack[_Options]) -> Process:
+    """Reads files and starts the program, as the command line does."""
+
+def compile_report(function: str | None = None) -> str:
+    """Returns the compilations of this process as text."""
+
+def offload_report() -> str:
+    """Returns the regions that ran on devices as text."""

@@ -1,0 +1,246 @@
+//! Modules and processes.
+
+use super::call::{self, Function, Raised};
+use super::error::{Error, exception};
+use ompvm::api::{self, Config, Engine, Linker, Signature, Tier};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A running program, held by its process and its functions.
+pub(crate) struct Running {
+    pub(crate) process: api::Process,
+    raised: Raised,
+}
+
+impl Running {
+    /// Raises the exception of a callback.
+    pub(crate) fn raise(&self) -> PyResult<()> {
+        let taken = lock(&self.raised).take();
+        taken.map_or(Ok(()), Err)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A program that has been read. It can be started several times.
+#[pyclass(frozen, module = "ompvm")]
+pub(crate) struct Module {
+    engine: Engine,
+    module: api::Module,
+}
+
+/// Functions of the host by name: each with its type as in C.
+type Callbacks = HashMap<String, (String, Py<PyAny>)>;
+
+#[pymethods]
+impl Module {
+    /// Reads files of bitcode, textual IR, or objects with bitcode, and links them.
+    #[new]
+    #[pyo3(signature = (*files, cached = true))]
+    fn new(py: Python<'_>, files: Vec<PathBuf>, cached: bool) -> PyResult<Module> {
+        let engine = engine(cached);
+        let read = py.detach(|| api::Module::from_files(&engine, &files));
+        let module = read.map_err(|error| exception(py, error))?;
+        Ok(Module { engine, module })
+    }
+
+    /// Reads bitcode or textual IR from memory; `name` is for messages.
+    #[staticmethod]
+    #[pyo3(signature = (data, name = "bytes", cached = true))]
+    fn from_bytes(py: Python<'_>, data: &[u8], name: &str, cached: bool) -> PyResult<Module> {
+        let engine = engine(cached);
+        let read = py.detach(|| api::Module::from_bytes(&engine, name, data));
+        let module = read.map_err(|error| exception(py, error))?;
+        Ok(Module { engine, module })
+    }
+
+    /// Starts the program.
+    #[pyo3(signature = (*, tier = "auto", args = None, env = None, threads = None,
+                        libraries = None, library_paths = None, functions = None,
+                        stack_size = 0, devices = None, reports = false))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn start(
+        &self,
+        py: Python<'_>,
+        tier: &str,
+        args: Option<Vec<String>>,
+        env: Option<HashMap<String, String>>,
+        threads: Option<u32>,
+        libraries: Option<Vec<String>>,
+        library_paths: Option<Vec<PathBuf>>,
+        functions: Option<Callbacks>,
+        stack_size: usize,
+        devices: Option<&str>,
+        reports: bool,
+    ) -> PyResult<Process> {
+        let mut config = Config::new()
+            .tier(parse_tier(tier)?)
+            .stack_size(stack_size)
+            .stats(reports)
+            .offload_report(reports);
+        for argument in args.into_iter().flatten() {
+            config = config.arg(argument);
+        }
+        for (name, value) in env.into_iter().flatten() {
+            config = config.env(name, value);
+        }
+        if let Some(threads) = threads {
+            config = config.num_threads(threads);
+        }
+        for library in libraries.into_iter().flatten() {
+            config = config.library(library);
+        }
+        for folder in library_paths.into_iter().flatten() {
+            config = config.library_path(folder);
+        }
+        if let Some(text) = devices {
+            let devices = api::parse_devices(text)
+                .ok_or_else(|| PyValueError::new_err(format!("{text:?} selects no devices")))?;
+            config = config.devices(devices);
+        }
+        let raised = Raised::default();
+        let mut linker = Linker::new(&self.engine);
+        for (name, (signature, function)) in functions.into_iter().flatten() {
+            let parsed: Signature = signature.parse().map_err(PyValueError::new_err)?;
+            let run = call::callback(function, parsed, raised.clone());
+            linker
+                .func_of_slots(&name, &signature, run)
+                .map_err(|error| exception(py, error))?;
+        }
+        let started = py.detach(|| linker.link(&self.module)?.start(config));
+        let process = started.map_err(|error| exception(py, error))?;
+        let running = Running { process, raised };
+        running.raise()?;
+        Ok(Process {
+            running: Mutex::new(Some(Arc::new(running))),
+        })
+    }
+}
+
+fn engine(cached: bool) -> Engine {
+    match cached {
+        true => Engine::new().user_cache(),
+        false => Engine::new(),
+    }
+}
+
+fn parse_tier(text: &str) -> PyResult<Tier> {
+    Ok(match text {
+        "interp" => Tier::Interp,
+        "baseline" => Tier::Baseline,
+        "opt" => Tier::Opt,
+        "auto" => Tier::Auto,
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "{text:?} is not a tier: interp, baseline, opt, auto"
+            )));
+        }
+    })
+}
+
+/// Reads files and starts the program, as the command line does.
+#[pyfunction]
+#[pyo3(signature = (*files, **options))]
+pub(crate) fn open<'py>(
+    py: Python<'py>,
+    files: Vec<PathBuf>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let module = Bound::new(py, Module::new(py, files, true)?)?;
+    module.call_method("start", (), options)
+}
+
+/// A running program.
+#[pyclass(frozen, module = "ompvm")]
+pub(crate) struct Process {
+    /// `None` while main runs, and after `close`.
+    running: Mutex<Option<Arc<Running>>>,
+}
+
+impl Process {
+    fn running(&self) -> PyResult<Arc<Running>> {
+        let running = lock(&self.running).clone();
+        running.ok_or_else(|| Error::new_err("the process is closed, or its main function runs"))
+    }
+}
+
+#[pymethods]
+impl Process {
+    /// Looks up a function; `signature` is its type as in C, without names.
+    #[pyo3(signature = (name, signature = None))]
+    fn function(&self, py: Python<'_>, name: &str, signature: Option<&str>) -> PyResult<Function> {
+        Function::new(py, self.running()?, name, signature)
+    }
+
+    /// Looks up a function by its name alone.
+    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Function> {
+        self.function(py, name, None)
+    }
+
+    /// Returns the address of a variable, or None.
+    fn variable(&self, name: &str) -> PyResult<Option<usize>> {
+        let variable = self.running()?.process.global::<u8>(name);
+        Ok(variable.map(api::GuestPtr::address))
+    }
+
+    /// Runs main and the exit handlers, and returns the exit status. Functions that were looked up
+    /// before must be gone.
+    fn run_main(&self, py: Python<'_>) -> PyResult<u8> {
+        let taken = lock(&self.running).take();
+        let busy = || Error::new_err("main cannot run while functions of the process exist");
+        let mut running = taken.ok_or_else(busy)?;
+        let alone = Arc::get_mut(&mut running);
+        let result = alone.map(|running| py.detach(|| running.process.run_main()));
+        let raised = running.raise();
+        *lock(&self.running) = Some(running);
+        raised?;
+        let status = result.ok_or_else(busy)?;
+        status
+            .map(|status| status.code() as u8)
+            .map_err(|error| exception(py, error))
+    }
+
+    /// Returns counts as a dictionary, if the process was started with `reports`.
+    fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = self.running()?.process.stats();
+        let all = PyDict::new(py);
+        all.set_item("instructions", stats.instructions)?;
+        all.set_item("lowered_functions", stats.lowered_functions)?;
+        all.set_item("lowered_instructions", stats.lowered_instructions)?;
+        all.set_item("lowering_seconds", stats.lowering.as_secs_f64())?;
+        let rows = stats.rows.iter().map(|row| {
+            let entry = PyDict::new(py);
+            entry.set_item("function", &row.function)?;
+            entry.set_item("place", row.place.as_deref())?;
+            entry.set_item("region", row.region)?;
+            entry.set_item("thread", row.thread)?;
+            entry.set_item("entries", row.entries)?;
+            entry.set_item("instructions", row.instructions)?;
+            Ok(entry)
+        });
+        all.set_item("rows", rows.collect::<PyResult<Vec<_>>>()?)?;
+        Ok(all)
+    }
+
+    /// Ends the process once its functions are gone, too.
+    fn close(&self, py: Python<'_>) {
+        let running = lock(&self.running).take();
+        // Exit handlers may call functions of the host.
+        py.detach(|| drop(running));
+    }
+
+    fn __enter__(slf: Py<Process>) -> Py<Process> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) {
+        self.close(py);
+    }
+}

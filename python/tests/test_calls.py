@@ -1,0 +1,176 @@
+"""Calls of every kind from Python. Arguments: the bitcode of tests/capi/guest.c."""
+
+import array
+import ctypes
+import sys
+import threading
+import unittest
+
+import ompvm
+
+GUEST = sys.argv.pop()
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+
+def start(**options):
+    functions = {
+        "host_add": ("int (int, int)", lambda a, b: a + b),
+        "host_weight": ("double (const double *, long)", weight),
+    }
+    return ompvm.Module(GUEST, cached=False).start(functions=functions, threads=2, **options)
+
+
+def weight(values, count):
+    return sum((ctypes.c_double * count).from_address(values))
+
+
+class Calls(unittest.TestCase):
+    tier = "interp"
+
+    def setUp(self):
+        self.process = start(tier=self.tier)
+
+    def test_scalars(self):
+        narrow = self.process.function("narrow", "signed char (signed char, unsigned short, bool)")
+        self.assertEqual(narrow(-128, 0, True), 127)
+        self.assertEqual(narrow(0, 0x80, False), -128)
+        with self.assertRaisesRegex(ValueError, "-129 does not fit a signed integer of 8 bits"):
+            narrow(-129, 0, True)
+        with self.assertRaisesRegex(ValueError, "-1 does not fit an unsigned integer of 16 bits"):
+            narrow(0, -1, True)
+        with self.assertRaisesRegex(TypeError, "takes 3 arguments, and got 1"):
+            narrow(1)
+        with self.assertRaises(TypeError):
+            narrow("a", 0, True)
+        mixed = self.process.function("mixed", "float (float, double, int, const char *, float)")
+        self.assertEqual(mixed(0.5, 2, -3, b"A", 0.25), 64.75)
+        self.assertEqual(self.process["many"](1, 1, 1, 1, 1, 1, -1, 0.5), 18)
+        self.assertIsNone(self.process["nothing"]())
+        self.assertEqual(narrow.name, "narrow")
+        self.assertEqual(self.process["narrow"].signature, "i8(i8, i16, i1)")
+
+    def test_arrays_in_place(self):
+        values = array.array("f", [1, 2, 3])
+        self.process["negate"](3, values)
+        self.assertEqual(list(values), [-1, -2, -3])
+        self.process.function("negate", "void (long, float *)")(2, memoryview(values)[1:])
+        self.assertEqual(list(values), [-1, 2, 3])
+        dot = self.process.function("dot", "double (long, const double *, const double *)")
+        a, b = array.array("d", range(100)), array.array("d", [1] * 100)
+        self.assertEqual(dot(100, a, b), 2 * 4950)
+        address = a.buffer_info()[0]
+        self.assertEqual(dot(100, address, b), 2 * 4950)
+        scale = ctypes.c_double.from_address(self.process.variable("scale"))
+        scale.value = 1
+        self.assertEqual(dot(100, a, memoryview(b).toreadonly()), 4950)
+        self.assertIsNone(self.process.variable("missing"))
+
+    def test_wrong_arrays(self):
+        dot = self.process.function("dot", "double (long, const double *, const double *)")
+        doubles = array.array("d", [1, 2])
+        with self.assertRaisesRegex(TypeError, "floating-point numbers of 8 bytes is needed, not of "
+                                               "floating-point numbers of 4"):
+            dot(2, doubles, array.array("f", [1, 2]))
+        with self.assertRaisesRegex(TypeError, "an address or None"):
+            dot(2, doubles, "text")
+        with self.assertRaises(BufferError):
+            self.process["negate"](1, memoryview(array.array("f", [1])).toreadonly())
+        with self.assertRaises(BufferError):
+            dot(1, memoryview(doubles)[::-1], doubles)
+
+    @unittest.skipIf(numpy is None, "NumPy is not installed")
+    def test_numpy(self):
+        values = numpy.arange(1000, dtype=numpy.float32)
+        self.process["negate"](len(values), values)
+        self.assertTrue((values == -numpy.arange(1000)).all())
+        x = numpy.random.default_rng(1).random(1000)
+        y = numpy.asfortranarray(numpy.ones((10, 100)))
+        dot = self.process.function("dot", "double (long, const double *, const double *)")
+        self.assertAlmostEqual(dot(1000, x, y), 2 * x.sum())
+        with self.assertRaises(ValueError):
+            dot(500, x[::2], y)
+        self.assertEqual(self.process["many"](*[numpy.int64(1)] * 7, numpy.float64(0.5)), 32)
+
+    def test_callbacks(self):
+        self.assertEqual(self.process["through"](2), 42)
+        self.assertEqual(self.process["weigh"](5), 10.0)
+
+        def fail(a, b):
+            raise KeyError(a)
+
+        functions = {"host_add": ("int (int, int)", fail),
+                     "host_weight": ("double (double *, long)", lambda p, n: "text")}
+        process = ompvm.Module(GUEST, cached=False).start(functions=functions, tier=self.tier)
+        for _ in range(2):
+            with self.assertRaisesRegex(KeyError, "7"):
+                process["through"](7)
+        with self.assertRaises(TypeError):
+            process["weigh"](1)
+        process["nothing"]()
+
+    def test_faults(self):
+        for _ in range(3):
+            with self.assertRaises(ompvm.Trap) as caught:
+                self.process["fault"](8)
+            trap = caught.exception
+            self.assertEqual((trap.kind, trap.signal, trap.address), ("bad address", 11, 8))
+            self.assertEqual(trap.function, "fault")
+            self.assertIn("guest.c:", trap.place)
+            with self.assertRaisesRegex(ompvm.Error, "status 7"):
+                self.process["leave"](7)
+
+    def test_errors(self):
+        with self.assertRaisesRegex(ompvm.Error, "no function `missing`"):
+            self.process["missing"]
+        with self.assertRaisesRegex(ompvm.Error, "is i32"):
+            self.process.function("through", "int (long)")
+        with self.assertRaisesRegex(ompvm.Error, "/missing.bc"):
+            ompvm.open("/missing.bc")
+        with self.assertRaisesRegex(ompvm.Error, "host_add"):
+            ompvm.Module(GUEST).start()
+        with self.assertRaisesRegex(ValueError, "fast"):
+            start(tier="fast")
+        with self.assertRaisesRegex(ompvm.Error, "bytes"):
+            ompvm.Module.from_bytes(b"BC")
+
+    def test_threads(self):
+        narrow = self.process.function("narrow")
+        wrong = []
+
+        def work():
+            for i in range(300):
+                if narrow(i % 100, 0, True) != i % 100 - 1:
+                    wrong.append(i)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_main(self):
+        with start(tier=self.tier, args=["guest", "last"], reports=True) as process:
+            function = process["nothing"]
+            with self.assertRaisesRegex(ompvm.Error, "functions of the process exist"):
+                process.run_main()
+            function()
+            del function
+            self.assertEqual(process.run_main(), 2)
+            counts = process.statistics()
+            if self.tier == "interp":
+                self.assertTrue(any(row["function"] == "main" for row in counts["rows"]))
+        with self.assertRaisesRegex(ompvm.Error, "closed"):
+            process["nothing"]
+
+
+class CompiledCalls(Calls):
+    tier = "opt"
+
+
+if __name__ == "__main__":
+    unittest.main()

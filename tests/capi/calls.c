@@ -1,0 +1,224 @@
+// Calls of every kind, callbacks, faults, exits, and several threads, through the C library.
+// Takes the path of the guest's bitcode.
+#include <ompvm.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Ends the test if a condition does not hold.
+#define CHECK(condition)                                                                           \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                              \
+      exit(1);                                                                                     \
+    }                                                                                              \
+  } while (0)
+
+// Ends the test with the message of an error.
+static void succeed(ompvm_error *error) {
+  if (error) {
+    fprintf(stderr, "%s\n", ompvm_error_message(error));
+    exit(1);
+  }
+}
+
+// Checks the kind of an error and a part of its message.
+static void fail(ompvm_error *error, ompvm_error_kind kind, const char *part) {
+  CHECK(error != NULL);
+  if (ompvm_error_get_kind(error) != kind || !strstr(ompvm_error_message(error), part)) {
+    fprintf(stderr, "%d: %s\n", ompvm_error_get_kind(error), ompvm_error_message(error));
+    exit(1);
+  }
+  ompvm_error_free(error);
+}
+
+static const ompvm_function *look_up(ompvm_process *process, const char *name,
+                                     const char *signature) {
+  const ompvm_function *function = NULL;
+  succeed(ompvm_process_function(process, name, signature, &function));
+  return function;
+}
+
+static void host_add(void *data, const ompvm_value *arguments, ompvm_value *result) {
+  __atomic_fetch_add((int *)data, 1, __ATOMIC_SEQ_CST);
+  result->i32 = arguments[0].i32 + arguments[1].i32;
+}
+
+static void host_weight(void *data, const ompvm_value *arguments, ompvm_value *result) {
+  const double *values = arguments[0].pointer;
+  double sum = 0;
+  for (long i = 0; i < arguments[1].i64; i++)
+    sum += values[i];
+  result->f64 = sum + *(double *)data;
+}
+
+static void calls(ompvm_process *process, int *added) {
+  double a[1000], b[1000];
+  for (int i = 0; i < 1000; i++)
+    a[i] = i, b[i] = 1;
+  ompvm_value result;
+  const ompvm_function *dot = look_up(process, "dot", "double (long, const double *, const double *)");
+  CHECK(ompvm_function_arity(dot) == 3);
+  succeed(ompvm_call(dot, (ompvm_value[]){{.i64 = 1000}, {.pointer = a}, {.pointer = b}}, &result));
+  CHECK(result.f64 == 2 * 499500.0);
+  double *scale = ompvm_process_variable(process, "scale");
+  CHECK(scale && *scale == 2.0);
+  *scale = 4.0;
+  succeed(ompvm_call(dot, (ompvm_value[]){{.i64 = 1000}, {.pointer = a}, {.pointer = b}}, &result));
+  CHECK(result.f64 == 4 * 499500.0);
+  *scale = 2.0;
+
+  float in_place[3] = {1, 2, 3};
+  succeed(ompvm_call(look_up(process, "negate", NULL),
+                     (ompvm_value[]){{.i64 = 3}, {.pointer = in_place}}, NULL));
+  CHECK(in_place[2] == -3);
+
+  const ompvm_function *narrow =
+      look_up(process, "narrow", "signed char (signed char, unsigned short, bool)");
+  succeed(ompvm_call(narrow, (ompvm_value[]){{.i64 = -128}, {.i64 = -1}, {.i64 = 1}}, &result));
+  CHECK(result.i64 == 127);
+  succeed(ompvm_call(narrow, (ompvm_value[]){{.i64 = -3}, {.i64 = 0x80}, {.i64 = 0}}, &result));
+  CHECK(result.i64 == -128);
+
+  succeed(ompvm_call(look_up(process, "mixed", "float (float, double, int, const char *, float)"),
+                     (ompvm_value[]){{.f32 = 0.5f}, {.f64 = 2}, {.i32 = -3}, {.pointer = "A"}, {.f32 = 0.25f}},
+                     &result));
+  CHECK(result.f32 == 64.75f);
+  ompvm_value eight[8] = {{.i64 = 1}, {.i64 = 1}, {.i64 = 1}, {.i64 = 1},
+                          {.i64 = 1}, {.i64 = 1}, {.i64 = -1}, {.f64 = 0.5}};
+  succeed(ompvm_call(look_up(process, "many", NULL), eight, &result));
+  CHECK(result.i64 == 18);
+
+  int before = *added;
+  succeed(ompvm_call(look_up(process, "through", "int (int)"), (ompvm_value[]){{.i32 = 2}}, &result));
+  CHECK(result.i32 == 42 && *added == before + 1);
+  succeed(ompvm_call(look_up(process, "weigh", NULL), (ompvm_value[]){{.i64 = 16}}, &result));
+  CHECK(result.f64 == 121);
+}
+
+static void failures(ompvm_engine *engine, ompvm_process *process) {
+  const ompvm_function *function = NULL;
+  fail(ompvm_process_function(process, "missing", NULL, &function), OMPVM_ERROR_HOST,
+       "no function `missing`");
+  fail(ompvm_process_function(process, "through", "int (long)", &function), OMPVM_ERROR_HOST,
+       "`through` is i32(i32), not i32(i64)");
+  fail(ompvm_process_function(process, "through", "int", &function), OMPVM_ERROR_HOST,
+       "is not a signature");
+  CHECK(function == NULL);
+  CHECK(ompvm_process_variable(process, "missing") == NULL);
+
+  for (int i = 0; i < 3; i++) {
+    ompvm_error *error =
+        ompvm_call(look_up(process, "fault", NULL), (ompvm_value[]){{.pointer = (void *)16}}, NULL);
+    ompvm_trap trap;
+    CHECK(error && ompvm_error_trap(error, &trap) == 1);
+    CHECK(trap.kind == OMPVM_TRAP_BAD_ADDRESS && trap.address == 16 && trap.signal == 11);
+    CHECK(trap.function && strcmp(trap.function, "fault") == 0 && trap.detail == NULL);
+    CHECK(trap.place && strstr(trap.place, "guest.c:"));
+    fail(error, OMPVM_ERROR_TRAP, "null pointer");
+    fail(ompvm_call(look_up(process, "leave", NULL), (ompvm_value[]){{.i32 = 7}}, NULL),
+         OMPVM_ERROR_HOST, "status 7");
+  }
+  ompvm_module *module = NULL;
+  fail(ompvm_module_from_file(engine, "/missing.bc", &module), OMPVM_ERROR_INPUT, "/missing.bc");
+  fail(ompvm_module_from_bytes(engine, "bytes", "BC", 2, &module), OMPVM_ERROR_INPUT, "bytes");
+  fail(ompvm_module_from_bytes(engine, "empty", NULL, 0, &module), OMPVM_ERROR_INPUT, "empty");
+  const char text[] = "target triple = \"x86_64-unknown-linux-gnu\"\n"
+                      "declare void @missing()\ndefine void @f() { call void @missing() ret void }";
+  succeed(ompvm_module_from_bytes(engine, "text.ll", text, sizeof text - 1, &module));
+  ompvm_process *none = NULL;
+  ompvm_error *error = ompvm_module_start(engine, module, NULL, &none);
+  ompvm_trap trap;
+  CHECK(error && none == NULL && ompvm_error_trap(error, &trap) == 0);
+  fail(error, OMPVM_ERROR_UNRESOLVED, "`missing` (used in `f`)");
+  ompvm_module_free(module);
+  ompvm_config *config = ompvm_config_new();
+  fail(ompvm_config_set_devices(config, "toaster"), OMPVM_ERROR_HOST, "toaster");
+  ompvm_config_free(config);
+}
+
+struct work {
+  ompvm_process *process;
+  int *added;
+};
+
+static void *thread(void *argument) {
+  struct work *work = argument;
+  for (int i = 0; i < 200; i++) {
+    const ompvm_function *narrow = look_up(work->process, "narrow", NULL);
+    ompvm_value result;
+    succeed(ompvm_call(narrow, (ompvm_value[]){{.i64 = i % 100}, {.i64 = 0}, {.i64 = 1}}, &result));
+    CHECK(result.i64 == i % 100 - 1);
+    ompvm_error *error =
+        ompvm_call(look_up(work->process, "fault", NULL), (ompvm_value[]){{.u64 = 8}}, NULL);
+    fail(error, OMPVM_ERROR_TRAP, "null pointer");
+  }
+  return NULL;
+}
+
+static void count_lines(void *data, const char *line, size_t size) {
+  if (size > 0 && line[size - 1] == '\n')
+    __atomic_fetch_add((int *)data, 1, __ATOMIC_SEQ_CST);
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 2 && ompvm_abi() == OMPVM_ABI && ompvm_version()[0]);
+  static int lines;
+  fail(ompvm_set_log("tyre=debug", count_lines, &lines), OMPVM_ERROR_HOST, "TARGET");
+  succeed(ompvm_set_log("memory=debug", count_lines, &lines));
+  fail(ompvm_set_log("memory=debug", count_lines, &lines), OMPVM_ERROR_HOST, "elsewhere");
+  ompvm_engine *engine = ompvm_engine_new();
+  ompvm_module *module;
+  succeed(ompvm_module_from_file(engine, argv[1], &module));
+
+  int added = 0;
+  double extra = 1;
+  ompvm_linker *linker = ompvm_linker_new(engine);
+  fail(ompvm_linker_define(linker, "host_add", "int (struct pair)", host_add, &added),
+       OMPVM_ERROR_HOST, "struct pair");
+  succeed(ompvm_linker_define(linker, "host_add", "int (int, int)", host_add, &added));
+  succeed(ompvm_linker_define(linker, "host_weight", "double (const double *, long)", host_weight, &extra));
+  ompvm_program *program;
+  succeed(ompvm_linker_link(linker, module, &program));
+  ompvm_linker_free(linker);
+  ompvm_module_free(module);
+
+  for (int tier = OMPVM_TIER_INTERP; tier <= OMPVM_TIER_AUTO; tier++) {
+    ompvm_config *config = ompvm_config_new();
+    ompvm_config_set_tier(config, tier);
+    ompvm_config_set_threads(config, 3);
+    ompvm_config_add_argument(config, "guest");
+    ompvm_config_add_argument(config, "last");
+    ompvm_config_set_reports(config, tier == OMPVM_TIER_INTERP);
+    ompvm_process *process;
+    succeed(ompvm_program_start(program, config, &process));
+    ompvm_config_free(config);
+    calls(process, &added);
+    failures(engine, process);
+    pthread_t threads[4];
+    struct work work = {process, &added};
+    for (int i = 0; i < 4; i++)
+      CHECK(pthread_create(&threads[i], NULL, thread, &work) == 0);
+    for (int i = 0; i < 4; i++)
+      pthread_join(threads[i], NULL);
+    char *text = ompvm_process_statistics(process);
+    CHECK(text && text[0]);
+    ompvm_text_free(text);
+    int status = -1;
+    succeed(ompvm_process_run_main(process, &status));
+    CHECK(status == 2);
+    ompvm_process_free(process);
+  }
+  char *report = ompvm_compile_report("dot");
+  CHECK(report != NULL);
+  ompvm_text_free(report);
+  ompvm_text_free(ompvm_offload_report());
+  CHECK(lines > 0);
+  ompvm_program_free(program);
+  ompvm_engine_free(engine);
+  ompvm_error_free(NULL);
+  ompvm_process_free(NULL);
+  puts("ok");
+  return 0;
+}

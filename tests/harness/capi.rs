@@ -1,0 +1,149 @@
+//! The C library: programs of `tests/capi`, `examples/c` and `examples/cxx`, linked with it and run.
+//!
+//! `cargo xtask test` builds the library first. `calls.c` also runs under the address and undefined
+//! behaviour sanitizers, which see the library's allocations and its use of the host's memory, but
+//! not its own code. Does not cover the Rust interface below, which has tests of its own.
+
+use crate::compile::llvm_bin;
+use crate::run::{End, LIMIT, Ran, run};
+use crate::{ompvm, root};
+use libtest_mimic::Trial;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A program that uses the library, and how it is compiled.
+struct Client {
+    name: &'static str,
+    source: &'static str,
+    compiler: &'static str,
+    flags: &'static [&'static str],
+    guest: &'static str,
+}
+
+const SANITIZED: &[&str] = &["-std=c11", "-fsanitize=address,undefined"];
+
+const CLIENTS: [Client; 6] = [
+    Client {
+        name: "calls",
+        source: "tests/capi/calls.c",
+        compiler: "clang",
+        flags: &["-std=c99"],
+        guest: "tests/capi/guest.c",
+    },
+    Client {
+        name: "calls/sanitized",
+        source: "tests/capi/calls.c",
+        compiler: "clang",
+        flags: SANITIZED,
+        guest: "tests/capi/guest.c",
+    },
+    Client {
+        name: "example",
+        source: "examples/c/dot.c",
+        compiler: "clang",
+        flags: &["-std=c99"],
+        guest: "examples/guest/kernel.c",
+    },
+    Client {
+        name: "cxx/example",
+        source: "examples/cxx/dot.cpp",
+        compiler: "clang++",
+        flags: &["-std=c++17"],
+        guest: "examples/guest/kernel.c",
+    },
+    Client {
+        name: "cxx",
+        source: "tests/capi/calls.cpp",
+        compiler: "clang++",
+        flags: &["-std=c++17"],
+        guest: "tests/capi/guest.c",
+    },
+    Client {
+        name: "cxx/sanitized",
+        source: "tests/capi/calls.cpp",
+        compiler: "clang++",
+        flags: &["-std=c++17", "-fsanitize=address,undefined"],
+        guest: "tests/capi/guest.c",
+    },
+];
+
+/// Returns the trials of this file.
+pub fn trials() -> Vec<Trial> {
+    let client = |c: &'static Client| Trial::test(format!("capi/{}", c.name), || Ok(check(c)?));
+    CLIENTS.iter().map(client).collect()
+}
+
+/// Runs a command that must succeed.
+fn must(command: &mut Command) -> Result<Ran, String> {
+    let ran = run(command, "", LIMIT)?;
+    match ran.end {
+        End::Exit(0) => Ok(ran),
+        _ => Err(format!("{command:?}: {}", ran.summary())),
+    }
+}
+
+/// Returns a folder with the library under the name that programs ask for.
+fn library(folder: &Path) -> Result<PathBuf, String> {
+    let built = ompvm().with_file_name("libompvm.so");
+    if !built.exists() {
+        return Err("build it first: cargo build --release --package ompvm-capi".into());
+    }
+    for name in ["libompvm.so", "libompvm.so.0"] {
+        let link = folder.join(name);
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(&built, &link).map_err(|e| e.to_string())?;
+    }
+    Ok(folder.to_owned())
+}
+
+/// Checks that the page on embedding shows an example, without its first comment.
+fn shown(example: &str) -> Result<(), String> {
+    let read = |file: &str| std::fs::read_to_string(root().join(file)).map_err(|e| e.to_string());
+    let text = read(example)?;
+    let lines: Vec<_> = text.lines().skip(1).collect();
+    match read("docs/src/embedding.md")?.contains(&lines.join("\n")) {
+        true => Ok(()),
+        false => Err(format!("docs/src/embedding.md does not show {example}")),
+    }
+}
+
+fn check(client: &Client) -> Result<(), String> {
+    if client.source.starts_with("examples/") {
+        shown(client.source)?;
+    }
+    let folder = root().join("target/guests/capi").join(client.name);
+    std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+    let library = library(&folder)?;
+    let guest = folder.join("kernel.bc");
+    must(
+        Command::new(llvm_bin().join("clang"))
+            .args(["-O2", "-g", "-fopenmp", "-c", "-emit-llvm", "-o"])
+            .arg(&guest)
+            .arg(root().join(client.guest)),
+    )?;
+    let program = folder.join("program");
+    must(
+        Command::new(llvm_bin().join(client.compiler))
+            .args(["-g", "-O1", "-Wall", "-Wextra", "-Werror"])
+            .args(client.flags)
+            .arg("-I")
+            .arg(root().join("include"))
+            .arg(root().join(client.source))
+            .arg("-L")
+            .arg(&library)
+            .args(["-lompvm", "-lpthread", "-o"])
+            .arg(&program),
+    )?;
+    let ran = must(
+        Command::new(&program)
+            .arg(&guest)
+            .current_dir(&folder)
+            .env("LD_LIBRARY_PATH", &library)
+            // What the library keeps for the whole process is reachable from its own variables.
+            .env("ASAN_OPTIONS", "detect_leaks=0"),
+    )?;
+    match ran.stdout.lines().last() {
+        Some("ok" | "32") => Ok(()),
+        _ => Err(ran.summary()),
+    }
+}
