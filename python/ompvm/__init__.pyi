@@ -29,8 +29,9 @@ class Function:
     name: str
     signature: str
     def __call__(self, *arguments: _Value) -> Any:
-        """Calls the function with the interpreter's lock released. The caller answers for the
-        meaning of the arguments, as in C; a wrong length damages memory."""
+        """Calls the function with the interpreter's lock released, unless the function is a few
+        instructions. The caller answers for the meaning of the arguments, as in C; a wrong length
+        damages memory."""
 
 class Row(TypedDict):
     function: str

@@ -7,11 +7,36 @@ use ompvm::api::{Func, Signature};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The first exception of a callback during the calls of a process, which the next end of a call
 /// raises.
-pub(crate) type Raised = Arc<Mutex<Option<PyErr>>>;
+#[derive(Default)]
+pub(crate) struct Raised {
+    first: Mutex<Option<PyErr>>,
+    /// True if there is one.
+    any: AtomicBool,
+}
+
+impl Raised {
+    fn record(&self, error: PyErr) {
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(error);
+        self.any.store(true, Ordering::Release);
+    }
+
+    /// Raises the exception.
+    #[inline]
+    pub(crate) fn raise(&self) -> PyResult<()> {
+        if !self.any.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        self.any.store(false, Ordering::Release);
+        first.take().map_or(Ok(()), Err)
+    }
+}
 
 /// A function of a running program.
 #[pyclass(frozen, module = "ompvm")]
@@ -48,7 +73,8 @@ impl Function {
 
 #[pymethods]
 impl Function {
-    /// Calls the function with the interpreter's lock released.
+    /// Calls the function with the interpreter's lock released, unless the function is a few
+    /// instructions.
     #[pyo3(signature = (*arguments))]
     fn __call__(&self, py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
         let signature = self.function.signature();
@@ -79,9 +105,13 @@ impl Function {
         let slots = &*slots;
         // SAFETY: the caller of a guest's function answers for the meaning of the arguments, as the
         // documentation of the module says.
-        let result = py.detach(|| unsafe { self.function.call(slots) });
+        let call = || unsafe { self.function.call(slots) };
+        let result = match self.function.is_brief() {
+            true => call(),
+            false => py.detach(call),
+        };
         drop(locked);
-        self.process.raise()?;
+        self.process.raised.raise()?;
         match result {
             Ok(slot) => argument::value(py, slot, signature.ret),
             Err(error) => Err(exception(py, error)),
@@ -109,7 +139,7 @@ impl Function {
 pub(crate) fn callback(
     function: Py<PyAny>,
     signature: Signature,
-    raised: Raised,
+    raised: Arc<Raised>,
 ) -> impl Fn(&[u64]) -> u64 + Send + Sync + 'static {
     move |slots| {
         Python::attach(|py| {
@@ -126,8 +156,7 @@ pub(crate) fn callback(
                 argument::slot(result.bind(py), signature.ret, unknown, &mut locked)
             });
             result.unwrap_or_else(|error| {
-                let mut raised = raised.lock().unwrap_or_else(PoisonError::into_inner);
-                raised.get_or_insert(error);
+                raised.record(error);
                 0
             })
         })

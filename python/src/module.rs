@@ -13,15 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A running program, held by its process and its functions.
 pub(crate) struct Running {
     pub(crate) process: api::Process,
-    raised: Raised,
-}
-
-impl Running {
-    /// Raises the exception of a callback.
-    pub(crate) fn raise(&self) -> PyResult<()> {
-        let taken = lock(&self.raised).take();
-        taken.map_or(Ok(()), Err)
-    }
+    pub(crate) raised: Arc<Raised>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -104,7 +96,7 @@ impl Module {
                 .ok_or_else(|| PyValueError::new_err(format!("{text:?} selects no devices")))?;
             config = config.devices(devices);
         }
-        let raised = Raised::default();
+        let raised = Arc::new(Raised::default());
         let mut linker = Linker::new(&self.engine);
         for (name, (signature, function)) in functions.into_iter().flatten() {
             let parsed: Signature = signature.parse().map_err(PyValueError::new_err)?;
@@ -116,7 +108,7 @@ impl Module {
         let started = py.detach(|| linker.link(&self.module)?.start(config));
         let process = started.map_err(|error| exception(py, error))?;
         let running = Running { process, raised };
-        running.raise()?;
+        running.raised.raise()?;
         Ok(Process {
             running: Mutex::new(Some(Arc::new(running))),
         })
@@ -197,7 +189,7 @@ impl Process {
         let mut running = taken.ok_or_else(busy)?;
         let alone = Arc::get_mut(&mut running);
         let result = alone.map(|running| py.detach(|| running.process.run_main()));
-        let raised = running.raise();
+        let raised = running.raised.raise();
         *lock(&self.running) = Some(running);
         raised?;
         let status = result.ok_or_else(busy)?;

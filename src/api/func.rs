@@ -5,7 +5,7 @@
 //! register of the System V ABI and leaves those that the function does not use undefined, so one
 //! piece of code calls functions of every such type. Other calls go through a call plan.
 
-use ompvm_ir::{FuncId, Function, GlobalRef};
+use ompvm_ir::{FuncId, Function, GlobalRef, Inst, Op};
 use ompvm_support::error::Error;
 use ompvm_tier::process::{self, Process};
 use ompvm_tier::signature::{Scalar, Signature};
@@ -47,6 +47,20 @@ pub struct Func<'p> {
     target: usize,
     /// How the callee expects each argument to be extended.
     expected: Box<[Scalar]>,
+    brief: bool,
+}
+
+/// Most instructions of a function that counts as brief.
+const BRIEF: usize = 64;
+
+/// Returns true if a function is a few instructions in a row, without calls.
+fn is_brief(function: &Function) -> bool {
+    let Some(body) = &function.body else {
+        return false;
+    };
+    let is_call =
+        |inst: &Inst| matches!(inst.op, Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. });
+    body.blocks.len() == 1 && body.insts.len() <= BRIEF && !body.insts.iter().any(is_call)
 }
 
 impl fmt::Debug for Func<'_> {
@@ -125,6 +139,7 @@ impl<'p> Func<'p> {
             signature,
             target,
             expected: expected(function, &kinds),
+            brief: is_brief(function),
         })
     }
 
@@ -136,6 +151,12 @@ impl<'p> Func<'p> {
     /// Returns the types of the parameters and the result: as declared, or else as in the program.
     pub fn signature(&self) -> &Signature {
         &self.signature
+    }
+
+    /// Returns true if a call takes a few nanoseconds whatever the arguments, so that giving up a
+    /// lock for it costs more than the call.
+    pub fn is_brief(&self) -> bool {
+        self.brief
     }
 
     /// Calls the function on this thread.
