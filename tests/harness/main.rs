@@ -7,6 +7,7 @@
 //!   must be reported at load (`tests/unsupported`),
 //! - errors of the command line, the cache of compiled programs, and `ompvm compare`,
 //! - the drop-in library, and native libraries with an OpenMP runtime of their own,
+//! - deadlocks that the watchdog reports, and dumps of threads,
 //! - single passes on textual IR, and machine code of the baseline tier,
 //! - listings of bytecode, device code, damaged device images, and failures of a GPU's driver,
 //! - devices of other ranks of MPI, and random programs on memory of host and devices,
@@ -26,6 +27,7 @@ mod coherence;
 mod compare;
 mod compile;
 mod compilers;
+mod deadlocks;
 mod diff;
 mod directives;
 mod driver;
@@ -158,6 +160,7 @@ fn main() {
         trials.extend(cli::trials());
         trials.extend(coherence::trials());
         trials.extend(compare::trials());
+        trials.extend(deadlocks::trials());
         trials.extend(driver::trials());
         trials.extend(dropin::trials());
         trials.extend(failures::trials());

@@ -12,6 +12,7 @@ use std::cell::{Cell, UnsafeCell};
 use crossbeam::utils::CachePadded;
 
 use super::parker::{Parker, SpinPolicy};
+use crate::waits::{Construct, Wait};
 use ompvm_support::sync::{AtomicU32, AtomicU64, Ordering, publish};
 
 /// Participant half of the launch word that dismisses every worker.
@@ -95,6 +96,14 @@ impl<L> Slot<L> {
     /// Returns the member's own count of barriers. Only the member may call it.
     pub fn epoch(&self) -> u64 {
         self.epoch.get()
+    }
+
+    /// Describes a wait of the member. Only the member may call it.
+    fn wait(&self, construct: Construct) -> Wait {
+        Wait {
+            barrier: self.epoch.get(),
+            ..Wait::at(construct)
+        }
     }
 }
 
@@ -280,9 +289,12 @@ impl<L: Default, D> TeamCore<L, D> {
                 None
             }
         };
-        let was_woken = slot.parker.wait_until(&self.sleepers, spin_policy, || {
-            look().is_some() || work_available()
-        });
+        let wait = || slot.wait(Construct::IDLE);
+        let was_woken = slot
+            .parker
+            .wait_until(&self.sleepers, spin_policy, wait, || {
+                look().is_some() || work_available()
+            });
         let mut command = look().unwrap_or(WorkerCommand::Help);
         if let WorkerCommand::Run { woken, .. } = &mut command {
             *woken = was_woken;
@@ -304,15 +316,23 @@ impl<L: Default, D> TeamCore<L, D> {
         unsafe { self.slot(tid) }.epoch.get()
     }
 
-    /// Waits for a condition of the layer above. Whoever makes it true announces that with
-    /// [`TeamCore::wake_all`]. Returns true if the member was woken, possibly for another reason.
+    /// Waits in `construct` for a condition of the layer above. Whoever makes it true announces that
+    /// with [`TeamCore::wake_all`]. Returns true if the member was woken, possibly for another reason.
     ///
     /// # Safety
     /// `tid` is the caller's own number in the running region.
-    pub unsafe fn wait(&self, tid: u32, spin_policy: SpinPolicy, done: impl Fn() -> bool) -> bool {
+    pub unsafe fn wait(
+        &self,
+        tid: u32,
+        spin_policy: SpinPolicy,
+        construct: Construct,
+        done: impl Fn() -> bool,
+    ) -> bool {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
-        me.parker.wait_until(&self.sleepers, spin_policy, done)
+        let wait = || me.wait(construct);
+        me.parker
+            .wait_until(&self.sleepers, spin_policy, wait, done)
     }
 
     /// Like [`TeamCore::wait`], with a cheaper check while spinning; see [`Parker::wait_until_or`].
@@ -323,14 +343,16 @@ impl<L: Default, D> TeamCore<L, D> {
         &self,
         tid: u32,
         spin_policy: SpinPolicy,
+        construct: Construct,
         glance: impl Fn() -> bool,
         done: impl Fn() -> bool,
         woken: impl Fn(),
     ) -> bool {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
+        let wait = || me.wait(construct);
         me.parker
-            .wait_until_or(&self.sleepers, spin_policy, glance, done, woken)
+            .wait_until_or(&self.sleepers, spin_policy, wait, glance, done, woken)
     }
 
     /// Returns true if any thread of the team sleeps or is about to. Meaningful after a full fence.
@@ -362,17 +384,19 @@ impl<L: Default, D> TeamCore<L, D> {
         })
     }
 
-    /// Waits for `done` and does idle work meanwhile.
+    /// Waits in `construct` for `done` and does idle work meanwhile.
     #[inline(always)]
     fn await_with(
         &self,
         me: &Slot<L>,
+        construct: Construct,
         spin_policy: SpinPolicy,
         idle_work: &impl IdleWork,
         done: impl Fn() -> bool,
     ) {
         while !done() {
-            let woken = me.parker.wait_until(&self.sleepers, spin_policy, || {
+            let wait = || me.wait(construct);
+            let woken = me.parker.wait_until(&self.sleepers, spin_policy, wait, || {
                 done() || idle_work.is_available()
             });
             if done() {
@@ -400,10 +424,11 @@ impl<L: Default, D> TeamCore<L, D> {
         me: &Slot<L>,
         other: &Slot<L>,
         epoch: u64,
+        construct: Construct,
         spin_policy: SpinPolicy,
         idle_work: &impl IdleWork,
     ) {
-        self.await_with(me, spin_policy, idle_work, || {
+        self.await_with(me, construct, spin_policy, idle_work, || {
             other.arrived.load(Ordering::Acquire) >= epoch
         });
     }
@@ -435,6 +460,7 @@ impl<L: Default, D> TeamCore<L, D> {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;
+        let at = Construct::BARRIER;
         match barrier_algorithm {
             BarrierAlgorithm::AllToAll => {
                 me.epoch.set(epoch);
@@ -443,7 +469,7 @@ impl<L: Default, D> TeamCore<L, D> {
                 for other in (0..size).filter(|&other| other != tid) {
                     // SAFETY: `other` is below the region's size.
                     let other = unsafe { self.slot(other) };
-                    self.wait_arrived(me, other, epoch, spin_policy, idle_work);
+                    self.wait_arrived(me, other, epoch, at, spin_policy, idle_work);
                 }
             }
             BarrierAlgorithm::Tree => {
@@ -461,7 +487,7 @@ impl<L: Default, D> TeamCore<L, D> {
                     publish(&self.release, epoch);
                     self.wake_others(tid, size);
                 } else {
-                    self.await_with(me, spin_policy, idle_work, || {
+                    self.await_with(me, at, spin_policy, idle_work, || {
                         self.release.load(Ordering::Acquire) >= epoch
                     });
                 }
@@ -489,7 +515,10 @@ impl<L: Default, D> TeamCore<L, D> {
         me.epoch.set(epoch);
         // SAFETY: `tid` and `size` are the caller's and the region's, and the epoch is the next
         // one.
-        unsafe { self.arrive(tid, size, epoch, spin_policy, idle_work, absorb) };
+        unsafe {
+            let at = Construct::BARRIER;
+            self.arrive(tid, size, epoch, at, spin_policy, idle_work, absorb);
+        }
     }
 
     /// Second half of a barrier: the master lets the others continue.
@@ -510,7 +539,7 @@ impl<L: Default, D> TeamCore<L, D> {
             publish(&self.release, epoch);
             self.wake_others(0, size);
         } else {
-            self.await_with(me, spin_policy, idle_work, || {
+            self.await_with(me, Construct::BARRIER, spin_policy, idle_work, || {
                 self.release.load(Ordering::Acquire) >= epoch
             });
         }
@@ -521,6 +550,7 @@ impl<L: Default, D> TeamCore<L, D> {
         tid: u32,
         size: u32,
         epoch: u64,
+        at: Construct,
         spin_policy: SpinPolicy,
         idle_work: &impl IdleWork,
         mut absorb: impl FnMut(u32),
@@ -532,7 +562,7 @@ impl<L: Default, D> TeamCore<L, D> {
         for child in first..(first + fan_in as u64).min(size as u64) {
             // SAFETY: `child` is below the region's size.
             let child_slot = unsafe { self.slot(child as u32) };
-            self.wait_arrived(me, child_slot, epoch, spin_policy, idle_work);
+            self.wait_arrived(me, child_slot, epoch, at, spin_policy, idle_work);
             absorb(child as u32);
         }
         if tid != 0 {
@@ -566,7 +596,10 @@ impl<L: Default, D> TeamCore<L, D> {
         me.epoch.set(epoch);
         // SAFETY: `tid` and `size` are the caller's and the region's, and the epoch is the next
         // one.
-        unsafe { self.arrive(tid, size, epoch, spin_policy, idle_work, |_| {}) };
+        unsafe {
+            let at = Construct::REGION_END;
+            self.arrive(tid, size, epoch, at, spin_policy, idle_work, |_| {});
+        }
     }
 }
 

@@ -1,0 +1,33 @@
+// critical (15.2): two threads enter two critical sections in opposite order.
+// env: OMP_NUM_THREADS=2
+// options: --watchdog=.5
+// native: it hangs
+// exit: 125
+// stderr-has: thread 0 waits in critical `b`, held by thread 1
+// stderr-has: criticals_in_opposite_order.c:20
+// stderr-has: thread 1 waits in critical `a`, held by thread 0
+// stderr-has: criticals_in_opposite_order.c:27
+#include <omp.h>
+#include <stdio.h>
+
+int main(void) {
+  int inside = 0;
+#pragma omp parallel shared(inside)
+  if (omp_get_thread_num() == 0) {
+#pragma omp critical(a)
+    {
+      __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
+      while (__atomic_load_n(&inside, __ATOMIC_SEQ_CST) < 2)
+        ;
+#pragma omp critical(b)
+      puts("a and b");
+    }
+  } else {
+#pragma omp critical(b)
+    {
+      __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
+#pragma omp critical(a)
+      puts("b and a");
+    }
+  }
+}
