@@ -27,7 +27,7 @@ use crate::task::wait::{self, EpochWork};
 use crate::team::parker::{Parker, SpinPolicy};
 use crate::team::team_core::{Slot, WorkerCommand};
 use crate::team::{MemberState, Team};
-use crate::waits::{self, Construct, Wait};
+use crate::waits::{self, Construct, PossibleWait};
 use crate::{abi, affinity, cancel, fork_handlers, hooks, lock, ompt};
 use omp_abi::ThreadHead;
 use ompvm_memory::signal_safe::SignalsBlocked;
@@ -489,7 +489,11 @@ fn serve(thread: &'static Thread, signals: SignalsBlocked) {
     let own_team = thread.team.get();
     loop {
         let spin_policy = worker_spin_policy();
-        let idle = || Wait::at(Construct::IDLE);
+        let barriers = Cell::new(0);
+        let idle = PossibleWait {
+            construct: Construct::IDLE,
+            barriers: &barriers,
+        };
         let assigned = || !thread.assignment.load(Ordering::Acquire).is_null();
         thread
             .parker

@@ -12,7 +12,7 @@ use std::cell::{Cell, UnsafeCell};
 use crossbeam::utils::CachePadded;
 
 use super::parker::{Parker, SpinPolicy};
-use crate::waits::{Construct, Wait};
+use crate::waits::{Construct, PossibleWait};
 use ompvm_support::sync::{AtomicU32, AtomicU64, Ordering, publish};
 
 /// Participant half of the launch word that dismisses every worker.
@@ -98,11 +98,12 @@ impl<L> Slot<L> {
         self.epoch.get()
     }
 
-    /// Describes a wait of the member. Only the member may call it.
-    fn wait(&self, construct: Construct) -> Wait {
-        Wait {
-            barrier: self.epoch.get(),
-            ..Wait::at(construct)
+    /// Describes a wait of the member. Only the member may use the result.
+    #[inline(always)]
+    fn wait(&self, construct: Construct) -> PossibleWait<'_> {
+        PossibleWait {
+            construct,
+            barriers: &self.epoch,
         }
     }
 }
@@ -289,7 +290,7 @@ impl<L: Default, D> TeamCore<L, D> {
                 None
             }
         };
-        let wait = || slot.wait(Construct::IDLE);
+        let wait = slot.wait(Construct::IDLE);
         let was_woken = slot
             .parker
             .wait_until(&self.sleepers, spin_policy, wait, || {
@@ -330,7 +331,7 @@ impl<L: Default, D> TeamCore<L, D> {
     ) -> bool {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
-        let wait = || me.wait(construct);
+        let wait = me.wait(construct);
         me.parker
             .wait_until(&self.sleepers, spin_policy, wait, done)
     }
@@ -350,7 +351,7 @@ impl<L: Default, D> TeamCore<L, D> {
     ) -> bool {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
-        let wait = || me.wait(construct);
+        let wait = me.wait(construct);
         me.parker
             .wait_until_or(&self.sleepers, spin_policy, wait, glance, done, woken)
     }
@@ -395,7 +396,7 @@ impl<L: Default, D> TeamCore<L, D> {
         done: impl Fn() -> bool,
     ) {
         while !done() {
-            let wait = || me.wait(construct);
+            let wait = me.wait(construct);
             let woken = me.parker.wait_until(&self.sleepers, spin_policy, wait, || {
                 done() || idle_work.is_available()
             });
@@ -515,10 +516,7 @@ impl<L: Default, D> TeamCore<L, D> {
         me.epoch.set(epoch);
         // SAFETY: `tid` and `size` are the caller's and the region's, and the epoch is the next
         // one.
-        unsafe {
-            let at = Construct::BARRIER;
-            self.arrive(tid, size, epoch, at, spin_policy, idle_work, absorb);
-        }
+        unsafe { self.arrive::<false>(tid, size, epoch, spin_policy, idle_work, absorb) };
     }
 
     /// Second half of a barrier: the master lets the others continue.
@@ -545,18 +543,21 @@ impl<L: Default, D> TeamCore<L, D> {
         }
     }
 
-    unsafe fn arrive(
+    unsafe fn arrive<const REGION_END: bool>(
         &self,
         tid: u32,
         size: u32,
         epoch: u64,
-        at: Construct,
         spin_policy: SpinPolicy,
         idle_work: &impl IdleWork,
         mut absorb: impl FnMut(u32),
     ) {
         // SAFETY: callers pass their own number in the running region.
         let me = unsafe { self.slot(tid) };
+        let at = match REGION_END {
+            true => Construct::REGION_END,
+            false => Construct::BARRIER,
+        };
         let fan_in = if size <= FLAT_MAX { size } else { FAN_IN };
         let first = tid as u64 * fan_in as u64 + 1;
         for child in first..(first + fan_in as u64).min(size as u64) {
@@ -596,10 +597,7 @@ impl<L: Default, D> TeamCore<L, D> {
         me.epoch.set(epoch);
         // SAFETY: `tid` and `size` are the caller's and the region's, and the epoch is the next
         // one.
-        unsafe {
-            let at = Construct::REGION_END;
-            self.arrive(tid, size, epoch, at, spin_policy, idle_work, |_| {});
-        }
+        unsafe { self.arrive::<true>(tid, size, epoch, spin_policy, idle_work, |_| {}) };
     }
 }
 

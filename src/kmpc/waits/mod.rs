@@ -16,6 +16,7 @@
 pub mod report;
 pub mod watchdog;
 
+use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 use std::sync::atomic::{Ordering, fence};
@@ -60,6 +61,15 @@ impl Construct {
     pub const BARRIER_TASKS: Construct = Construct(0x1006);
 }
 
+/// A wait that may become long: two words, so that the fast path keeps nothing for it.
+#[derive(Clone, Copy, Debug)]
+pub struct PossibleWait<'a> {
+    /// The construct.
+    pub construct: Construct,
+    /// The waiting member's count of barriers.
+    pub barriers: &'a Cell<u64>,
+}
+
 /// A wait that begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
@@ -71,6 +81,15 @@ pub struct Wait {
     pub own: bool,
     /// Number of the barrier in its team core, or 0.
     pub barrier: u64,
+}
+
+impl From<PossibleWait<'_>> for Wait {
+    fn from(wait: PossibleWait<'_>) -> Wait {
+        Wait {
+            barrier: wait.barriers.get(),
+            ..Wait::at(wait.construct)
+        }
+    }
 }
 
 impl Wait {

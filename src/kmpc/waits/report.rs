@@ -45,13 +45,15 @@ pub fn describe(place: &str, out: &mut dyn Write) -> Description {
 
 fn write_running(me: &thread::Thread, place: &str, out: &mut dyn Write) -> fmt::Result {
     write!(out, "ompvm: thread {} runs", me.tid())?;
-    write_place(place, out)?;
+    write_place(place, me.team().shape().ident, out)?;
     writeln!(out)
 }
 
-fn write_place(place: &str, out: &mut dyn Write) -> fmt::Result {
+/// Writes a place, or else the thread's region: a call at the end of a compiled function leaves no
+/// frame of that function.
+fn write_place(place: &str, region: *const Ident, out: &mut dyn Write) -> fmt::Result {
     match place {
-        "" => Ok(()),
+        "" => write_region(region, out),
         place => write!(out, " at {place}"),
     }
 }
@@ -61,7 +63,7 @@ fn write_waiting(waiting: &WaitingThread, place: &str, out: &mut dyn Write) -> f
     write_construct(waiting, out)?;
     let held = write_holder(waiting, out)?;
     write!(out, "{}", if held && !place.is_empty() { "," } else { "" })?;
-    write_place(place, out)?;
+    write_place(place, waiting.region, out)?;
     writeln!(out)?;
     if is_barrier(waiting.construct) {
         write_members(waiting, out)?;
@@ -166,7 +168,9 @@ fn write_region(region: *const Ident, out: &mut dyn Write) -> fmt::Result {
     let source = unsafe { CStr::from_ptr(source) }.to_str().unwrap_or("");
     let mut parts = source.split(';').skip(1);
     match (parts.next(), parts.next(), parts.next()) {
-        (Some(file), Some(_), Some(line)) if file != "unknown" => write!(out, " of {file}:{line}"),
+        (Some(file), Some(_), Some(line)) if file != "unknown" => {
+            write!(out, " in the region of {file}:{line}")
+        }
         _ => Ok(()),
     }
 }
@@ -267,7 +271,7 @@ fn write_members(waiting: &WaitingThread, out: &mut dyn Write) -> fmt::Result {
                 if waiting.barrier > other.barrier {
                     let missing = waiting.barrier - other.barrier;
                     let barriers = if missing == 1 { "barrier" } else { "barriers" };
-                    write!(out, " with {missing} {barriers} less")?;
+                    write!(out, " with {missing} {barriers} fewer")?;
                 }
             }
             Some(other) => {

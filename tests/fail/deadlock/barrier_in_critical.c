@@ -5,7 +5,7 @@
 // exit: 125
 // stderr-has: ompvm: deadlock: every thread of the program waits
 // stderr-has: waits at a barrier
-// stderr-has: barrier_in_critical.c:18
+// stderr-has: barrier_in_critical.c:23
 // stderr-has: waits in critical (unnamed), held by thread
 // stderr-has: barrier_in_critical.c:16
 #include <stdio.h>

@@ -4,7 +4,7 @@
 // native: it hangs
 // exit: 125
 // stderr-has: thread 0 waits in critical `once`, which it holds itself
-// stderr-has: critical_in_its_own_task.c:10
+// stderr-has: critical_in_its_own_task.c:11
 #include <stdio.h>
 
 static void task(void) {

@@ -4,28 +4,30 @@
 // native: it hangs
 // exit: 125
 // stderr-has: thread 0 waits in critical `b`, held by thread 1
-// stderr-has: criticals_in_opposite_order.c:20
+// stderr-has: criticals_in_opposite_order.c:24
 // stderr-has: thread 1 waits in critical `a`, held by thread 0
-// stderr-has: criticals_in_opposite_order.c:27
+// stderr-has: criticals_in_opposite_order.c:31
 #include <omp.h>
 #include <stdio.h>
 
+static void meet(void) {
+  static int inside;
+  __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n(&inside, __ATOMIC_SEQ_CST) < 2) {}
+}
 int main(void) {
-  int inside = 0;
-#pragma omp parallel shared(inside)
+#pragma omp parallel
   if (omp_get_thread_num() == 0) {
 #pragma omp critical(a)
     {
-      __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
-      while (__atomic_load_n(&inside, __ATOMIC_SEQ_CST) < 2)
-        ;
+      meet();
 #pragma omp critical(b)
       puts("a and b");
     }
   } else {
 #pragma omp critical(b)
     {
-      __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
+      meet();
 #pragma omp critical(a)
       puts("b and a");
     }

@@ -4,7 +4,7 @@
 // native: it hangs
 // exit: 125
 // stderr-has: thread 0 waits for lock `guard`, which it holds itself
-// stderr-has: lock_set_twice.c:17
+// stderr-has: lock_set_twice.c:18
 #include <omp.h>
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 // native: it hangs
 // exit: 125
 // stderr-has: thread 1 waits for nestable lock `guard`, held by thread 0
-// stderr-has: nest_lock_never_unset.c:17
+// stderr-has: nest_lock_never_unset.c:18
 // stderr-has: thread 0 waits at the end of the region
 #include <omp.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 // native: it hangs
 // exit: 125
 // stderr-has: thread 0 waits for lock `guard`, held by thread 1
-// stderr-has: ordered_never_released.c:18
+// stderr-has: ordered_never_released.c:20
 // stderr-has: thread 1 waits in ordered for its turn
-// stderr-has: ordered_never_released.c:26
+// stderr-has: ordered_never_released.c:28
 #include <omp.h>
 #include <stdio.h>
 

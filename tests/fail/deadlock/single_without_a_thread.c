@@ -5,9 +5,9 @@
 // exit: 125
 // stderr-has: ompvm: deadlock: every thread of the program waits
 // stderr-has: thread 0 waits at a barrier
-// stderr-has: single_without_a_thread.c:20
+// stderr-has: single_without_a_thread.c:22
 // stderr-has: thread 2 waits for lock `guard`, held by thread 0
-// stderr-has: single_without_a_thread.c:17
+// stderr-has: single_without_a_thread.c:19
 #include <omp.h>
 #include <stdio.h>
 

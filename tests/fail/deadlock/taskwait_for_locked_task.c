@@ -4,9 +4,9 @@
 // native: it hangs
 // exit: 125
 // stderr-has: waits for lock `guard`, held by thread 0
-// stderr-has: taskwait_for_locked_task.c:22
+// stderr-has: taskwait_for_locked_task.c:24
 // stderr-has: thread 0 waits in taskwait
-// stderr-has: taskwait_for_locked_task.c:26
+// stderr-has: taskwait_for_locked_task.c:28
 #include <omp.h>
 #include <stdio.h>
 
