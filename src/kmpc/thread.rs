@@ -489,11 +489,7 @@ fn serve(thread: &'static Thread, signals: SignalsBlocked) {
     let own_team = thread.team.get();
     loop {
         let spin_policy = worker_spin_policy();
-        let barriers = Cell::new(0);
-        let idle = PossibleWait {
-            construct: Construct::IDLE,
-            barriers: &barriers,
-        };
+        let idle = PossibleWait::at(Construct::IDLE);
         let assigned = || !thread.assignment.load(Ordering::Acquire).is_null();
         thread
             .parker
@@ -537,7 +533,7 @@ unsafe fn serve_team(thread: &Thread, a: &TeamAssignment) {
         // SAFETY: slot and number are this worker's own.
         match unsafe {
             team.core
-                .await_command(slot, a.tid, last, spin_policy, work_available)
+                .await_command(slot, a.tid, last, joined, spin_policy, work_available)
         } {
             WorkerCommand::Run {
                 region,

@@ -82,7 +82,7 @@ impl Parker {
         &self,
         sleepers: &AtomicU32,
         spin_policy: SpinPolicy,
-        wait: PossibleWait<'_>,
+        wait: PossibleWait,
         done: impl Fn() -> bool,
     ) -> bool {
         if done() {
@@ -104,7 +104,7 @@ impl Parker {
         &self,
         sleepers: &AtomicU32,
         spin_policy: SpinPolicy,
-        wait: PossibleWait<'_>,
+        wait: PossibleWait,
         glance: impl Fn() -> bool,
         done: impl Fn() -> bool,
         woken: impl Fn(),
@@ -123,7 +123,7 @@ impl Parker {
         &self,
         sleepers: &AtomicU32,
         spin_policy: SpinPolicy,
-        wait: PossibleWait<'_>,
+        wait: PossibleWait,
         glance: &dyn Fn() -> bool,
         done: &dyn Fn() -> bool,
         woken: &dyn Fn(),

@@ -97,15 +97,6 @@ impl<L> Slot<L> {
     pub fn epoch(&self) -> u64 {
         self.epoch.get()
     }
-
-    /// Describes a wait of the member. Only the member may use the result.
-    #[inline(always)]
-    fn wait(&self, construct: Construct) -> PossibleWait<'_> {
-        PossibleWait {
-            construct,
-            barriers: &self.epoch,
-        }
-    }
 }
 
 #[repr(C)]
@@ -259,7 +250,8 @@ impl<L: Default, D> TeamCore<L, D> {
     }
 
     /// Waits for a region after `last` in which worker `tid` takes part, or until `work_available`
-    /// returns true.
+    /// returns true. `joined` is the number of the barrier by which the worker joined its last region,
+    /// for the record of its wait.
     ///
     /// A worker that does not take part may miss regions. One that takes part cannot, because the
     /// master starts no other region before it has joined.
@@ -271,6 +263,7 @@ impl<L: Default, D> TeamCore<L, D> {
         slot: &Slot<L>,
         tid: u32,
         last: u32,
+        joined: u64,
         spin_policy: SpinPolicy,
         work_available: impl Fn() -> bool,
     ) -> WorkerCommand {
@@ -290,7 +283,8 @@ impl<L: Default, D> TeamCore<L, D> {
                 None
             }
         };
-        let wait = slot.wait(Construct::IDLE);
+        let construct = Construct::IDLE;
+        let wait = PossibleWait { construct, joined };
         let was_woken = slot
             .parker
             .wait_until(&self.sleepers, spin_policy, wait, || {
@@ -331,7 +325,7 @@ impl<L: Default, D> TeamCore<L, D> {
     ) -> bool {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
-        let wait = me.wait(construct);
+        let wait = PossibleWait::at(construct);
         me.parker
             .wait_until(&self.sleepers, spin_policy, wait, done)
     }
@@ -351,7 +345,7 @@ impl<L: Default, D> TeamCore<L, D> {
     ) -> bool {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
-        let wait = me.wait(construct);
+        let wait = PossibleWait::at(construct);
         me.parker
             .wait_until_or(&self.sleepers, spin_policy, wait, glance, done, woken)
     }
@@ -396,7 +390,7 @@ impl<L: Default, D> TeamCore<L, D> {
         done: impl Fn() -> bool,
     ) {
         while !done() {
-            let wait = me.wait(construct);
+            let wait = PossibleWait::at(construct);
             let woken = me.parker.wait_until(&self.sleepers, spin_policy, wait, || {
                 done() || idle_work.is_available()
             });
@@ -654,7 +648,7 @@ mod tests {
                         // SAFETY: the worker's own slot, which lives as long as the team core.
                         let slot = unsafe { &*(slot as *const Slot<()>) };
                         // SAFETY: the worker's own slot and number.
-                        match unsafe { core.await_command(slot, tid, last, NAP, || false) } {
+                        match unsafe { core.await_command(slot, tid, last, 0, NAP, || false) } {
                             WorkerCommand::Run { region, size, .. } => {
                                 last = region;
                                 let base = base.load(Ordering::Relaxed);
@@ -745,7 +739,9 @@ mod loom_tests {
                             // SAFETY: the worker's own slot and number.
                             let command = unsafe {
                                 let slot = shared.core.slot(tid);
-                                shared.core.await_command(slot, tid, last, SLEEPY, || false)
+                                shared
+                                    .core
+                                    .await_command(slot, tid, last, 0, SLEEPY, || false)
                             };
                             let WorkerCommand::Run { region, size, .. } = command else {
                                 return;

@@ -16,7 +16,6 @@
 pub mod report;
 pub mod watchdog;
 
-use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 use std::sync::atomic::{Ordering, fence};
@@ -61,13 +60,22 @@ impl Construct {
     pub const BARRIER_TASKS: Construct = Construct(0x1006);
 }
 
-/// A wait that may become long: two words, so that the fast path keeps nothing for it.
+/// A wait that may become long: constants, for which the fast path keeps nothing.
 #[derive(Clone, Copy, Debug)]
-pub struct PossibleWait<'a> {
+pub struct PossibleWait {
     /// The construct.
     pub construct: Construct,
-    /// The waiting member's count of barriers.
-    pub barriers: &'a Cell<u64>,
+    /// For an idle worker, the number of the barrier by which it joined its last region; else 0.
+    pub joined: u64,
+}
+
+impl PossibleWait {
+    /// Returns a wait in a region.
+    #[inline(always)]
+    pub const fn at(construct: Construct) -> PossibleWait {
+        let joined = 0;
+        PossibleWait { construct, joined }
+    }
 }
 
 /// A wait that begins.
@@ -79,14 +87,14 @@ pub struct Wait {
     pub object: usize,
     /// True if the thread holds the lock itself.
     pub own: bool,
-    /// Number of the barrier in its team core, or 0.
+    /// For an idle worker, the number of the barrier by which it joined its last region; else 0.
     pub barrier: u64,
 }
 
-impl From<PossibleWait<'_>> for Wait {
-    fn from(wait: PossibleWait<'_>) -> Wait {
+impl From<PossibleWait> for Wait {
+    fn from(wait: PossibleWait) -> Wait {
         Wait {
-            barrier: wait.barriers.get(),
+            barrier: wait.joined,
             ..Wait::at(wait.construct)
         }
     }
@@ -238,17 +246,19 @@ pub fn begin(wait: Wait, spins: bool) -> Waiting {
     }
     let team: *const Team = thread.team();
     // The master may be describing the next region of an idle worker's team.
-    let (size, region) = match wait.construct {
-        Construct::IDLE => (0, std::ptr::null()),
+    let (size, region, barrier) = match wait.construct {
+        Construct::IDLE => (0, std::ptr::null(), wait.barrier),
         _ => {
-            let shape = thread.team().shape();
-            (shape.size, shape.ident)
+            let (team, tid) = (thread.team(), thread.tid());
+            let shape = team.shape();
+            // SAFETY: a thread that is not idle takes part in its team's region with this number.
+            (shape.size, shape.ident, unsafe { team.slot(tid) }.epoch())
         }
     };
     let plain = Ordering::Relaxed;
     record.construct.store(wait.construct.0, plain);
     record.object.store(wait.object, plain);
-    record.barrier.store(wait.barrier, plain);
+    record.barrier.store(barrier, plain);
     record.member.store(thread.tid(), plain);
     record.size.store(size, plain);
     record.spins.store(spins, plain);
