@@ -89,9 +89,11 @@ mod queues {
     const SLEEP_AFTER: Duration = Duration::from_millis(2);
 
     /// Checks if the lock was handed over. Returns true once it was, false when the waiter should
-    /// sleep. The waiter's line is its own, so checks disturb no other thread.
-    fn spin(granted: &dyn Fn() -> bool) -> bool {
+    /// sleep. The waiter's line is its own, so checks disturb no other thread. Calls `becomes_long`
+    /// once before the waiter yields or sleeps.
+    fn spin(granted: &dyn Fn() -> bool, mut becomes_long: impl FnMut()) -> bool {
         if icv::processors() == 1 {
+            becomes_long();
             std::thread::yield_now();
             return granted();
         }
@@ -100,6 +102,9 @@ mod queues {
         let crowded = spin_policy.yields || longest.is_zero();
         let mut start = None;
         for check in 0u32.. {
+            if check == YIELD_AFTER_CHECKS {
+                becomes_long();
+            }
             if check < YIELD_AFTER_CHECKS || !crowded {
                 std::hint::spin_loop();
             } else {
@@ -144,8 +149,11 @@ mod queues {
                 own,
                 ..Wait::at(construct)
             };
-            let _waiting = waits::begin(wait, false);
-            WAITERS[me as usize].wait(word, holder(me), spin);
+            let mut waiting = None;
+            WAITERS[me as usize].wait(word, holder(me), |granted| {
+                spin(granted, || waiting = Some(waits::begin(wait, false)))
+            });
+            drop(waiting);
         }
     }
 
