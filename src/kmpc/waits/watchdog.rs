@@ -109,7 +109,7 @@ fn state(thread: i32) -> Option<(char, String)> {
 
 /// Returns true if a thread sleeps in a futex.
 fn sleeps(thread: i32) -> bool {
-    if !state(thread).is_some_and(|(state, _)| state == 'S') {
+    if state(thread).is_none_or(|(state, _)| state != 'S') {
         return false;
     }
     // Some kernels do not tell the call; then the wait's record must do.
