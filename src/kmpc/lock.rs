@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::ident::Ident;
 use crate::lock_queue;
 use crate::thread::current;
-use crate::waits::{Construct, Wait};
+use crate::waits::Construct;
 use omp_abi::lock::{FREE, HELD};
 
 /// Returns the value that names, as holder, a thread to which the lock was handed over.
@@ -68,11 +68,11 @@ use queues::{hand_over, wait_for};
 #[cfg(not(loom))]
 mod queues {
     use super::AtomicU32;
-    use super::{Construct, HELD, Ordering, Wait};
+    use super::{Construct, HELD, Ordering};
     use crate::icv;
     use crate::lock_queue::{self, Waiter};
     use crate::thread::{MAX_THREADS, current};
-    use crate::waits;
+    use crate::waits::{self, Wait};
     use std::time::{Duration, Instant};
 
     /// Number of checks before the waiter yields its processor between them, since the holder of
