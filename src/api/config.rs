@@ -4,10 +4,12 @@
 //! without breaking users. `tier::process` applies them.
 
 use ompvm_cache::Cache;
+use ompvm_kmpc::waits::watchdog;
 use ompvm_support::error::Error;
 use ompvm_support::settings::{self, Settings};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The state that programs in this process share: the interpreter with its hooks.
 ///
@@ -68,6 +70,29 @@ impl Engine {
     pub fn user_cache(self) -> Engine {
         let cache = Cache::of_user(self.settings);
         self.cache(cache)
+    }
+
+    /// Starts a thread that looks for deadlocks of OpenMP in this process: if every thread of the
+    /// program waits for another one for as long as `limit`, it writes to standard error who waits
+    /// where, and ends the process with status 125. Programs that are linked from now on record who
+    /// holds a lock, and their code is neither read from a cache nor stored in one.
+    ///
+    /// Threads of the host are no threads of OpenMP, and may act at any time, so this is for
+    /// processes that *are* the program ([`Config::native`]).
+    ///
+    /// # Errors
+    /// Returns [`Error::Host`] if the system has no thread.
+    pub fn watchdog(&self, limit: Duration) -> Result<(), Error> {
+        match watchdog::start(limit) {
+            true => Ok(()),
+            false => Err(Error::Host("there is no thread for the watchdog".into())),
+        }
+    }
+
+    /// Lets SIGQUIT (Ctrl-\\) write to standard error where each thread of the program is, before the
+    /// signal ends the process; an action that the program sets takes precedence.
+    pub fn dump_on_quit(&self) {
+        ompvm_memory::dump::install();
     }
 
     /// Reports code that is compiled from now on to a profiler or debugger, in the whole process.

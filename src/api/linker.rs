@@ -9,6 +9,7 @@ use super::process::Process;
 use hashbrown::HashMap;
 use ompvm_cache::{Cache, CacheEntry};
 use ompvm_ir as ir;
+use ompvm_kmpc::waits::watchdog;
 use ompvm_offload as offload;
 use ompvm_offload::options::OffloadOptions;
 use ompvm_support::error::Error;
@@ -149,11 +150,12 @@ impl Program {
             settings,
         );
         let linked = self.symbols(&config)?;
-        // With a tool, code is compiled with other runtime entries, and is not worth caching.
+        // With a tool or the watchdog, code is compiled with other runtime entries, and is not worth
+        // caching.
         let cache_entry = self
             .cache_entry
             .clone()
-            .filter(|_| config.tier != Tier::Interp && !linked.traced());
+            .filter(|_| config.tier != Tier::Interp && !linked.traced() && !watchdog::started());
         if let Some(cache_entry) = &cache_entry {
             self.store_module(&linked, cache_entry);
         }

@@ -8,8 +8,10 @@ use super::compare::CompareOptions;
 use super::link_options::{self, OptionMatch};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use ompvm_support::log::LogFilter;
+use ompvm_support::settings;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -160,6 +162,11 @@ pub struct RunOptions {
     /// Print what ompvm does, such as `tier=debug,offload=trace` [also: `OMPVM_LOG`]
     #[arg(long, value_name = "FILTER")]
     pub log: Option<LogFilter>,
+    /// Report a deadlock once it has lasted for this long (10 s), with the place where each thread
+    /// waits, and end the program with status 125 [default: `OMPVM_WATCHDOG`, else off]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true,
+          default_missing_value = "10", value_parser = seconds)]
+    pub watchdog: Option<Watchdog>,
     /// Write a timeline of compilations and of the tiers that take the processor time
     #[arg(long, value_name = "FILE")]
     pub timeline: Option<PathBuf>,
@@ -248,6 +255,16 @@ pub struct InspectOptions {
     pub files: Vec<PathBuf>,
 }
 
+/// Time limit of the watchdog; `None` switches it off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Watchdog(pub Option<Duration>);
+
+/// Parses a number of seconds.
+fn seconds(text: &str) -> Result<Watchdog, String> {
+    let limit = settings::timeout(text).map(Watchdog);
+    limit.ok_or_else(|| "expected a number of seconds such as 10".to_owned())
+}
+
 /// Parses a GPU architecture such as `sm_90`.
 fn architecture(text: &str) -> Result<u32, String> {
     let digits = text.strip_prefix("sm_").unwrap_or(text);
@@ -325,11 +342,12 @@ fn without_compiler_options(mut arguments: Vec<OsString>) -> Result<Vec<OsString
     let Some(command) = line.find_subcommand(name) else {
         return Ok(arguments);
     };
-    let takes_value = |option: &clap::Arg| option.get_action().takes_values();
+    let takes_value =
+        |option: &clap::Arg| option.get_action().takes_values() && !option.is_require_equals_set();
     let own = |word: &str| {
         let found = |option: Option<&clap::Arg>, joined: bool| match option {
             Some(option) if takes_value(option) && !joined => OptionMatch::WithNext,
-            Some(option) if takes_value(option) || !joined => OptionMatch::Whole,
+            Some(option) if option.get_action().takes_values() || !joined => OptionMatch::Whole,
             _ => OptionMatch::None,
         };
         let mut options = command.get_arguments();
@@ -380,6 +398,26 @@ mod tests {
         assert_eq!(options.libraries, ["m"]);
         assert_eq!(options.tier, Tier::Interp);
         assert_eq!(options.program, ["a.bc", "--stats"]);
+    }
+
+    #[test]
+    fn the_watchdog_takes_its_time_behind_an_equals_sign() {
+        let limit = |words: &[&str]| run(words).watchdog.and_then(|w| w.0);
+        assert_eq!(limit(&["a.bc"]), None);
+        let options = run(&["--watchdog", "a.bc", "x"]);
+        assert_eq!(
+            options.watchdog,
+            Some(Watchdog(Some(Duration::from_secs(10))))
+        );
+        assert_eq!(options.program, ["a.bc", "x"]);
+        let half = Some(Duration::from_millis(500));
+        assert_eq!(limit(&["run", "--watchdog=.5", "a.bc"]), half);
+        assert_eq!(
+            run(&["--watchdog=0", "a.bc"]).watchdog,
+            Some(Watchdog(None))
+        );
+        let wrong = ["ompvm", "run", "--watchdog=soon", "a.bc"];
+        assert!(parse(wrong.map(OsString::from).to_vec()).is_err());
     }
 
     #[test]

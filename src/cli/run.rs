@@ -71,6 +71,12 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
     for tool in profile.into_iter().chain(options.gdb.then_some(Tool::Gdb)) {
         engine.tool(tool)?;
     }
+    let limit = options
+        .watchdog
+        .map_or(settings.watchdog, |watchdog| watchdog.0);
+    if let Some(limit) = limit {
+        engine.watchdog(limit)?;
+    }
     let module = match read_program(&engine, &files, &config) {
         Err(_) if options.self_started && api::is_native_only(&files[0]) => {
             return Err(continue_natively(&files[0], &program));
@@ -96,6 +102,7 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
     if options.timeline.is_some() {
         api::timeline::start();
     }
+    engine.dump_on_quit();
     let mut process = program.start(config)?;
     let (stats, offload) = (options.stats, options.offload_report);
     let reports = ExitReports {

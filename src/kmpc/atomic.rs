@@ -14,6 +14,7 @@ use crate::abi::x87::{self, Extended, ExtendedComplex, Number as _};
 use crate::ident::Ident;
 use crate::lock;
 use crate::runtime::RUNTIME;
+use crate::waits::Construct;
 
 /// `float _Complex` and `double _Complex`.
 #[repr(C)]
@@ -75,7 +76,7 @@ cells! {
 
 impl<F: Copy> Cell for Complex<F> {
     unsafe fn replace(cell: *mut Self, f: impl Fn(Self) -> Self) -> (Self, Self) {
-        lock::acquire(&RUNTIME.atomic_lock);
+        lock::acquire(&RUNTIME.atomic_lock, Construct::ATOMIC);
         // SAFETY: valid (caller's contract); all accesses take the lock.
         let result = unsafe {
             let old = *cell;
@@ -420,7 +421,7 @@ pub unsafe extern "C-unwind" fn update_by_locked(
     combine: Combine,
 ) {
     let Some(combine) = combine else { return };
-    lock::acquire(&RUNTIME.atomic_lock);
+    lock::acquire(&RUNTIME.atomic_lock, Construct::ATOMIC);
     // SAFETY: `cell` and `operand` are objects that `combine` takes (caller's contract).
     unsafe { combine(cell, cell, operand) };
     lock::release(&RUNTIME.atomic_lock);
@@ -428,7 +429,7 @@ pub unsafe extern "C-unwind" fn update_by_locked(
 
 /// Begins an atomic region that the compiler cannot express otherwise.
 pub unsafe extern "C-unwind" fn start() {
-    lock::acquire(&RUNTIME.atomic_lock);
+    lock::acquire(&RUNTIME.atomic_lock, Construct::ATOMIC);
 }
 
 /// Ends the atomic region that [`start`] began.
@@ -451,7 +452,7 @@ macro_rules! extended {
                 operand: *const $t,
                 out: *mut $t,
             ) {
-                lock::acquire(&RUNTIME.atomic_lock);
+                lock::acquire(&RUNTIME.atomic_lock, Construct::ATOMIC);
                 // SAFETY: the pointers are valid (the trait's contract); all accesses take the
                 // lock.
                 unsafe {

@@ -23,6 +23,7 @@ use crate::ordered_tickets::{OrderedTickets, TicketView};
 use crate::task;
 use crate::team::{LOOP_BUFFERS, Team};
 use crate::thread::{Thread, by_number};
+use crate::waits::Construct;
 use omp_abi::schedule as kind;
 use ompvm_support::fp_env::isolated;
 
@@ -371,7 +372,7 @@ fn await_turn<'t>(thread: &Thread, team: &'t Team, number: u32) -> Option<&'t Lo
     let buffer = buffer(team, number);
     let mine = || buffer.turn.load(Ordering::Acquire) == number as u64;
     if !mine() {
-        wait(thread, team, mine);
+        wait(thread, team, Construct::LOOP, mine);
     }
     mine().then_some(buffer)
 }
@@ -389,9 +390,9 @@ pub(super) fn leave_buffer(team: &Team, number: u32) {
     release(team, number, || {});
 }
 
-/// Waits for `done`, sleeping as at a barrier. Returns at once in a canceled region, where the
+/// Waits in `construct` for `done`, sleeping as at a barrier. Returns at once in a canceled region, where the
 /// thread that would make it true may have left.
-pub(super) fn wait(thread: &Thread, team: &Team, done: impl Fn() -> bool) {
+pub(super) fn wait(thread: &Thread, team: &Team, construct: Construct, done: impl Fn() -> bool) {
     let done = || done() || team.cancel.any();
     // No task is executed here, so the member is marked as busy: a thread that looks for a sleeper
     // to execute a task skips it. Relaxed: if the mark is seen late, the wrong member is woken, and
@@ -399,7 +400,10 @@ pub(super) fn wait(thread: &Thread, team: &Team, done: impl Fn() -> bool) {
     let busy = &thread.local().tasks.busy;
     busy.store(1, Ordering::Relaxed);
     // SAFETY: the thread takes part in its team's region with this number.
-    let woken = unsafe { team.core.wait(thread.tid(), team.shape().spin_policy, done) };
+    let woken = unsafe {
+        let spin_policy = team.shape().spin_policy;
+        team.core.wait(thread.tid(), spin_policy, construct, done)
+    };
     busy.store(0, Ordering::Relaxed);
     if woken {
         // SAFETY: the thread takes part in its team's region.
@@ -673,7 +677,7 @@ fn await_first(thread: &Thread, team: &Team, s: &LoopState) {
     let (tickets, view, first) = (&buffer(team, s.number).tickets, s.tickets, s.first);
     let mine = || tickets.is_current(view, first);
     if !mine() {
-        wait(thread, team, mine);
+        wait(thread, team, Construct::ORDERED, mine);
     }
 }
 

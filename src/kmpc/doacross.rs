@@ -21,6 +21,7 @@ use crate::dispatch;
 use crate::ident::Ident;
 use crate::program;
 use crate::thread::{Thread, by_number};
+use crate::waits::Construct;
 use ompvm_support::sync::fence;
 
 /// One loop of a nest, in the compiler's description. Both bounds are included, except as the file
@@ -211,7 +212,7 @@ pub unsafe extern "C-unwind" fn wait(_ident: *const Ident, gtid: i32, values: *c
     if let Some((word, bit)) = unsafe { nest(thread).bit(values) }
         && word.load(Ordering::Acquire) & bit == 0
     {
-        dispatch::wait(thread, thread.team(), || {
+        dispatch::wait(thread, thread.team(), Construct::DOACROSS, || {
             word.load(Ordering::Acquire) & bit != 0
         });
     }

@@ -53,6 +53,7 @@ pub mod team;
 pub mod teams;
 pub mod thread;
 pub mod threadprivate;
+pub mod waits;
 
 use ident::Ident;
 

@@ -7,6 +7,9 @@
 //! of its own, then sleeps. If there are processors for all threads, it spins for a long time,
 //! because a sleeping waiter costs the thread that hands over a system call. Hints are accepted and
 //! have no effect.
+//!
+//! The word of a lock that was never contended does not name its holder, because a constant is faster.
+//! [`named`] has entries that store the holder, for the reports of the watchdog.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,6 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::ident::Ident;
 use crate::lock_queue;
 use crate::thread::current;
+use crate::waits::Construct;
 use omp_abi::lock::{FREE, HELD};
 
 /// Returns the value that names, as holder, a thread to which the lock was handed over.
@@ -21,11 +25,21 @@ fn handed(number: u32) -> u32 {
     number + 2
 }
 
-/// Acquires the lock in `word`. Acquire; pairs with the Release of [`release`].
+/// Acquires the lock in `word` for `construct`. Acquire; pairs with the Release of [`release`].
 #[inline]
-pub fn acquire(word: &AtomicU32) {
+pub fn acquire(word: &AtomicU32, construct: Construct) {
     if !try_acquire(word) {
-        wait_for(word, handed);
+        wait_for(word, handed, construct);
+    }
+}
+
+/// Returns the global number of the thread that holds a lock, given the lock's word; `None` if the
+/// lock is free, or was acquired without naming its holder.
+pub(crate) fn holder(word: u32, construct: Construct) -> Option<u32> {
+    let holder = word & lock_queue::HOLDER;
+    match construct {
+        Construct::NEST_LOCK => holder.checked_sub(1),
+        _ => holder.checked_sub(2),
     }
 }
 
@@ -54,9 +68,11 @@ use queues::{hand_over, wait_for};
 #[cfg(not(loom))]
 mod queues {
     use super::AtomicU32;
+    use super::{Construct, HELD, Ordering};
     use crate::icv;
     use crate::lock_queue::{self, Waiter};
     use crate::thread::{MAX_THREADS, current};
+    use crate::waits::{self, Wait};
     use std::time::{Duration, Instant};
 
     /// Number of checks before the waiter yields its processor between them, since the holder of
@@ -73,9 +89,11 @@ mod queues {
     const SLEEP_AFTER: Duration = Duration::from_millis(2);
 
     /// Checks if the lock was handed over. Returns true once it was, false when the waiter should
-    /// sleep. The waiter's line is its own, so checks disturb no other thread.
-    fn spin(granted: &dyn Fn() -> bool) -> bool {
+    /// sleep. The waiter's line is its own, so checks disturb no other thread. Calls `becomes_long`
+    /// once before the waiter yields or sleeps.
+    fn spin(granted: &dyn Fn() -> bool, mut becomes_long: impl FnMut()) -> bool {
         if icv::processors() == 1 {
+            becomes_long();
             std::thread::yield_now();
             return granted();
         }
@@ -84,6 +102,9 @@ mod queues {
         let crowded = spin_policy.yields || longest.is_zero();
         let mut start = None;
         for check in 0u32.. {
+            if check == YIELD_AFTER_CHECKS {
+                becomes_long();
+            }
             if check < YIELD_AFTER_CHECKS || !crowded {
                 std::hint::spin_loop();
             } else {
@@ -116,14 +137,39 @@ mod queues {
     // A lock's word can name each thread, by a value other than `HELD`.
     const _: () = assert!(MAX_THREADS < lock_queue::HOLDER as usize);
 
-    /// Waits for the lock in `word`; `holder` maps a thread number to the holder's value in the
+    /// Waits in `construct` for the lock in `word`; `holder` maps a thread number to the holder's value in the
     /// word.
     #[cold]
-    pub(super) fn wait_for(word: &AtomicU32, holder: impl Fn(u32) -> u32) {
+    pub(super) fn wait_for(word: &AtomicU32, holder: impl Fn(u32) -> u32, construct: Construct) {
         let me = current().gtid as u32;
+        let own = construct != Construct::NEST_LOCK && forget_holder(word, holder(me));
         if !lock_queue::take_or_join(&WAITERS, word, me, holder(me)) {
-            WAITERS[me as usize].wait(word, holder(me), spin);
+            let wait = Wait {
+                object: word.as_ptr().addr(),
+                own,
+                ..Wait::at(construct)
+            };
+            let mut waiting = None;
+            WAITERS[me as usize].wait(word, holder(me), |granted| {
+                spin(granted, || waiting = Some(waits::begin(wait, false)))
+            });
+            drop(waiting);
         }
+    }
+
+    /// Removes the holder's number from the word if the calling thread, of number `me`, holds the lock
+    /// already; returns true if it does. A waiter takes its own number for a lock that is handed over
+    /// to it, and would spin.
+    fn forget_holder(word: &AtomicU32, me: u32) -> bool {
+        let mut seen = word.load(Ordering::Relaxed);
+        while seen & lock_queue::HOLDER == me {
+            let unnamed = seen & !lock_queue::HOLDER | HELD;
+            match word.compare_exchange(seen, unnamed, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
+        }
+        false
     }
 
     /// Releases the lock in `word`, which may have waiters.
@@ -142,7 +188,7 @@ mod queues {
 #[cfg(loom)]
 #[expect(missing_docs, reason = "a stand-in for loom")]
 mod queues {
-    pub(super) fn wait_for(_: &super::AtomicU32, _: impl Fn(u32) -> u32) {
+    pub(super) fn wait_for(_: &super::AtomicU32, _: impl Fn(u32) -> u32, _: super::Construct) {
         unreachable!()
     }
     pub(super) fn hand_over(_: &super::AtomicU32, _: impl Fn(u32) -> u32) {
@@ -168,7 +214,7 @@ unsafe fn word<'a>(object: *mut c_void) -> &'a AtomicU32 {
 /// `cell` is such a cell.
 pub unsafe extern "C-unwind" fn critical(_ident: *const Ident, _gtid: i32, cell: *mut c_void) {
     // SAFETY: the compiler's cell lives as long as the program (caller's contract).
-    acquire(unsafe { word(cell) });
+    acquire(unsafe { word(cell) }, Construct::CRITICAL);
 }
 
 /// Like [`critical`], with a hint.
@@ -182,7 +228,7 @@ pub unsafe extern "C-unwind" fn critical_with_hint(
     _hint: u32,
 ) {
     // SAFETY: the compiler's cell lives as long as the program (caller's contract).
-    acquire(unsafe { word(cell) });
+    acquire(unsafe { word(cell) }, Construct::CRITICAL);
 }
 
 /// Leaves a critical section.
@@ -229,7 +275,7 @@ impl NestLock {
 
     fn acquire(&self) {
         if self.try_acquire() == 0 {
-            wait_for(&self.owner, Self::holder);
+            wait_for(&self.owner, Self::holder, Construct::NEST_LOCK);
             self.depth.store(1, Ordering::Relaxed);
         }
     }
@@ -304,7 +350,7 @@ entries! {
     }
     set set_at (lock) = "Waits for a lock and acquires it." {
         // SAFETY: a live lock object (caller's contract).
-        acquire(unsafe { word(lock) })
+        acquire(unsafe { word(lock) }, Construct::LOCK)
     }
     unset unset_at (lock) = "Releases a lock." {
         // SAFETY: a live lock object (caller's contract).
@@ -340,6 +386,80 @@ entries! {
     }
 }
 
+/// Entries that store the number of the holder in the word of a lock or critical section. The entries
+/// that release a lock are the same: they see that the word is not the constant.
+pub mod named {
+    use super::{
+        AtomicU32, Construct, FREE, Ident, Ordering, c_void, current, handed, wait_for, word,
+    };
+    use crate::table::Address;
+    use std::sync::atomic::AtomicBool;
+
+    /// True if programs call these entries: a property of the process, as the watchdog is.
+    static WANTED: AtomicBool = AtomicBool::new(false);
+
+    /// Makes programs that are linked from now on call these entries.
+    pub fn want() {
+        WANTED.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if programs call these entries.
+    pub fn wanted() -> bool {
+        WANTED.load(Ordering::Relaxed)
+    }
+
+    fn try_acquire(word: &AtomicU32) -> bool {
+        let me = handed(current().gtid as u32);
+        word.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    fn acquire(word: &AtomicU32, construct: Construct) {
+        if !try_acquire(word) {
+            wait_for(word, handed, construct);
+        }
+    }
+
+    unsafe extern "C-unwind" fn critical(_: *const Ident, _gtid: i32, cell: *mut c_void) {
+        // SAFETY: the compiler's cell lives as long as the program.
+        acquire(unsafe { word(cell) }, Construct::CRITICAL);
+    }
+
+    unsafe extern "C-unwind" fn set(lock: *mut c_void) {
+        // SAFETY: the program passes a live lock object.
+        acquire(unsafe { word(lock) }, Construct::LOCK);
+    }
+
+    unsafe extern "C-unwind" fn set_at(_: *const Ident, _gtid: i32, lock: *mut c_void) {
+        // SAFETY: the program passes a live lock object.
+        acquire(unsafe { word(lock) }, Construct::LOCK);
+    }
+
+    unsafe extern "C-unwind" fn test(lock: *mut c_void) -> i32 {
+        // SAFETY: the program passes a live lock object.
+        try_acquire(unsafe { word(lock) }).into()
+    }
+
+    unsafe extern "C-unwind" fn test_at(_: *const Ident, _gtid: i32, lock: *mut c_void) -> i32 {
+        // SAFETY: the program passes a live lock object.
+        try_acquire(unsafe { word(lock) }).into()
+    }
+
+    /// Returns the entry of this module for a name of the ABI. The hint of
+    /// `__kmpc_critical_with_hint` is not read.
+    pub fn entry(name: &str) -> Option<Address> {
+        let address = match name {
+            "__kmpc_critical" | "__kmpc_critical_with_hint" => critical as *const c_void,
+            "omp_set_lock" | "omp_set_lock_" => set as *const c_void,
+            "__kmpc_set_lock" => set_at as *const c_void,
+            "omp_test_lock" | "omp_test_lock_" => test as *const c_void,
+            "__kmpc_test_lock" => test_at as *const c_void,
+            _ => return None,
+        };
+        Some(Address(address))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -353,7 +473,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..10_000 {
-                        acquire(&lock);
+                        acquire(&lock, Construct::LOCK);
                         let p = std::ptr::with_exposed_provenance_mut::<u64>(shared);
                         // SAFETY: the lock is held, so the access is exclusive.
                         unsafe { *p += 1 };

@@ -27,6 +27,7 @@ use crate::task::wait::{self, EpochWork};
 use crate::team::parker::{Parker, SpinPolicy};
 use crate::team::team_core::{Slot, WorkerCommand};
 use crate::team::{MemberState, Team};
+use crate::waits::{self, Construct, PossibleWait};
 use crate::{abi, affinity, cancel, fork_handlers, hooks, lock, ompt};
 use omp_abi::ThreadHead;
 use ompvm_memory::signal_safe::SignalsBlocked;
@@ -177,6 +178,9 @@ impl Drop for RootExit {
         let thread = thread.filter(|t| t.root && t.team().shape().level == 0);
         // The implicit region around everything that the thread did ends with a barrier.
         let complete = thread.is_some_and(wait::complete_root);
+        if let Some(thread) = thread {
+            waits::unregister(thread.gtid);
+        }
         LOCALS.with(|l| l.thread.set(std::ptr::null()));
         if let Some(thread) = thread
             && complete
@@ -318,6 +322,7 @@ fn register_root() -> &'static Thread {
     };
     let thread = Thread::new(gtid, true);
     LOCALS.with(|l| l.thread.set(thread));
+    waits::register(gtid);
     // Registers the destructor, which fails only while thread-local storage is being torn down.
     let _ = ROOT_EXIT.try_with(|_| ());
     processor_sharing::register();
@@ -474,6 +479,7 @@ fn worker_spin_policy() -> SpinPolicy {
 /// signals once the thread is what a handler of the program expects.
 fn serve(thread: &'static Thread, signals: SignalsBlocked) {
     LOCALS.with(|l| l.thread.set(thread));
+    waits::register(thread.gtid);
     processor_sharing::register();
     thread.hook_data.set(hooks::worker_start(thread.gtid));
     drop(signals);
@@ -483,9 +489,11 @@ fn serve(thread: &'static Thread, signals: SignalsBlocked) {
     let own_team = thread.team.get();
     loop {
         let spin_policy = worker_spin_policy();
-        thread.parker.wait_until(&thread.sleepers, spin_policy, || {
-            !thread.assignment.load(Ordering::Acquire).is_null()
-        });
+        let idle = PossibleWait::at(Construct::IDLE);
+        let assigned = || !thread.assignment.load(Ordering::Acquire).is_null();
+        thread
+            .parker
+            .wait_until(&thread.sleepers, spin_policy, idle, assigned);
         let assignment = thread.assignment.swap(null_mut(), Ordering::Acquire);
         // SAFETY: `attach_workers` or `end_worker` boxed it for this worker alone.
         let a = unsafe { Box::from_raw(assignment) };
@@ -525,7 +533,7 @@ unsafe fn serve_team(thread: &Thread, a: &TeamAssignment) {
         // SAFETY: slot and number are this worker's own.
         match unsafe {
             team.core
-                .await_command(slot, a.tid, last, spin_policy, work_available)
+                .await_command(slot, a.tid, last, joined, spin_policy, work_available)
         } {
             WorkerCommand::Run {
                 region,
@@ -582,6 +590,7 @@ unsafe fn serve_team(thread: &Thread, a: &TeamAssignment) {
 #[cold]
 fn end(thread: &'static Thread) {
     dismiss_spares(thread);
+    waits::unregister(thread.gtid);
     thread.pool.leave();
     ompt::worker_ends();
 }
@@ -636,6 +645,7 @@ pub fn forget_others() {
     pool.free_numbers.clear();
     let keep = mine.map_or(-1, |t| t.gtid);
     for number in (0..pool.next_number).rev().filter(|&n| n != keep) {
+        waits::unregister(number);
         // The records of threads that do not exist here are leaked, since they may be half-written.
         THREADS[number as usize].store(null_mut(), Ordering::Relaxed);
         // A lock that the child inherits may have such a thread in its queue.
@@ -646,6 +656,7 @@ pub fn forget_others() {
     drop(pool);
     RUNTIME.workforce.created.store(0, Ordering::Relaxed);
     if let Some(thread) = mine {
+        waits::register(thread.gtid);
         // SAFETY: the list is the calling thread's own; no team's worker exists in the child.
         unsafe { (*thread.spare_teams.get()).clear() };
         if thread.team().shape().level == 0 {

@@ -7,6 +7,7 @@
 use super::abi::EntryHook;
 use super::activation::SearchHook;
 use super::backtrace::{ForkHook, FramesHook};
+use super::dump::DescribeHook;
 use super::signal_actions::HandlerHook;
 use super::signals::{
     CompiledHook, CompilerHook, DeviceHook, LocateHook, NativeLocateHook, PositionHook,
@@ -44,6 +45,8 @@ pub(super) struct Hooks {
     pub(super) exception_type: Hook<TypeHook>,
     /// Numbers OpenMP threads.
     pub(super) thread: Hook<ThreadHook>,
+    /// Describes OpenMP threads.
+    pub(super) describe: Hook<DescribeHook>,
     /// Walks the interpreter's frames.
     pub(super) frames: Hook<FramesHook>,
     /// Finds the fork of a team.
@@ -70,6 +73,7 @@ pub(super) static HOOKS: Hooks = Hooks {
     uncaught: hook!(UncaughtHook),
     exception_type: hook!(TypeHook),
     thread: hook!(ThreadHook),
+    describe: hook!(DescribeHook),
     frames: hook!(FramesHook),
     fork: hook!(ForkHook),
     fork_entry: AtomicUsize::new(0),

@@ -7,7 +7,7 @@
 //! - the native-callable addresses of guest functions ([`func`]),
 //! - the calling convention in both directions ([`abi`]),
 //! - the entry into guest code, and its exits by exception and by long jump ([`activation`]),
-//! - faults of the guest ([`signals`]),
+//! - faults of the guest ([`signals`]), and dumps of its threads ([`dump`]),
 //! - the installation of its signal handlers ([`signal_actions`]), and the work that they may need
 //!   at any point ([`signal_safe`]),
 //! - the table of the guest's heap blocks ([`heap`]),
@@ -22,6 +22,7 @@ pub mod activation;
 pub mod altstack;
 pub mod backtrace;
 pub mod code_addresses;
+pub mod dump;
 pub mod func;
 pub mod heap;
 mod hooks;

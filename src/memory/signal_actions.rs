@@ -2,8 +2,10 @@
 //!
 //! Each first passes a handler that is a guest function to a hook, which prepares what the handler
 //! may need. After that the C library's function does the work. A handler that is installed again
-//! costs one comparison of addresses and one load.
+//! costs one comparison of addresses and one load. The handler of [`super::dump`], which natively does
+//! not exist, is returned as the default action.
 
+use super::dump;
 use super::func::{self, FuncRef};
 use super::hooks::HOOKS;
 use libc::c_int;
@@ -41,7 +43,14 @@ pub unsafe extern "C" fn sigaction(
         if let Some(new) = new.as_ref() {
             prepare(new.sa_sigaction);
         }
-        libc::sigaction(number, new, old)
+        let result = libc::sigaction(number, new, old);
+        if result == 0
+            && let Some(old) = old.as_mut()
+            && old.sa_sigaction == dump::handler()
+        {
+            *old = std::mem::zeroed();
+        }
+        result
     }
 }
 
@@ -69,7 +78,10 @@ macro_rules! signal_functions {
             pub unsafe extern "C" fn $name(number: c_int, handler: usize) -> usize {
                 prepare(handler);
                 // SAFETY: passes the caller's call on.
-                unsafe { c::$name(number, handler) }
+                match unsafe { c::$name(number, handler) } {
+                    old if old == dump::handler() => libc::SIG_DFL,
+                    old => old,
+                }
             }
         )*
 

@@ -116,13 +116,13 @@ pub fn set_native_hook(compiled: CompiledHook, locate: NativeLocateHook) {
     HOOKS.compiled.set(compiled);
 }
 
-fn is_compiled(position: usize) -> bool {
+pub(super) fn is_compiled(position: usize) -> bool {
     HOOKS.compiled.get().is_some_and(|hook| hook(position))
 }
 
 /// Returns the innermost frame of compiled code; 0 if there is none inside the native frame of an
 /// interpreter run.
-fn compiled_frame(from: Registers) -> usize {
+pub(super) fn compiled_frame(from: Registers) -> usize {
     let mut found = 0usize;
     if HOOKS.compiled.get().is_some() {
         walk::walk(from, |frame, _| {
@@ -190,19 +190,19 @@ pub fn install() {
 }
 
 /// A buffer on the stack to format into.
-struct LineBuffer {
+pub(super) struct LineBuffer {
     bytes: [u8; 1024],
     len: usize,
 }
 
 impl LineBuffer {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         LineBuffer {
             bytes: [0; 1024],
             len: 0,
         }
     }
-    fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         let bytes = &self.bytes[..self.len];
         match std::str::from_utf8(bytes) {
             Ok(s) => s,
@@ -226,7 +226,7 @@ const OUTERMOST: usize = 8;
 
 /// Writes the guest's frames, one per line: the innermost ones, and the outermost ones of a deep
 /// recursion.
-fn write_backtrace(raw: RawTrap, from: Registers) {
+pub(super) fn write_backtrace(raw: RawTrap, from: Registers) {
     let write_line = |line: &LineBuffer| {
         // SAFETY: the buffer is a local.
         unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
@@ -291,7 +291,7 @@ fn write_backtrace(raw: RawTrap, from: Registers) {
     }
 }
 
-fn locate(ip: *const u64, place: &mut LineBuffer, function: &mut LineBuffer) {
+pub(super) fn locate(ip: *const u64, place: &mut LineBuffer, function: &mut LineBuffer) {
     if is_compiled(ip as usize) {
         // `set_native_hook` sets it before the hook that `is_compiled` calls.
         if let Some(hook) = HOOKS.native_locate.get() {
@@ -415,7 +415,8 @@ unsafe fn catcher(state: *mut ThreadState) -> Option<*mut Activation> {
     (!act.is_null()).then_some(act)
 }
 
-fn die(signal: i32) -> ! {
+/// Ends the process by the default action of a signal.
+pub(super) fn die(signal: i32) -> ! {
     /// Number of attempts: a thread that starts to compile may install its own handlers at the same
     /// time.
     const ATTEMPTS: u32 = 100;

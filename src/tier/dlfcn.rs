@@ -30,7 +30,7 @@ use std::arch::naked_asm;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::hint::black_box;
 use std::ptr;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
 
 /// A running program.
 pub(super) struct RegisteredProgram {
@@ -274,6 +274,26 @@ fn symbol_at(list: &[RegisteredProgram], address: usize) -> Option<FoundSymbol> 
             function: false,
         })
     })
+}
+
+/// Writes the name of the program's variable at an address, if it has one that other files may see;
+/// see [`ompvm_kmpc::waits::report::VariableHook`].
+pub(super) fn write_variable(address: usize, out: &mut dyn std::fmt::Write) {
+    // Runs in a signal handler, which may have interrupted the holder of the lock.
+    let list = match REGISTRY.symbols.try_lock() {
+        Ok(list) => list,
+        Err(TryLockError::Poisoned(list)) => list.into_inner(),
+        Err(TryLockError::WouldBlock) => return,
+    };
+    for program in list.iter() {
+        let Ok(at) = program.variables.binary_search_by_key(&address, |v| v.0) else {
+            continue;
+        };
+        let id = ompvm_ir::GlobalId::from_u32(program.variables[at].2);
+        // A name that is cut is better than none.
+        let _ = out.write_str(&program.image().module.globals[id].name);
+        return;
+    }
 }
 
 /// Symbol table entry (ELF-64).

@@ -26,7 +26,7 @@ use ompvm_cache::CacheEntry;
 use ompvm_interp as interp;
 use ompvm_ir::{Function, GlobalRef, Type};
 use ompvm_jit::tools;
-use ompvm_kmpc::{hooks, ompt};
+use ompvm_kmpc::{hooks, lock, ompt};
 use ompvm_memory::activation::{self, Activation, Exit};
 use ompvm_memory::image::{Image, PlaceOptions};
 use ompvm_memory::stack::{self, Stack};
@@ -345,9 +345,11 @@ impl Process {
         if let Some(functions) = linked.cpp {
             image.set_cpp(throws::Library::new(functions).map_err(Error::Host)?);
         }
-        if linked.traced() {
-            // Inlined entries do not report to tools.
+        if linked.traced() || lock::named::wanted() {
+            // Inlined entries do not report to tools, and do not record who holds a lock.
             ompvm_llvm::native::disable_fast_paths();
+        }
+        if linked.traced() {
             let own = ompt_start_tool(&linked.module).and_then(|f| image.func_ref(f));
             ompt::set_guest_tool(own.map_or(0, |f| f.stub));
             tools::announce_code_addresses(&image);

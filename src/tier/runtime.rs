@@ -5,15 +5,21 @@
 use super::link::RuntimeLookup;
 use super::registry::REGISTRY;
 use ompvm_interp as interp;
-use ompvm_kmpc::{self as kmpc, abi, ompt, table};
+use ompvm_kmpc::waits::report;
+use ompvm_kmpc::{self as kmpc, abi, lock, ompt, table};
 use ompvm_llvm::{contain, guard};
-use ompvm_memory::{backtrace, signals};
+use ompvm_memory::{backtrace, dump, signals};
 use ompvm_offload as offload;
 use ompvm_support::log;
 use std::ffi::c_void;
 
 /// Looks up a name in our runtime.
 pub fn lookup(name: &str) -> RuntimeLookup {
+    if lock::named::wanted()
+        && let Some(entry) = lock::named::entry(name)
+    {
+        return RuntimeLookup::Address(entry.0 as usize);
+    }
     match table::lookup(name).or_else(|| offload::table::lookup(name)) {
         Some(entry) => match entry.status {
             table::Status::Unsupported { reason } => {
@@ -71,13 +77,15 @@ pub fn install_fault_handlers() {
     });
 }
 
-/// Registers the interpreter as the tier that runs guest functions, and tells the fault handlers
-/// and the log about OpenMP thread numbers; once per process.
+/// Registers the interpreter as the tier that runs guest functions, and tells the fault handlers,
+/// dumps and the log about OpenMP's threads; once per process.
 pub fn init() {
     REGISTRY.hooks.call_once(|| {
         interp::install();
         ompt::gate::set_callers(interp::address_after_call);
         signals::set_thread_hook(|| kmpc::region_position().map(|c| c.thread_num));
+        dump::set_describe_hook(report::describe);
+        report::set_variable_hook(super::dlfcn::write_variable);
         log::set_number_hook(|| kmpc::thread::current_if_known().map(|t| t.gtid as u32));
         let entry = kmpc::abi::fork_call_variadic as *const () as usize;
         backtrace::set_fork_hook(forked, (entry, kmpc::abi::distance_to_frame));

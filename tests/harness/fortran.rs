@@ -62,7 +62,7 @@ fn each_in(
 
 /// Compiles a program in a separate folder: the module files of concurrently compiled programs must
 /// not collide.
-fn flang(source: &Path, name: &str, level: &str, args: &[&str]) -> Result<PathBuf, String> {
+pub fn flang(source: &Path, name: &str, level: &str, args: &[&str]) -> Result<PathBuf, String> {
     let dir = root().join(format!("target/guests/fortran/{name}-{level}"));
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
     let relative = Path::new("../../../..").join(source.strip_prefix(root()).unwrap_or(source));

@@ -6,7 +6,9 @@
 //! - OpenMP programs by construct (`tests/pass`), guest faults (`tests/fail`), and constructs that
 //!   must be reported at load (`tests/unsupported`),
 //! - errors of the command line, the cache of compiled programs, and `ompvm compare`,
-//! - the C library, the Python module, the drop-in library, and native libraries with an OpenMP runtime of their own,
+//! - the C library and the Python module,
+//! - the drop-in library, and native libraries with an OpenMP runtime of their own,
+//! - deadlocks that the watchdog reports, and dumps of threads,
 //! - single passes on textual IR, and machine code of the baseline tier,
 //! - listings of bytecode, device code, damaged device images, and failures of a GPU's driver,
 //! - devices of other ranks of MPI, and random programs on memory of host and devices,
@@ -27,6 +29,7 @@ mod coherence;
 mod compare;
 mod compile;
 mod compilers;
+mod deadlocks;
 mod diff;
 mod directives;
 mod driver;
@@ -161,6 +164,7 @@ fn main() {
         trials.extend(cli::trials());
         trials.extend(coherence::trials());
         trials.extend(compare::trials());
+        trials.extend(deadlocks::trials());
         trials.extend(driver::trials());
         trials.extend(dropin::trials());
         trials.extend(failures::trials());

@@ -22,6 +22,7 @@ use crate::ident::Ident;
 use crate::runtime::RUNTIME;
 use crate::team::Team;
 use crate::thread::{Thread, by_number};
+use crate::waits::Construct;
 use omp_abi::depend as kind;
 use ompvm_support::sync::{self, Mutex, MutexGuard, fence_after_exchange};
 
@@ -472,7 +473,9 @@ pub unsafe extern "C-unwind" fn wait_for(
         add_items(task.dependences(), &node, items, true);
         node.before.fetch_sub(1, Ordering::AcqRel);
         // Acquire: the effects of the predecessors are visible.
-        wait::execute_until(thread, task, || node.before.load(Ordering::Acquire) == 0);
+        wait::execute_until(thread, task, Construct::DEPENDENCES, || {
+            node.before.load(Ordering::Acquire) == 0
+        });
     }
 }
 

@@ -16,6 +16,7 @@ use crate::ident::Ident;
 use crate::team::team_core::IdleWork;
 use crate::team::{MemberState, Team};
 use crate::thread::{Thread, by_number};
+use crate::waits::Construct;
 use ompvm_support::sync::{self, fence_after_exchange};
 
 impl TeamTasks {
@@ -183,12 +184,12 @@ unsafe fn pass_on(team: &Team) {
     }
 }
 
-/// Waits until `done`, or until there may be a task for this thread. Returns false if `done`, in
+/// Waits in `construct` until `done`, or until there may be a task for this thread. Returns false if `done`, in
 /// which case no other thread relies on this one to look for tasks.
 ///
 /// # Safety
 /// The thread is a member of its team's region.
-unsafe fn wait_for_task(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
+unsafe fn wait_for_task(thread: &Thread, construct: Construct, done: &dyn Fn() -> bool) -> bool {
     let team = thread.team();
     let shape = team.shape();
     let member = &thread.local().tasks;
@@ -231,6 +232,7 @@ unsafe fn wait_for_task(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
         team.core.wait_or(
             thread.tid(),
             shape.spin_policy,
+            construct,
             || done() || glance(),
             || done() || any(),
             || acknowledged.set(acknowledged.get() | team.tasks.wakeups.acknowledge()),
@@ -250,12 +252,17 @@ unsafe fn wait_for_task(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
     false
 }
 
-/// Executes tasks until `done`. Whoever makes it true wakes the waiter of `task`, the current one.
+/// Executes tasks until `done`, for which the thread waits in `construct`. Whoever makes it true wakes the waiter of `task`, the current one.
 ///
 /// # Safety
 /// The thread executes `task`.
 #[inline]
-pub unsafe fn execute_until(thread: &Thread, task: &Task, done: impl Fn() -> bool) {
+pub unsafe fn execute_until(
+    thread: &Thread,
+    task: &Task,
+    construct: Construct,
+    done: impl Fn() -> bool,
+) {
     let mut look = false;
     while look || !done() {
         look = false;
@@ -264,7 +271,7 @@ pub unsafe fn execute_until(thread: &Thread, task: &Task, done: impl Fn() -> boo
             // Relaxed: ordered by the full fence before the sleep.
             task.waiter.store(thread.tid() + 1, Ordering::Relaxed);
             // SAFETY: the thread is a member of its team's region.
-            look = unsafe { wait_for_task(thread, &done) };
+            look = unsafe { wait_for_task(thread, construct, &done) };
             task.waiter.store(0, Ordering::Relaxed);
         }
     }
@@ -278,7 +285,9 @@ pub unsafe fn execute_until(thread: &Thread, task: &Task, done: impl Fn() -> boo
 pub unsafe fn reset_children(thread: &Thread, task: &Task) {
     loop {
         // SAFETY: the thread executes `task` (caller's contract).
-        unsafe { execute_until(thread, task, || task.children_done()) };
+        unsafe {
+            execute_until(thread, task, Construct::TASKWAIT, || task.children_done());
+        }
         let spawned = task.spawned.load(Ordering::Relaxed);
         if task.children.all_freed(spawned) {
             break;
@@ -304,7 +313,7 @@ pub unsafe extern "C-unwind" fn taskwait(_ident: *const Ident, gtid: i32) -> i32
     {
         // SAFETY: the thread executes `task`.
         unsafe {
-            execute_until(thread, task, || task.children_done());
+            execute_until(thread, task, Construct::TASKWAIT, || task.children_done());
             task.forget_dependences();
         }
     }
@@ -346,7 +355,7 @@ pub unsafe extern "C-unwind" fn end_group(_ident: *const Ident, gtid: i32) {
     // Acquire: the effects of its tasks are visible.
     let over = || g.members.load(Ordering::Acquire) == 0;
     // SAFETY: the thread executes the task.
-    unsafe { execute_until(thread, t, over) };
+    unsafe { execute_until(thread, t, Construct::TASKGROUP, over) };
     t.group.set(g.outer);
     // SAFETY: `begin_group` boxed the group; all its tasks have left it.
     let mut group = unsafe { Box::from_raw(group) };
@@ -385,7 +394,7 @@ impl IdleWork for EpochWork<'_> {
             // SAFETY: the thread is a member of its region, and a barrier is a scheduling point.
             if !unsafe { execution::execute_one(self.thread) } && !over() {
                 // SAFETY: the thread is a member of its region.
-                look = unsafe { wait_for_task(self.thread, &over) };
+                look = unsafe { wait_for_task(self.thread, Construct::BARRIER, &over) };
             }
         }
     }
@@ -430,7 +439,7 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
         }
         let moved = || task_epoch.notifications() != seen;
         // SAFETY: the thread is a member of its region, at a barrier.
-        unsafe { wait_for_task(thread, &moved) };
+        unsafe { wait_for_task(thread, Construct::BARRIER_TASKS, &moved) };
     }
     team.tasks.wakeups.reset();
     task_epoch.end();
@@ -491,7 +500,7 @@ unsafe fn execute_until_end(thread: &Thread, epoch: u64) {
             notify_master(team);
         }
         // SAFETY: the thread is a member of its region or a visitor that keeps it from ending.
-        unsafe { wait_for_task(thread, &over) };
+        unsafe { wait_for_task(thread, Construct::BARRIER_TASKS, &over) };
     }
 }
 

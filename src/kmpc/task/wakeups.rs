@@ -99,6 +99,7 @@ impl Wakeups {
 mod loom_tests {
     use super::*;
     use crate::team::parker::SpinPolicy;
+    use crate::waits::Construct;
     use loom::sync::Arc;
     use ompvm_support::sync::{AtomicU64, fence};
 
@@ -159,6 +160,7 @@ mod loom_tests {
                     self.core.wait_or(
                         tid,
                         SpinPolicy::NONE,
+                        Construct::TASKWAIT,
                         || false,
                         || self.any(),
                         || _ = self.wakeups.acknowledge(),
@@ -202,7 +204,11 @@ mod loom_tests {
                 loom::thread::spawn(move || {
                     let flag = || shared.flag.load(Ordering::Acquire) != 0;
                     // SAFETY: the member's own number.
-                    let woken = unsafe { shared.core.wait(1, SpinPolicy::NONE, flag) };
+                    let woken = unsafe {
+                        shared
+                            .core
+                            .wait(1, SpinPolicy::NONE, Construct::ORDERED, flag)
+                    };
                     if woken && shared.wakeups.acknowledge() {
                         // SAFETY: the caller is a member.
                         unsafe {

@@ -2,8 +2,9 @@
 //!
 //! A waiter spins on its condition, then sleeps on its own futex word. A waker makes the condition
 //! true and then wakes exactly the threads that it knows to be concerned. README.md ("Sleeping")
-//! describes the handshake. The parker knows nothing about the condition.
+//! describes the handshake. The parker knows nothing about the condition; the caller describes the wait.
 
+use crate::waits::{self, PossibleWait};
 use ompvm_support::processor_sharing::{self, Activity, Entry};
 use ompvm_support::sync::{AtomicU32, Futex, Ordering, fence, spin_hint};
 use std::ptr::null_mut;
@@ -74,11 +75,14 @@ impl Parker {
     ///
     /// Returns true if the owner was woken, possibly for another reason. That has Acquire
     /// semantics: earlier writes of the waker are visible.
+    ///
+    /// `wait` describes the wait ([`waits`]) if it becomes long.
     #[inline]
     pub fn wait_until(
         &self,
         sleepers: &AtomicU32,
         spin_policy: SpinPolicy,
+        wait: PossibleWait,
         done: impl Fn() -> bool,
     ) -> bool {
         if done() {
@@ -90,7 +94,7 @@ impl Parker {
                 return false;
             }
         }
-        self.wait_slowly(sleepers, spin_policy, &done, &done, &|| ())
+        self.wait_slowly(sleepers, spin_policy, wait, &done, &done, &|| ())
     }
 
     /// Like [`Parker::wait_until`], for an expensive condition: `glance` is checked while spinning
@@ -100,6 +104,7 @@ impl Parker {
         &self,
         sleepers: &AtomicU32,
         spin_policy: SpinPolicy,
+        wait: PossibleWait,
         glance: impl Fn() -> bool,
         done: impl Fn() -> bool,
         woken: impl Fn(),
@@ -110,7 +115,7 @@ impl Parker {
             }
             spin_hint();
         }
-        self.wait_slowly(sleepers, spin_policy, &glance, &done, &woken)
+        self.wait_slowly(sleepers, spin_policy, wait, &glance, &done, &woken)
     }
 
     #[cold]
@@ -118,10 +123,12 @@ impl Parker {
         &self,
         sleepers: &AtomicU32,
         spin_policy: SpinPolicy,
+        wait: PossibleWait,
         glance: &dyn Fn() -> bool,
         done: &dyn Fn() -> bool,
         woken: &dyn Fn(),
     ) -> bool {
+        let _waiting = waits::begin(wait.into(), spin_policy.micros == u32::MAX);
         if spin_for(spin_policy, glance) {
             return false;
         }

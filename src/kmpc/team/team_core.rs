@@ -12,6 +12,7 @@ use std::cell::{Cell, UnsafeCell};
 use crossbeam::utils::CachePadded;
 
 use super::parker::{Parker, SpinPolicy};
+use crate::waits::{Construct, PossibleWait};
 use ompvm_support::sync::{AtomicU32, AtomicU64, Ordering, publish};
 
 /// Participant half of the launch word that dismisses every worker.
@@ -249,7 +250,8 @@ impl<L: Default, D> TeamCore<L, D> {
     }
 
     /// Waits for a region after `last` in which worker `tid` takes part, or until `work_available`
-    /// returns true.
+    /// returns true. `joined` is the number of the barrier by which the worker joined its last region,
+    /// for the record of its wait.
     ///
     /// A worker that does not take part may miss regions. One that takes part cannot, because the
     /// master starts no other region before it has joined.
@@ -261,6 +263,7 @@ impl<L: Default, D> TeamCore<L, D> {
         slot: &Slot<L>,
         tid: u32,
         last: u32,
+        joined: u64,
         spin_policy: SpinPolicy,
         work_available: impl Fn() -> bool,
     ) -> WorkerCommand {
@@ -280,9 +283,13 @@ impl<L: Default, D> TeamCore<L, D> {
                 None
             }
         };
-        let was_woken = slot.parker.wait_until(&self.sleepers, spin_policy, || {
-            look().is_some() || work_available()
-        });
+        let construct = Construct::IDLE;
+        let wait = PossibleWait { construct, joined };
+        let was_woken = slot
+            .parker
+            .wait_until(&self.sleepers, spin_policy, wait, || {
+                look().is_some() || work_available()
+            });
         let mut command = look().unwrap_or(WorkerCommand::Help);
         if let WorkerCommand::Run { woken, .. } = &mut command {
             *woken = was_woken;
@@ -304,15 +311,23 @@ impl<L: Default, D> TeamCore<L, D> {
         unsafe { self.slot(tid) }.epoch.get()
     }
 
-    /// Waits for a condition of the layer above. Whoever makes it true announces that with
-    /// [`TeamCore::wake_all`]. Returns true if the member was woken, possibly for another reason.
+    /// Waits in `construct` for a condition of the layer above. Whoever makes it true announces that
+    /// with [`TeamCore::wake_all`]. Returns true if the member was woken, possibly for another reason.
     ///
     /// # Safety
     /// `tid` is the caller's own number in the running region.
-    pub unsafe fn wait(&self, tid: u32, spin_policy: SpinPolicy, done: impl Fn() -> bool) -> bool {
+    pub unsafe fn wait(
+        &self,
+        tid: u32,
+        spin_policy: SpinPolicy,
+        construct: Construct,
+        done: impl Fn() -> bool,
+    ) -> bool {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
-        me.parker.wait_until(&self.sleepers, spin_policy, done)
+        let wait = PossibleWait::at(construct);
+        me.parker
+            .wait_until(&self.sleepers, spin_policy, wait, done)
     }
 
     /// Like [`TeamCore::wait`], with a cheaper check while spinning; see [`Parker::wait_until_or`].
@@ -323,14 +338,16 @@ impl<L: Default, D> TeamCore<L, D> {
         &self,
         tid: u32,
         spin_policy: SpinPolicy,
+        construct: Construct,
         glance: impl Fn() -> bool,
         done: impl Fn() -> bool,
         woken: impl Fn(),
     ) -> bool {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
+        let wait = PossibleWait::at(construct);
         me.parker
-            .wait_until_or(&self.sleepers, spin_policy, glance, done, woken)
+            .wait_until_or(&self.sleepers, spin_policy, wait, glance, done, woken)
     }
 
     /// Returns true if any thread of the team sleeps or is about to. Meaningful after a full fence.
@@ -362,17 +379,19 @@ impl<L: Default, D> TeamCore<L, D> {
         })
     }
 
-    /// Waits for `done` and does idle work meanwhile.
+    /// Waits in `construct` for `done` and does idle work meanwhile.
     #[inline(always)]
     fn await_with(
         &self,
         me: &Slot<L>,
+        construct: Construct,
         spin_policy: SpinPolicy,
         idle_work: &impl IdleWork,
         done: impl Fn() -> bool,
     ) {
         while !done() {
-            let woken = me.parker.wait_until(&self.sleepers, spin_policy, || {
+            let wait = PossibleWait::at(construct);
+            let woken = me.parker.wait_until(&self.sleepers, spin_policy, wait, || {
                 done() || idle_work.is_available()
             });
             if done() {
@@ -400,10 +419,11 @@ impl<L: Default, D> TeamCore<L, D> {
         me: &Slot<L>,
         other: &Slot<L>,
         epoch: u64,
+        construct: Construct,
         spin_policy: SpinPolicy,
         idle_work: &impl IdleWork,
     ) {
-        self.await_with(me, spin_policy, idle_work, || {
+        self.await_with(me, construct, spin_policy, idle_work, || {
             other.arrived.load(Ordering::Acquire) >= epoch
         });
     }
@@ -435,6 +455,7 @@ impl<L: Default, D> TeamCore<L, D> {
         // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;
+        let at = Construct::BARRIER;
         match barrier_algorithm {
             BarrierAlgorithm::AllToAll => {
                 me.epoch.set(epoch);
@@ -443,7 +464,7 @@ impl<L: Default, D> TeamCore<L, D> {
                 for other in (0..size).filter(|&other| other != tid) {
                     // SAFETY: `other` is below the region's size.
                     let other = unsafe { self.slot(other) };
-                    self.wait_arrived(me, other, epoch, spin_policy, idle_work);
+                    self.wait_arrived(me, other, epoch, at, spin_policy, idle_work);
                 }
             }
             BarrierAlgorithm::Tree => {
@@ -461,7 +482,7 @@ impl<L: Default, D> TeamCore<L, D> {
                     publish(&self.release, epoch);
                     self.wake_others(tid, size);
                 } else {
-                    self.await_with(me, spin_policy, idle_work, || {
+                    self.await_with(me, at, spin_policy, idle_work, || {
                         self.release.load(Ordering::Acquire) >= epoch
                     });
                 }
@@ -489,7 +510,7 @@ impl<L: Default, D> TeamCore<L, D> {
         me.epoch.set(epoch);
         // SAFETY: `tid` and `size` are the caller's and the region's, and the epoch is the next
         // one.
-        unsafe { self.arrive(tid, size, epoch, spin_policy, idle_work, absorb) };
+        unsafe { self.arrive::<false>(tid, size, epoch, spin_policy, idle_work, absorb) };
     }
 
     /// Second half of a barrier: the master lets the others continue.
@@ -510,13 +531,13 @@ impl<L: Default, D> TeamCore<L, D> {
             publish(&self.release, epoch);
             self.wake_others(0, size);
         } else {
-            self.await_with(me, spin_policy, idle_work, || {
+            self.await_with(me, Construct::BARRIER, spin_policy, idle_work, || {
                 self.release.load(Ordering::Acquire) >= epoch
             });
         }
     }
 
-    unsafe fn arrive(
+    unsafe fn arrive<const REGION_END: bool>(
         &self,
         tid: u32,
         size: u32,
@@ -527,12 +548,16 @@ impl<L: Default, D> TeamCore<L, D> {
     ) {
         // SAFETY: callers pass their own number in the running region.
         let me = unsafe { self.slot(tid) };
+        let at = match REGION_END {
+            true => Construct::REGION_END,
+            false => Construct::BARRIER,
+        };
         let fan_in = if size <= FLAT_MAX { size } else { FAN_IN };
         let first = tid as u64 * fan_in as u64 + 1;
         for child in first..(first + fan_in as u64).min(size as u64) {
             // SAFETY: `child` is below the region's size.
             let child_slot = unsafe { self.slot(child as u32) };
-            self.wait_arrived(me, child_slot, epoch, spin_policy, idle_work);
+            self.wait_arrived(me, child_slot, epoch, at, spin_policy, idle_work);
             absorb(child as u32);
         }
         if tid != 0 {
@@ -566,7 +591,7 @@ impl<L: Default, D> TeamCore<L, D> {
         me.epoch.set(epoch);
         // SAFETY: `tid` and `size` are the caller's and the region's, and the epoch is the next
         // one.
-        unsafe { self.arrive(tid, size, epoch, spin_policy, idle_work, |_| {}) };
+        unsafe { self.arrive::<true>(tid, size, epoch, spin_policy, idle_work, |_| {}) };
     }
 }
 
@@ -623,7 +648,7 @@ mod tests {
                         // SAFETY: the worker's own slot, which lives as long as the team core.
                         let slot = unsafe { &*(slot as *const Slot<()>) };
                         // SAFETY: the worker's own slot and number.
-                        match unsafe { core.await_command(slot, tid, last, NAP, || false) } {
+                        match unsafe { core.await_command(slot, tid, last, 0, NAP, || false) } {
                             WorkerCommand::Run { region, size, .. } => {
                                 last = region;
                                 let base = base.load(Ordering::Relaxed);
@@ -714,7 +739,9 @@ mod loom_tests {
                             // SAFETY: the worker's own slot and number.
                             let command = unsafe {
                                 let slot = shared.core.slot(tid);
-                                shared.core.await_command(slot, tid, last, SLEEPY, || false)
+                                shared
+                                    .core
+                                    .await_command(slot, tid, last, 0, SLEEPY, || false)
                             };
                             let WorkerCommand::Run { region, size, .. } = command else {
                                 return;

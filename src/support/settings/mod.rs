@@ -23,7 +23,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
-pub use table::{Section, VARIABLES, Variable};
+pub use table::{Section, VARIABLES, Variable, timeout};
 
 /// Settings of a process.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +64,8 @@ pub struct Settings {
     pub clang: Option<PathBuf>,
     /// Flang for `ompvm fc`. `None` searches for it.
     pub flang: Option<PathBuf>,
+    /// Time after which a deadlock is reported, if the watchdog is on.
+    pub watchdog: Option<Duration>,
     /// Folders that the dynamic loader searches, as the process was started with them.
     pub loader_path: Option<OsString>,
     /// Events that the log shows. `None` if there is no log.
@@ -333,6 +335,7 @@ impl Settings {
         cuda_folders: Vec::new(),
         clang: None,
         flang: None,
+        watchdog: None,
         loader_path: None,
         log: None,
         chaos: None,

@@ -152,6 +152,15 @@ pub const VARIABLES: &[Variable] = &[
         parser: Parser::Text(|s, v| set(&mut s.target_timeout, timeout(v))),
     },
     Variable {
+        name: "OMPVM_WATCHDOG",
+        section: Section::Use,
+        values: "a number of seconds such as `10`",
+        default: "off",
+        meaning: "time after which a [deadlock](tools.md#deadlocks) is reported and the program ended, \
+            as `--watchdog`; `0`: off",
+        parser: Parser::Text(|s, v| set(&mut s.watchdog, timeout(v))),
+    },
+    Variable {
         name: "OMPVM_CUDA_DRIVER",
         section: Section::Use,
         values: "a file",
@@ -395,7 +404,7 @@ pub(super) fn size(text: &str) -> Option<u64> {
 }
 
 /// Parses a time limit in seconds; 0, or more than any clock counts, is none.
-fn timeout(text: &str) -> Option<Option<Duration>> {
+pub fn timeout(text: &str) -> Option<Option<Duration>> {
     let seconds: f64 = text.trim().parse().ok()?;
     if seconds.is_nan() || seconds < 0.0 {
         return None;

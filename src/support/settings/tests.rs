@@ -68,6 +68,10 @@ fn each_typed_value_is_parsed() {
     assert_eq!(seconds(" 0.5"), Some(Duration::from_millis(500)));
     assert_eq!(seconds("0"), None);
     assert_eq!(seconds("inf"), None);
+    let watchdog = |s| understood("OMPVM_WATCHDOG", s).watchdog;
+    assert_eq!(watchdog("2"), Some(Duration::from_secs(2)));
+    assert_eq!(watchdog("0"), None);
+    assert_eq!(read(&[("OMPVM_WATCHDOG", "on")]).1.len(), 1);
     assert_eq!(understood("OMPVM_CHAOS", "7").chaos, Some(7));
     assert_eq!(understood("OMPVM_AHEAD", "never").eager, EagerPolicy::Never);
     assert_eq!(
