@@ -390,8 +390,8 @@ pub(super) fn leave_buffer(team: &Team, number: u32) {
     release(team, number, || {});
 }
 
-/// Waits in `construct` for `done`, sleeping as at a barrier. Returns at once in a canceled region, where the
-/// thread that would make it true may have left.
+/// Waits in `construct` for `done`, sleeping as at a barrier. Returns at once in a canceled region,
+/// where the thread that would make it true may have left.
 pub(super) fn wait(thread: &Thread, team: &Team, construct: Construct, done: impl Fn() -> bool) {
     let done = || done() || team.cancel.any();
     // No task is executed here, so the member is marked as busy: a thread that looks for a sleeper

@@ -8,8 +8,8 @@
 //! because a sleeping waiter costs the thread that hands over a system call. Hints are accepted and
 //! have no effect.
 //!
-//! The word of a lock that was never contended does not name its holder, because a constant is faster.
-//! [`named`] has entries that store the holder, for the reports of the watchdog.
+//! The word of a lock that was never contended does not name its holder, because a constant is
+//! faster. [`named`] has entries that store the holder, for the reports of the watchdog.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -137,8 +137,8 @@ mod queues {
     // A lock's word can name each thread, by a value other than `HELD`.
     const _: () = assert!(MAX_THREADS < lock_queue::HOLDER as usize);
 
-    /// Waits in `construct` for the lock in `word`; `holder` maps a thread number to the holder's value in the
-    /// word.
+    /// Waits in `construct` for the lock in `word`; `holder` maps a thread number to the holder's
+    /// value in the word.
     #[cold]
     pub(super) fn wait_for(word: &AtomicU32, holder: impl Fn(u32) -> u32, construct: Construct) {
         let me = current().gtid as u32;
@@ -157,9 +157,9 @@ mod queues {
         }
     }
 
-    /// Removes the holder's number from the word if the calling thread, of number `me`, holds the lock
-    /// already; returns true if it does. A waiter takes its own number for a lock that is handed over
-    /// to it, and would spin.
+    /// Removes the holder's number from the word if the calling thread, of number `me`, holds the
+    /// lock already; returns true if it does. A waiter takes its own number for a lock that is
+    /// handed over to it, and would spin.
     fn forget_holder(word: &AtomicU32, me: u32) -> bool {
         let mut seen = word.load(Ordering::Relaxed);
         while seen & lock_queue::HOLDER == me {

@@ -184,8 +184,8 @@ unsafe fn pass_on(team: &Team) {
     }
 }
 
-/// Waits in `construct` until `done`, or until there may be a task for this thread. Returns false if `done`, in
-/// which case no other thread relies on this one to look for tasks.
+/// Waits in `construct` until `done`, or until there may be a task for this thread. Returns false if
+/// `done`, in which case no other thread relies on this one to look for tasks.
 ///
 /// # Safety
 /// The thread is a member of its team's region.
@@ -252,7 +252,8 @@ unsafe fn wait_for_task(thread: &Thread, construct: Construct, done: &dyn Fn() -
     false
 }
 
-/// Executes tasks until `done`, for which the thread waits in `construct`. Whoever makes it true wakes the waiter of `task`, the current one.
+/// Executes tasks until `done`, for which the thread waits in `construct`. Whoever makes it true wakes
+/// the waiter of `task`, the current one.
 ///
 /// # Safety
 /// The thread executes `task`.
