@@ -6,6 +6,7 @@
 //! - OpenMP programs by construct (`tests/pass`), guest faults (`tests/fail`), and constructs that
 //!   must be reported at load (`tests/unsupported`),
 //! - errors of the command line, the cache of compiled programs, and `ompvm compare`,
+//! - compilers, and sources that are compiled at the start,
 //! - the drop-in library, and native libraries with an OpenMP runtime of their own,
 //! - single passes on textual IR, and machine code of the baseline tier,
 //! - listings of bytecode, device code, damaged device images, and failures of a GPU's driver,
@@ -50,6 +51,7 @@ mod passes;
 mod ptx;
 mod ranks;
 mod run;
+mod sources;
 mod tools;
 
 use libtest_mimic::{Arguments, Trial};
@@ -150,6 +152,7 @@ fn main() {
     trials.extend(neighbours::trials());
     trials.extend(omp::trials());
     trials.extend(npb::trials());
+    trials.extend(sources::trials());
     if std::env::var_os("OMPVM_CHAOS").is_none() {
         // Chaos mode changes the rules of compilation and caching that these trials check.
         trials.extend(advice::trials());
