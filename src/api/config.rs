@@ -25,6 +25,8 @@ use std::time::Duration;
 pub struct Engine {
     pub(super) cache: Option<Cache>,
     pub(super) contract: bool,
+    /// Options of the compilers of sources.
+    pub(super) compiler_flags: Vec<OsString>,
     pub(super) settings: &'static Settings,
 }
 
@@ -38,6 +40,7 @@ impl Engine {
         Engine {
             cache: None,
             contract: false,
+            compiler_flags: Vec::new(),
             settings: settings::from_environment(),
         }
     }
@@ -54,6 +57,16 @@ impl Engine {
     /// native program for any x86-64. Default: off.
     pub fn contract(mut self, contract: bool) -> Engine {
         self.contract = contract && fuses();
+        self
+    }
+
+    /// Sets the options, besides `-O2 -g -fopenmp`, with which [`super::Module::from_files`]
+    /// compiles sources. Default: none.
+    pub fn compiler_flags<T: Into<OsString>>(
+        mut self,
+        flags: impl IntoIterator<Item = T>,
+    ) -> Engine {
+        self.compiler_flags = flags.into_iter().map(Into::into).collect();
         self
     }
 

@@ -4,6 +4,9 @@
 //! Leaves to others: which members of archives are needed ([`super::module`]), and what the
 //! bitcode means (`llvm`).
 
+use super::config::Engine;
+use super::source::{self, Source};
+use hashbrown::HashMap;
 use ompvm_llvm::Input;
 use ompvm_support::error::Error;
 use ompvm_support::settings::Settings;
@@ -23,6 +26,8 @@ pub(super) struct ProgramFiles {
     pub archives: Vec<Arc<Archive>>,
     /// Paths of shared libraries, or `:NAME` for those that the loader searches.
     pub libraries: Vec<String>,
+    /// Warnings of the compilers about sources.
+    pub warnings: String,
     /// True if bitcode of shared libraries is among the inputs.
     pub has_library_bitcode: bool,
     library_use: LibraryUse,
@@ -46,23 +51,56 @@ pub(super) enum LibraryUse {
 /// Returns [`Error::Input`] naming the file and the cause.
 pub(super) fn sort(
     files: &[PathBuf],
-    settings: &Settings,
+    engine: &Engine,
     libraries: LibraryUse,
 ) -> Result<ProgramFiles, Error> {
     let mut found = ProgramFiles {
         library_use: libraries,
         ..ProgramFiles::default()
     };
-    for file in files {
-        let bytes = read(file)?;
+    let mut compiled = compile_sources(files, engine, &mut found.warnings)?;
+    for (number, file) in files.iter().enumerate() {
+        let bytes = match compiled.remove(&number) {
+            Some(bitcode) => bitcode,
+            None => read(file)?,
+        };
         found
-            .add(file, bytes, settings)
+            .add(file, bytes, engine.settings)
             .map_err(|cause| match cause {
                 Cause::Text(cause) => error(file, cause),
                 Cause::Error(error) => error,
             })?;
     }
     Ok(found)
+}
+
+/// Compiles the sources among the files. Returns the bitcode by the number of the file.
+fn compile_sources(
+    files: &[PathBuf],
+    engine: &Engine,
+    warnings: &mut String,
+) -> Result<HashMap<usize, Vec<u8>>, Error> {
+    let mut compiled = HashMap::new();
+    let sources = files.iter().enumerate();
+    let sources = sources.filter_map(|(n, f)| Some((n, Source::file(f)?)));
+    let mut sources: Vec<(usize, Source)> = sources.collect();
+    if sources.is_empty() {
+        return Ok(compiled);
+    }
+    // A Fortran source needs the module files of the others, and the first file is the program.
+    if sources[0].0 == 0 {
+        sources.rotate_left(1);
+    }
+    let modules = source::module_folder()?;
+    for (number, source) in sources {
+        // The compilers' messages about files that they cannot read differ.
+        read(&files[number])?;
+        let source = source.flags(&engine.compiler_flags);
+        let result = source.compile(engine.settings, Some(modules.path()))?;
+        warnings.push_str(&result.warnings);
+        compiled.insert(number, result.bitcode);
+    }
+    Ok(compiled)
 }
 
 /// A failure with or without the name of its file.

@@ -46,6 +46,7 @@
 //!
 //! Guests are not isolated, and neither their memory nor their time is limited.
 
+pub(crate) mod compilers;
 mod config;
 mod device_code;
 mod func;
@@ -55,6 +56,7 @@ mod linker;
 mod module;
 mod process;
 pub mod ranks;
+mod source;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -77,6 +79,7 @@ pub use ompvm_tier::host::IntoHost;
 pub use ompvm_tier::signature::{Scalar, Signature};
 pub use ompvm_tier::value::{GuestPtr, GuestValue, ValueKind};
 pub use process::{ExitStatus, GuestSlice, Process};
+pub use source::{Language, Source};
 pub use stats::{Stats, StatsRow};
 /// Returns a report of the compilations in this process: a line per function, or every event of the
 /// functions whose name contains `explain`.

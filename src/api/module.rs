@@ -6,6 +6,7 @@
 use super::config::Engine;
 use super::inputs::{self, LibraryUse, ProgramFiles};
 use super::inspect::Inspection;
+use super::source::Source;
 use ompvm_cache::{Cache, CacheEntry};
 use ompvm_ir as ir;
 use ompvm_llvm::native::Bitcode;
@@ -82,6 +83,8 @@ pub struct Module {
     pub(super) archives: Vec<Arc<Archive>>,
     /// Paths of the shared libraries among the files.
     pub(super) libraries: Vec<String>,
+    /// Warnings of the compilers about sources.
+    warnings: String,
     /// Settings of the engine.
     pub(super) settings: &'static Settings,
 }
@@ -99,9 +102,32 @@ impl Module {
         Module::new(engine, vec![input], Vec::new())
     }
 
+    /// Compiles a source with clang or flang, as `ompvm cc` and `ompvm fc` find them, and reads the
+    /// result.
+    ///
+    /// # Errors
+    /// Returns [`Error::Input`] with the messages of the compiler, or if it cannot be started.
+    pub fn from_source(engine: &Engine, source: &Source) -> Result<Module, Error> {
+        let compiled = source.compile(engine.settings, None)?;
+        let input = Input {
+            name: source.name(),
+            bytes: compiled.bitcode,
+        };
+        let mut module = Module::new(engine, vec![input], Vec::new())?;
+        module.warnings = compiled.warnings;
+        Ok(module)
+    }
+
+    /// Returns the warnings of the compilers about the sources of the module, or an empty string.
+    pub fn warnings(&self) -> &str {
+        &self.warnings
+    }
+
     /// Reads files and links them into one module.
     ///
-    /// A file holds bitcode or textual IR, also compressed by gzip, or is a native file with bitcode
+    /// A file with the ending of a source in C, C++ or Fortran is compiled, see
+    /// [`Engine::compiler_flags`]. The first file is compiled last, so that a Fortran program finds
+    /// the modules of the others. Another file holds bitcode or textual IR, also compressed by gzip, or is a native file with bitcode
     /// in it: an object, or an executable. An executable brings its native members and the
     /// libraries that it was linked with along. Of a static archive the members that are needed are
     /// taken: bitcode becomes part of the module, and native objects, like native objects named
@@ -112,7 +138,7 @@ impl Module {
     /// # Errors
     /// Returns [`Error::Input`] naming the file and the cause.
     pub fn from_files(engine: &Engine, files: &[PathBuf]) -> Result<Module, Error> {
-        let found = inputs::sort(files, engine.settings, LibraryUse::Bitcode)?;
+        let found = inputs::sort(files, engine, LibraryUse::Bitcode)?;
         if !found.has_library_bitcode {
             return Module::from_program(engine, files, found);
         }
@@ -129,7 +155,7 @@ impl Module {
                 apart.put_bytes(APART, b"");
             }
         }
-        let found = inputs::sort(files, engine.settings, LibraryUse::Native)?;
+        let found = inputs::sort(files, engine, LibraryUse::Native)?;
         Module::from_program(engine, files, found)
     }
 
@@ -148,6 +174,7 @@ impl Module {
         }
         let mut module = Module::new(engine, found.inputs, found.archives)?;
         module.libraries = found.libraries;
+        module.warnings = found.warnings;
         Ok(module)
     }
 
@@ -183,6 +210,7 @@ impl Module {
             cache: engine.cache.clone(),
             archives,
             libraries: Vec::new(),
+            warnings: String::new(),
             settings: engine.settings,
         })
     }

@@ -484,3 +484,34 @@ fn counts_stay_after_a_program_ends() {
         assert_eq!(row.map(|row| (row.entries, row.instructions)), Some((1, 2)));
     }
 }
+
+#[test]
+fn sources_are_compiled() {
+    let engine = Engine::default();
+    let text = "#warning look\n#include <math.h>\ndouble root(double x) { return sqrt(x) / D; }";
+    let source = Source::text(Language::C, "root.c", text).flag("-DD=2");
+    let module = Module::from_source(&engine, &source).unwrap();
+    let warnings = module.warnings();
+    assert!(warnings.starts_with("root.c:1:2: warning: "), "{warnings}");
+    let program = Linker::new(&engine).link(&module).unwrap();
+    let process = program.start(Config::new()).unwrap();
+    // SAFETY: the function has this signature.
+    let root = unsafe { process.typed_func::<(f64,), f64>("root").unwrap() };
+    assert_eq!(root.call((16.0,)).unwrap(), 2.0);
+}
+
+#[test]
+fn messages_of_the_compiler_name_the_source() {
+    let engine = Engine::default();
+    for language in [Language::C, Language::Cpp] {
+        let source = Source::text(language, "dir/a \"b\".c", "int f(void) {\n  return y; }");
+        let error = Module::from_source(&engine, &source).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, Error::Input { .. }), "{text}");
+        assert!(text.contains("\ndir/a \"b\".c:2:10: error: "), "{text}");
+    }
+    let file = std::path::Path::new("none.c");
+    let source = Source::file(file).unwrap();
+    assert!(Module::from_source(&engine, &source).is_err());
+    assert!(Source::file("program.bc").is_none());
+}

@@ -21,6 +21,7 @@ Examples:
   ompvm run --with solver.bc main.bc -x      link two files; -x goes to the guest
   ompvm run -l blas -L /opt/lib solver.bc    resolve symbols in a native library
   clang-22 -fopenmp -c -emit-llvm hello.c -o - | ompvm run -
+  ompvm run --cflags='-O3 -DN=5' hello.c     compile a source with clang, and run it
   ompvm compare solver.bc              beside what clang -O2 makes of it
   ompvm cc -O2 -fopenmp hello.c -o hello     a native executable that runs under ompvm
   ompvm inspect hello.bc               functions, regions, runtime entries, what is unsupported
@@ -217,14 +218,17 @@ pub struct RunOptions {
     /// Link this file in, too: bitcode, textual IR, an archive, a native object or shared library
     #[arg(long = "with", value_name = "FILE")]
     pub with: Vec<PathBuf>,
+    /// Compile sources with these options, too, separated by blanks; may be given several times
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    pub cflags: Vec<String>,
     /// Resolve symbols in this native library
     #[arg(short = 'l', value_name = "NAME")]
     pub libraries: Vec<String>,
     /// Search this folder for libraries first
     #[arg(short = 'L', value_name = "DIR")]
     pub library_paths: Vec<PathBuf>,
-    /// Bitcode, textual IR, or a native file with bitcode in it (`-` is the standard input), and the
-    /// guest's arguments
+    /// Bitcode, textual IR, a source in C, C++ or Fortran, or a native file with bitcode in it (`-`
+    /// is the standard input, with bitcode), and the guest's arguments
     #[arg(
         required = true,
         trailing_var_arg = true,
@@ -250,7 +254,10 @@ pub struct InspectOptions {
     /// Print instead the textual IR of one file after these passes, for the tests of passes
     #[arg(long = "pass", value_name = "NAME [OPTION=VALUE]...", hide = true)]
     pub passes: Vec<String>,
-    /// The bitcode or textual IR files, linked together
+    /// Compile sources with these options, too, as for `run`
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    pub cflags: Vec<String>,
+    /// The bitcode, textual IR or source files, linked together
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 }
@@ -287,7 +294,10 @@ pub struct CompileOptions {
     /// Print the compilations
     #[arg(long)]
     pub stats: bool,
-    /// The bitcode or textual IR files, linked together, in the order in which they will be run
+    /// Compile sources with these options, too, as for `run`
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    pub cflags: Vec<String>,
+    /// The bitcode, textual IR or source files, linked together, in the order in which they will be run
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 }

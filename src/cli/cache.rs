@@ -2,7 +2,7 @@
 //! and empty it.
 
 use super::args::{CacheAction, CacheOptions, CompileOptions, FpContract};
-use super::message;
+use super::{compiler_flags, message};
 use crate::api::{Cache, Config, Engine, Linker, Module, Stats, Tier};
 use ompvm_support::error::Error;
 use ompvm_support::settings::Settings;
@@ -19,8 +19,10 @@ pub fn compile(options: CompileOptions) -> ExitCode {
 fn fill(options: CompileOptions) -> Result<(), Error> {
     let engine = Engine::default()
         .user_cache()
-        .contract(options.fp_contract == FpContract::On);
+        .contract(options.fp_contract == FpContract::On)
+        .compiler_flags(compiler_flags(&options.cflags));
     let module = Module::from_files(&engine, &options.files)?;
+    eprint!("{}", module.warnings());
     let mut config = Config::new()
         .native(true)
         .stats(options.stats)

@@ -1,7 +1,7 @@
 //! `ompvm inspect`: prints the contents of a file as tables.
 
 use super::args::InspectOptions;
-use super::message;
+use super::{compiler_flags, message};
 use crate::api::{self, DeviceCode, Engine, Linker, Module};
 use ompvm_support::error::Error;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ pub fn run(options: &InspectOptions) -> ExitCode {
     if !options.passes.is_empty() {
         return passes(options);
     }
-    let engine = Engine::default();
+    let engine = Engine::default().compiler_flags(compiler_flags(&options.cflags));
     let module = match Module::from_files(&engine, &options.files) {
         Ok(module) => module,
         Err(error) => {
@@ -23,6 +23,7 @@ pub fn run(options: &InspectOptions) -> ExitCode {
             return message::failed(&error);
         }
     };
+    eprint!("{}", module.warnings());
     if let Some(architecture) = options.ptx {
         let code = match options.offload {
             true => module.region_code(architecture),

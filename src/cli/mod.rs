@@ -57,3 +57,8 @@ pub fn main() -> ExitCode {
         }
     }
 }
+
+/// Returns the words of `--cflags`.
+fn compiler_flags(options: &[String]) -> impl Iterator<Item = &str> {
+    options.iter().flat_map(|words| words.split_whitespace())
+}

@@ -4,7 +4,7 @@
 //! `compare` runs guests in processes of their own.
 
 use super::args::{self, RunOptions};
-use super::{FAILED, message};
+use super::{FAILED, compiler_flags, message};
 use crate::api::{
     self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Stats, Tier, Tool,
     find_archive, ranks,
@@ -63,7 +63,8 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
     let cached = (options.gdb || options.tier != args::Tier::Interp) && !options.no_cache;
     let engine = Engine::default()
         .cache(cached.then(|| Cache::of_user(settings)).flatten())
-        .contract(contract);
+        .contract(contract)
+        .compiler_flags(compiler_flags(&options.cflags));
     let profile = options.profile.map(|format| match format {
         args::Profile::Perfmap => Tool::PerfMap,
         args::Profile::Jitdump => Tool::JitDump,
@@ -83,6 +84,7 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
         }
         module => module?,
     };
+    eprint!("{}", module.warnings());
     let mut config = config.args(program).restart(command, file);
     for name in libraries {
         config = config.library(name);
@@ -95,7 +97,7 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
         && !options.gdb
         && !options.no_advice
         && settings.advice;
-    let remedy = advise.then(|| compile_command(&files, contract));
+    let remedy = advise.then(|| compile_command(&files, &options.cflags, contract));
     let program = Linker::new(&engine)
         .late_unsupported(options.late)
         .link(&module)?;
@@ -226,10 +228,13 @@ fn register_reports(reports: ExitReports, stats: bool, offload: bool) {
 }
 
 /// Returns the command that compiles these files into the cache.
-fn compile_command(files: &[PathBuf], contract: bool) -> String {
+fn compile_command(files: &[PathBuf], cflags: &[String], contract: bool) -> String {
     let mut text = "ompvm compile".to_owned();
     if contract {
         text += " --fp-contract=on";
+    }
+    for words in cflags {
+        let _ = write!(text, " --cflags='{words}'");
     }
     for file in files {
         let _ = write!(text, " {}", file.display());

@@ -12,22 +12,29 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A folder for one check.
-struct Place(PathBuf);
+pub struct Place(PathBuf);
 
 impl Place {
-    fn new(name: &str) -> Result<Place, String> {
+    /// Creates an empty folder.
+    pub fn new(name: &str) -> Result<Place, String> {
         let dir = root().join("target/guests/compilers").join(name);
         let _ = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
         Ok(Place(dir))
     }
 
-    fn write(&self, file: &str, text: &str) -> Result<(), String> {
+    /// Returns the path of the folder.
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a file.
+    pub fn write(&self, file: &str, text: &str) -> Result<(), String> {
         std::fs::write(self.0.join(file), text).map_err(|e| format!("{file}: {e}"))
     }
 
     /// Runs a command line; its first word `ompvm` means the program under test.
-    fn ran(&self, line: &str, input: &str) -> Result<Ran, String> {
+    pub fn ran(&self, line: &str, input: &str) -> Result<Ran, String> {
         let mut words = line.split_whitespace();
         let program = match words.next().unwrap_or_default() {
             "ompvm" => ompvm().to_owned(),
@@ -41,7 +48,7 @@ impl Place {
     }
 
     /// Runs command lines that must succeed.
-    fn build(&self, lines: &str) -> Result<(), String> {
+    pub fn build(&self, lines: &str) -> Result<(), String> {
         for line in lines.lines().map(str::trim).filter(|l| !l.is_empty()) {
             let ran = self.ran(line, "")?;
             if ran.end != End::Exit(0) {
@@ -52,7 +59,7 @@ impl Place {
     }
 
     /// Checks what a command line prints.
-    fn prints(&self, line: &str, expected: &str) -> Result<(), String> {
+    pub fn prints(&self, line: &str, expected: &str) -> Result<(), String> {
         let ran = self.ran(line, "")?;
         if ran.end == End::Exit(0) && ran.stdout == expected {
             return Ok(());

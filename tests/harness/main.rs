@@ -7,6 +7,7 @@
 //!   must be reported at load (`tests/unsupported`),
 //! - errors of the command line, the cache of compiled programs, and `ompvm compare`,
 //! - the C library and the Python module,
+//! - compilers, and sources that are compiled at the start,
 //! - the drop-in library, and native libraries with an OpenMP runtime of their own,
 //! - deadlocks that the watchdog reports, and dumps of threads,
 //! - single passes on textual IR, and machine code of the baseline tier,
@@ -55,6 +56,7 @@ mod ptx;
 mod python;
 mod ranks;
 mod run;
+mod sources;
 mod tools;
 
 use libtest_mimic::{Arguments, Trial};
@@ -156,6 +158,7 @@ fn main() {
     trials.extend(neighbours::trials());
     trials.extend(omp::trials());
     trials.extend(npb::trials());
+    trials.extend(sources::trials());
     if std::env::var_os("OMPVM_CHAOS").is_none() {
         // Chaos mode changes the rules of compilation and caching that these trials check.
         trials.extend(advice::trials());

@@ -8,6 +8,7 @@
 use super::{
     Compiler, CompilerLine, Failure, Language, Tools, Word, run, run_without, stem, temporary,
 };
+use crate::api::compilers::{FORTRAN_DEVICE_NOISE, device_options};
 use ompvm_tier::fat::{self, ElfKind, append, section};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -217,11 +218,14 @@ impl Job<'_> {
         let bitcode = dir.path().join("module.bc");
         let mut command = tools.command();
         self.front(&mut command, line, false);
-        let device = add_device_options(&mut command, tools.compiler, line);
+        let options: Vec<&OsStr> = line.options().collect();
+        let device = device_options(tools.compiler.language(), &options);
+        let is_device = device.is_some();
+        command.args(device.unwrap_or_default());
         command.arg("-emit-llvm").arg("-o").arg(&bitcode);
-        // Flang gives the host's code the device's features, too, and both runs say so.
-        let noise = (device && tools.compiler == Compiler::Fortran)
-            .then_some("'+ptx83' is not a recognized feature");
+        // Both runs say so.
+        let noise =
+            (is_device && tools.compiler == Compiler::Fortran).then_some(FORTRAN_DEVICE_NOISE);
         run_without(&mut command, noise)?;
         run_without(&mut self.back(tools, line, &bitcode), noise)?;
         let bytes = std::fs::read(&bitcode).map_err(|e| Failure::own(&bitcode, &e))?;
@@ -275,7 +279,7 @@ impl Job<'_> {
 
     /// Returns the command that generates code from bitcode.
     fn back(&self, tools: &Tools, line: &CompilerLine, bitcode: &Path) -> Command {
-        let mut command = Command::new(&tools.clang);
+        let mut command = Command::new(&tools.found.clang);
         command.args(["-c", "-Wno-unused-command-line-argument"]);
         let fortran = tools.compiler == Compiler::Fortran;
         for word in &line.words {
@@ -343,36 +347,6 @@ fn is_for_linker(option: &OsStr) -> bool {
         "-e",
     ];
     begins(option, WORDS) || ALONE.iter().any(|w| option == *w)
-}
-
-/// Adds the options with which bitcode for NVIDIA's GPUs is made without a CUDA installation: no
-/// math library of the device, which ompvm has, and a version of PTX that knows the GPU. Returns true
-/// if there were any to add.
-fn add_device_options(command: &mut Command, compiler: Compiler, line: &CompilerLine) -> bool {
-    let named = |o: &OsStr| begins(o, &["--offload-arch=", "-fopenmp-targets="]);
-    let nvidia = line.options().any(|o| {
-        let text = o.to_string_lossy();
-        named(o) && (text.contains("sm_") || text.contains("nvptx"))
-    });
-    if !nvidia {
-        return false;
-    }
-    if !line.has("-nogpulib") && !line.has("--no-offloadlib") {
-        command.arg("-nogpulib");
-    }
-    let chosen = |o: &OsStr| begins(o, &["--cuda-feature", "--cuda-path"]);
-    if line.options().any(chosen) {
-        return true;
-    }
-    match compiler {
-        Compiler::Fortran => {
-            command.args(["-Xflang", "-target-feature", "-Xflang", "+ptx83"]);
-        }
-        Compiler::C | Compiler::Cpp => {
-            command.arg("--cuda-feature=+ptx83");
-        }
-    }
-    true
 }
 
 /// Returns the path of an object in a temporary folder for the source with this number.

@@ -1,5 +1,8 @@
 //! Tells the languages of sources apart, by their endings or by `-x`, as clang does.
 
+use crate::api;
+use std::path::Path;
+
 /// Language of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Language {
@@ -24,12 +27,14 @@ pub(super) fn language_of_name(name: &str) -> Language {
 
 /// Returns the language of a file by its ending; `None` for a file for the linker.
 pub(super) fn language_of_file(file: &str) -> Option<Language> {
+    match api::Language::of_file(Path::new(file)) {
+        Some(api::Language::C | api::Language::Cpp) => return Some(Language::C),
+        Some(api::Language::Fortran) => return Some(Language::Fortran),
+        None => {}
+    }
     let ending = file.rsplit('/').next()?.rsplit_once('.')?.1;
     Some(match ending {
-        "c" | "i" | "C" | "cc" | "CC" | "cp" | "cpp" | "CPP" | "cxx" | "c++" | "C++" | "ii"
-        | "m" | "mm" | "mi" | "M" | "ll" | "bc" | "cppm" | "ixx" => Language::C,
-        "f" | "F" | "for" | "FOR" | "ftn" | "fpp" | "FPP" | "f77" | "f90" | "F90" | "f95"
-        | "F95" | "f03" | "F03" | "f08" | "F08" | "f18" | "F18" => Language::Fortran,
+        "m" | "mm" | "mi" | "M" | "ll" | "bc" => Language::C,
         "s" | "S" | "asm" | "sx" | "h" | "H" | "hh" | "hpp" | "hxx" | "cu" | "cui" | "hip"
         | "cl" | "pcm" | "ast" => Language::Other,
         _ => return None,

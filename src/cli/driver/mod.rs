@@ -14,12 +14,14 @@ mod link;
 mod words;
 
 use super::FAILED;
+use crate::api;
+use crate::api::compilers::{self, Compilers};
 use language::Language;
 use ompvm_support::settings::Settings;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use words::{CompilerLine, Stage, Word};
 
@@ -43,6 +45,14 @@ impl Compiler {
             return Some((Compiler::named(name)?, 1));
         }
         Some((Compiler::named(arguments.get(1)?.to_str()?)?, 2))
+    }
+
+    fn language(self) -> api::Language {
+        match self {
+            Compiler::C => api::Language::C,
+            Compiler::Cpp => api::Language::Cpp,
+            Compiler::Fortran => api::Language::Fortran,
+        }
     }
 
     fn named(name: &str) -> Option<Compiler> {
@@ -72,18 +82,14 @@ impl Failure {
 /// The compilers to use.
 struct Tools {
     compiler: Compiler,
-    /// Clang, by a name or a path.
-    clang: PathBuf,
-    /// Flang, by a name or a path.
-    flang: PathBuf,
+    found: Compilers,
 }
 
 /// Runs the compiler. `arguments` are the words after its name.
 pub fn main(compiler: Compiler, arguments: &[OsString], settings: &Settings) -> ExitCode {
     let tools = Tools {
         compiler,
-        clang: tool(settings.clang.as_deref(), "clang"),
-        flang: tool(settings.flang.as_deref(), "flang"),
+        found: Compilers::find(settings),
     };
     let line = CompilerLine::parse(arguments);
     let done = match line.stage {
@@ -105,32 +111,10 @@ pub fn main(compiler: Compiler, arguments: &[OsString], settings: &Settings) -> 
     }
 }
 
-/// Returns the compiler to use: the one that is set, that of our LLVM's version in `PATH` or in the
-/// folder of Debian's packages, or the one without a version in its name.
-fn tool(set: Option<&Path>, name: &str) -> PathBuf {
-    if let Some(set) = set {
-        return set.to_owned();
-    }
-    let version = crate::llvm::version().0;
-    let packaged = PathBuf::from(format!("/usr/lib/llvm-{version}/bin/{name}"));
-    if packaged.exists() {
-        return packaged;
-    }
-    format!("{name}-{version}").into()
-}
-
 impl Tools {
     /// Returns a command of the compiler for the language of the driver.
     fn command(&self) -> Command {
-        match self.compiler {
-            Compiler::C => Command::new(&self.clang),
-            Compiler::Cpp => {
-                let mut command = Command::new(&self.clang);
-                command.arg("--driver-mode=g++");
-                command
-            }
-            Compiler::Fortran => Command::new(&self.flang),
-        }
+        self.found.command(self.compiler.language())
     }
 
     /// Replaces this process by the compiler with the command line as it is.
@@ -142,16 +126,7 @@ impl Tools {
 }
 
 fn not_started(command: &Command, error: &io::Error) -> Failure {
-    let program = command.get_program().to_string_lossy();
-    let remedy = match error.kind() {
-        io::ErrorKind::NotFound => {
-            "; install it, or name another one with OMPVM_CLANG or OMPVM_FLANG"
-        }
-        _ => "",
-    };
-    Failure::Own(format!(
-        "cannot start the compiler {program}: {error}{remedy}"
-    ))
+    Failure::Own(compilers::not_started(command, error))
 }
 
 /// Runs a command to its end.
