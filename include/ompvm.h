@@ -113,6 +113,19 @@ ompvm_error *ompvm_module_from_files(const ompvm_engine *engine, const char *con
 /* Reads bitcode or textual IR from memory. `name` is for messages. */
 ompvm_error *ompvm_module_from_bytes(const ompvm_engine *engine, const char *name,
                                      const void *bytes, size_t size, ompvm_module **module);
+/* Language of a source. */
+typedef enum ompvm_language {
+  OMPVM_LANGUAGE_C = 0,
+  OMPVM_LANGUAGE_CXX = 1,
+  OMPVM_LANGUAGE_FORTRAN = 2
+} ompvm_language;
+
+/* Compiles a text with the installed clang or flang, -O2 -g -fopenmp and `count` options. `name` is for
+ * messages. */
+ompvm_error *ompvm_module_from_source(const ompvm_engine *engine, ompvm_language language,
+                                      const char *name, const char *text,
+                                      const char *const *options, size_t count,
+                                      ompvm_module **module);
 void ompvm_module_free(ompvm_module *module);
 
 /* ---- Linking, with functions of the host ---- */

@@ -7,6 +7,7 @@ __version__: str
 
 _Path = str | PathLike[str]
 _Tier = Literal["interp", "baseline", "opt", "auto"]
+_Language = Literal["c", "c++", "fortran"]
 _Value = int | float | bool | Buffer | None
 
 class Error(Exception):
@@ -91,12 +92,31 @@ class Module:
     def __init__(self, *files: _Path, cached: bool = True) -> None: ...
     @staticmethod
     def from_bytes(data: bytes, name: str = "bytes", cached: bool = True) -> Module: ...
+    @staticmethod
+    def from_source(
+        text: str,
+        language: _Language = "c",
+        *,
+        flags: Sequence[str] | None = None,
+        name: str = "source",
+        cached: bool = True,
+    ) -> Module:
+        """Compiles a text with the installed clang or flang, -O2 -g -fopenmp and `flags`."""
     def start(self, **options: Unpack[_Options]) -> Process:
         """Starts the program. `functions` defines functions of the host by name, each with its
         type as in C and a callable."""
 
 def open(*files: _Path, **options: Unpack[_Options]) -> Process:
     """Reads files and starts the program, as the command line does."""
+
+def compile(
+    text: str,
+    language: _Language = "c",
+    *,
+    flags: Sequence[str] | None = None,
+    **options: Unpack[_Options],
+) -> Process:
+    """Compiles a text and starts the program."""
 
 def compile_report(function: str | None = None) -> str:
     """Returns the compilations of this process as text."""

@@ -38,6 +38,7 @@ fn _ompvm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<module::Process>()?;
     module.add_class::<call::Function>()?;
     module.add_function(wrap_pyfunction!(module::open, module)?)?;
+    module.add_function(wrap_pyfunction!(module::compile, module)?)?;
     module.add_function(wrap_pyfunction!(compile_report, module)?)?;
     module.add_function(wrap_pyfunction!(offload_report, module)?)
 }

@@ -2,7 +2,7 @@
 
 use super::call::{self, Function, Raised};
 use super::error::{Error, exception};
-use ompvm::api::{self, Config, Engine, Linker, Signature, Tier};
+use ompvm::api::{self, Config, Engine, Language, Linker, Signature, Source, Tier};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -48,6 +48,34 @@ impl Module {
     fn from_bytes(py: Python<'_>, data: &[u8], name: &str, cached: bool) -> PyResult<Module> {
         let engine = engine(cached);
         let read = py.detach(|| api::Module::from_bytes(&engine, name, data));
+        let module = read.map_err(|error| exception(py, error))?;
+        Ok(Module { engine, module })
+    }
+
+    /// Compiles a text with the installed clang or flang; `name` is for messages.
+    #[staticmethod]
+    #[pyo3(signature = (text, language = "c", *, flags = None, name = "source", cached = true))]
+    fn from_source(
+        py: Python<'_>,
+        text: &str,
+        language: &str,
+        flags: Option<Vec<String>>,
+        name: &str,
+        cached: bool,
+    ) -> PyResult<Module> {
+        let language = match language {
+            "c" => Language::C,
+            "c++" => Language::Cpp,
+            "fortran" => Language::Fortran,
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "{language:?} is not a language: c, c++, fortran"
+                )));
+            }
+        };
+        let engine = engine(cached);
+        let source = Source::text(language, name, text).flags(flags.unwrap_or_default());
+        let read = py.detach(|| api::Module::from_source(&engine, &source));
         let module = read.map_err(|error| exception(py, error))?;
         Ok(Module { engine, module })
     }
@@ -146,6 +174,20 @@ pub(crate) fn open<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let module = Bound::new(py, Module::new(py, files, true)?)?;
     module.call_method("start", (), options)
+}
+
+/// Compiles a text and starts the program; options as of `Module.start`.
+#[pyfunction]
+#[pyo3(signature = (text, language = "c", *, flags = None, **options))]
+pub(crate) fn compile<'py>(
+    py: Python<'py>,
+    text: &str,
+    language: &str,
+    flags: Option<Vec<String>>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let module = Module::from_source(py, text, language, flags, "source", true)?;
+    Bound::new(py, module)?.call_method("start", (), options)
 }
 
 /// A running program.

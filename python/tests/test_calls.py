@@ -137,6 +137,21 @@ class Calls(unittest.TestCase):
         with self.assertRaisesRegex(ompvm.Error, "bytes"):
             ompvm.Module.from_bytes(b"BC")
 
+    def test_sources(self):
+        text = """
+        double total(long n, const double *x) {
+          double sum = 0;
+          #pragma omp parallel for reduction(+ : sum)
+          for (long i = 0; i < n; i++) sum += x[i] * D;
+          return sum;
+        }"""
+        process = ompvm.compile(text, flags=["-DD=2"], tier=self.tier)
+        self.assertEqual(process["total"](3, array.array("d", [1, 2, 3])), 12)
+        with self.assertRaisesRegex(ompvm.Error, "source:5:54: error: .*'D'"):
+            ompvm.compile(text)
+        with self.assertRaisesRegex(ValueError, "pascal"):
+            ompvm.compile(text, "pascal")
+
     def test_threads(self):
         narrow = self.process.function("narrow")
         wrong = []

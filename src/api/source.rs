@@ -11,6 +11,7 @@
 use super::compilers::{self, Compilers, FORTRAN_DEVICE_NOISE};
 use ompvm_support::error::Error;
 use ompvm_support::settings::Settings;
+use ompvm_support::write_signal::NoWriteSignal;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -155,7 +156,11 @@ impl Source {
         let ended = std::thread::scope(|scope| {
             if let (Some(mut input), Some(text)) = (input, text) {
                 // A compiler that stops early closes its end, and its status says why.
-                scope.spawn(move || drop(input.write_all(text.as_bytes())));
+                let write = move || {
+                    let _no_signal = NoWriteSignal::begin();
+                    drop(input.write_all(text.as_bytes()));
+                };
+                std::thread::Builder::new().spawn_scoped(scope, write)?;
             }
             child.wait_with_output()
         });

@@ -1,8 +1,8 @@
 //! Engines and modules.
 
 use super::{OmpvmError, free, store_handle, text};
-use engine::api::{Engine, Error, Module};
-use std::ffi::{c_char, c_void};
+use engine::api::{Engine, Error, Language, Module, Source};
+use std::ffi::{c_char, c_int, c_void};
 use std::panic::catch_unwind;
 use std::path::PathBuf;
 use std::ptr;
@@ -92,6 +92,37 @@ pub unsafe extern "C" fn ompvm_module_from_bytes(
                 _ => std::slice::from_raw_parts(bytes.cast(), size),
             };
             Module::from_bytes(&*engine, text(name)?, bytes)
+        })
+    }
+}
+
+/// `ompvm_module_from_source`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_module_from_source(
+    engine: *const Engine,
+    language: c_int,
+    name: *const c_char,
+    source: *const c_char,
+    options: *const *const c_char,
+    count: usize,
+    module: *mut *mut Module,
+) -> *mut OmpvmError {
+    // SAFETY: the caller passes a live engine, C strings, `count` options and room for the result.
+    unsafe {
+        store_handle(module, || {
+            let language = match language {
+                0 => Language::C,
+                1 => Language::Cpp,
+                2 => Language::Fortran,
+                _ => return Err(Error::Host(format!("{language} is not a language"))),
+            };
+            let options = (0..count).map(|i| text(*options.add(i)));
+            let options = options.collect::<Result<Vec<_>, Error>>()?;
+            let source = Source::text(language, text(name)?, text(source)?).flags(options);
+            Module::from_source(&*engine, &source)
         })
     }
 }

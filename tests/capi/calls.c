@@ -133,6 +133,17 @@ static void failures(ompvm_engine *engine, ompvm_process *process) {
   CHECK(error && none == NULL && ompvm_error_trap(error, &trap) == 0);
   fail(error, OMPVM_ERROR_UNRESOLVED, "`missing` (used in `f`)");
   ompvm_module_free(module);
+  const char *options[] = {"-DD=2"};
+  const char source[] = "double half(double x) { return x / D; }";
+  fail(ompvm_module_from_source(engine, OMPVM_LANGUAGE_C, "half.c", source, NULL, 0, &module),
+       OMPVM_ERROR_INPUT, "half.c:1:36: error: ");
+  succeed(ompvm_module_from_source(engine, OMPVM_LANGUAGE_C, "half.c", source, options, 1, &module));
+  succeed(ompvm_module_start(engine, module, NULL, &none));
+  ompvm_value result;
+  succeed(ompvm_call(look_up(none, "half", NULL), (ompvm_value[]){{.f64 = 3}}, &result));
+  CHECK(result.f64 == 1.5);
+  ompvm_process_free(none);
+  ompvm_module_free(module);
   ompvm_config *config = ompvm_config_new();
   fail(ompvm_config_set_devices(config, "toaster"), OMPVM_ERROR_HOST, "toaster");
   ompvm_config_free(config);
