@@ -434,11 +434,12 @@ fn functions_are_called_with_slots() {
         let unsigned = Some("uint8_t (signed char)");
         assert_eq!(call("s8", unsigned, &[0xfd]).unwrap(), 252);
         assert_eq!(call("not", None, &[0xff02]).unwrap(), 1);
+        let added = 4.0f32;
         let slots = [
             1.5f64.to_bits(),
             -2i64 as u64,
             u64::from(0.25f32.to_bits()),
-            (&raw const *&4.0f32).expose_provenance() as u64,
+            (&raw const added).expose_provenance() as u64,
         ];
         let mix = call(
             "mix",
