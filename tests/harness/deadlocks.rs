@@ -172,7 +172,8 @@ fn dump(tier: &str) -> Result<(), String> {
 fn action(tier: &str) -> Result<(), String> {
     for (argument, ready, status) in [("handle", true, libc::SIGQUIT + 4), ("ignore", false, 5)] {
         let (end, text) = quit(start(tier, Some(argument))?, ready, 0)?;
-        if end.code() != Some(status) || !text.is_empty() {
+        // A build without the baseline compiler says so.
+        if end.code() != Some(status) || text.contains("SIGQUIT") {
             return Err(format!("{argument}: {end}\n{text}"));
         }
     }

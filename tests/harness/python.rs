@@ -27,6 +27,13 @@ pub fn trials() -> Vec<Trial> {
                 "32.0\n",
             )
         }),
+        Trial::test("python/clauses", || {
+            check(
+                "examples/guest/kernel.c",
+                "examples/python/clauses.py",
+                "[0, 1, 4, 9, 16, 25, 36, 49, 64, 81]\n36 26.5\n",
+            )
+        }),
     ]
 }
 
@@ -49,8 +56,23 @@ fn install(folder: &Path) -> std::io::Result<PathBuf> {
     Ok(folder.join("site"))
 }
 
+/// Checks that the page on embedding shows an example, without its first comment.
+fn shown(example: &str) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(root().join(example))?;
+    let comment = |line: &&str| line.starts_with('#');
+    let lines: Vec<_> = text.lines().skip_while(comment).collect();
+    let page = std::fs::read_to_string(root().join("docs/src/embedding.md"))?;
+    match page.contains(&lines.join("\n")) {
+        true => Ok(()),
+        false => Err(format!("docs/src/embedding.md does not show {example}").into()),
+    }
+}
+
 fn check(guest: &str, script: &str, expected: &str) -> Result<(), Failed> {
-    let folder = root().join("target/guests/python").join(guest);
+    if script.starts_with("examples/") {
+        shown(script)?;
+    }
+    let folder = root().join("target/guests/python").join(script);
     std::fs::create_dir_all(&folder)?;
     let site = install(&folder)?;
     let bitcode = folder.join("kernel.bc");
