@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use std::ffi::{CStr, c_int};
 use std::mem::MaybeUninit;
 
-/// What a pointer parameter points to, by the text of its signature.
+/// Target of a pointer parameter, read from the text of a signature.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pointee {
     /// Class and bytes of the elements; `None` for `void` and for types that are not known.

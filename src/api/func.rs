@@ -94,6 +94,18 @@ fn in_registers(function: &Function, kinds: &[ValueKind]) -> bool {
         && kinds.len() - vector <= GENERAL
 }
 
+/// Finds a function of a program by its name, or by that of an alias.
+///
+/// # Errors
+/// Returns [`Error::Host`] if there is none.
+pub(super) fn find(process: &Process, name: &str) -> Result<FuncId, Error> {
+    let image = process.image();
+    match image.module.symbol(name).map(|s| image.resolve_alias(s)) {
+        Some(GlobalRef::Func(id)) => Ok(id),
+        _ => Err(Error::Host(format!("the program has no function `{name}`"))),
+    }
+}
+
 impl<'p> Func<'p> {
     pub(super) fn new(
         process: &'p Process,
@@ -102,10 +114,7 @@ impl<'p> Func<'p> {
     ) -> Result<Func<'p>, Error> {
         let image = process.image();
         let module = &image.module;
-        let symbol = module.symbol(name).map(|s| image.resolve_alias(s));
-        let Some(GlobalRef::Func(id)) = symbol else {
-            return Err(Error::Host(format!("the program has no function `{name}`")));
-        };
+        let id = find(process, name)?;
         let function = &module.functions[id];
         let Some((kinds, ret)) = process::signature(module, function) else {
             return Err(Error::Host(format!(

@@ -7,7 +7,8 @@
 //!
 //! The meaning of the arguments is not checked, so creating a [`TypedFunc`] is `unsafe`.
 
-use ompvm_ir::{FuncId, Function, GlobalRef};
+use super::func;
+use ompvm_ir::{FuncId, Function};
 use ompvm_support::error::Error;
 use ompvm_tier::process::{self, Process};
 use ompvm_tier::value::{GuestPtr, GuestValue, ValueKind};
@@ -184,10 +185,7 @@ impl<'p, P: Arguments, R: GuestValue> TypedFunc<'p, P, R> {
     pub(super) fn new(process: &'p Process, name: &str) -> Result<Self, Error> {
         let image = process.image();
         let module = &image.module;
-        let symbol = module.symbol(name).map(|s| image.resolve_alias(s));
-        let Some(GlobalRef::Func(id)) = symbol else {
-            return Err(Error::Host(format!("the program has no function `{name}`")));
-        };
+        let id = func::find(process, name)?;
         let function = &module.functions[id];
         let stub = image.func_ref(id).map_or(0, |f| f.stub);
         match process::signature(module, function) {

@@ -16,7 +16,7 @@ mod start;
 pub use error::OmpvmError;
 
 use engine::api::Error;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
@@ -34,6 +34,17 @@ pub extern "C" fn ompvm_abi() -> u32 {
 pub extern "C" fn ompvm_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
+
+/// A function of the host with its first argument.
+struct Callback<F> {
+    run: F,
+    data: *mut c_void,
+}
+
+// SAFETY: the header asks for functions that any thread may call with their pointer.
+unsafe impl<F: Send> Send for Callback<F> {}
+// SAFETY: as above.
+unsafe impl<F: Sync> Sync for Callback<F> {}
 
 /// Runs `f`, stores its value and returns null, or returns its error.
 ///

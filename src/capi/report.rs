@@ -1,6 +1,6 @@
 //! Reports as text, and the log.
 
-use super::{OmpvmError, owned, store, text};
+use super::{Callback, OmpvmError, owned, store, text};
 use engine::api::{self, Error};
 use std::ffi::{c_char, c_void};
 
@@ -24,18 +24,7 @@ pub extern "C" fn ompvm_offload_report() -> *mut c_char {
 /// `ompvm_log_callback`.
 type LogCallback = unsafe extern "C-unwind" fn(*mut c_void, *const c_char, usize);
 
-/// The receiver of the log, with its first argument.
-struct Receiver {
-    run: LogCallback,
-    data: *mut c_void,
-}
-
-// SAFETY: the header asks for a function that any thread may call with this pointer.
-unsafe impl Send for Receiver {}
-// SAFETY: as above.
-unsafe impl Sync for Receiver {}
-
-impl Receiver {
+impl Callback<LogCallback> {
     fn receive(&self, line: &[u8]) {
         // SAFETY: the header asks for a function that may be called with any line.
         unsafe { (self.run)(self.data, line.as_ptr().cast(), line.len()) };
@@ -52,7 +41,7 @@ pub unsafe extern "C" fn ompvm_set_log(
     callback: LogCallback,
     data: *mut c_void,
 ) -> *mut OmpvmError {
-    let receiver = Receiver {
+    let receiver = Callback {
         run: callback,
         data,
     };

@@ -1,25 +1,14 @@
 //! Linking with functions of the host, configurations, and the start of programs.
 
 use super::call::{OmpvmProcess, OmpvmValue};
-use super::{OmpvmError, free, store, store_handle, text};
+use super::{Callback, OmpvmError, free, store, store_handle, text};
 use engine::api::{Config, Engine, Error, Linker, Module, Program, Tier, parse_devices};
 use std::ffi::{c_char, c_int, c_void};
 
 /// `ompvm_callback`.
-type Callback = unsafe extern "C-unwind" fn(*mut c_void, *const OmpvmValue, *mut OmpvmValue);
+type HostFunction = unsafe extern "C-unwind" fn(*mut c_void, *const OmpvmValue, *mut OmpvmValue);
 
-/// A function of the host with its first argument.
-struct HostCallback {
-    run: Callback,
-    data: *mut c_void,
-}
-
-// SAFETY: the header asks for a function that several threads may call with this pointer.
-unsafe impl Send for HostCallback {}
-// SAFETY: as above.
-unsafe impl Sync for HostCallback {}
-
-impl HostCallback {
+impl Callback<HostFunction> {
     fn call(&self, slots: &[u64]) -> u64 {
         let mut result = OmpvmValue { u64: 0 };
         // SAFETY: a value is a slot; the header asks for a function that may be called with the
@@ -50,10 +39,10 @@ pub unsafe extern "C" fn ompvm_linker_define(
     linker: *mut Linker,
     name: *const c_char,
     signature: *const c_char,
-    callback: Callback,
+    callback: HostFunction,
     data: *mut c_void,
 ) -> *mut OmpvmError {
-    let callback = HostCallback {
+    let callback = Callback {
         run: callback,
         data,
     };

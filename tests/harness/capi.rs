@@ -139,7 +139,7 @@ fn check(client: &Client) -> Result<(), String> {
             .arg(&guest)
             .current_dir(&folder)
             .env("LD_LIBRARY_PATH", &library)
-            // What the library keeps for the whole process is reachable from its own variables.
+            // The library keeps state for the whole process and frees none of it at the end.
             .env("ASAN_OPTIONS", "detect_leaks=0"),
     )?;
     match ran.stdout.lines().last() {

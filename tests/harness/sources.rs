@@ -1,7 +1,7 @@
 //! Sources in C, C++ and Fortran that `ompvm run`, `inspect` and `compile` compile with clang and
 //! flang.
 //!
-//! Does not cover the API, see `src/api/tests.rs`.
+//! Leaves the API to `src/api/tests.rs`.
 
 use crate::compile::llvm_bin;
 use crate::compilers::Place;
