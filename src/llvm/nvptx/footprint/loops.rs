@@ -189,6 +189,16 @@ impl<'m> Variable<'m> {
             return None;
         };
         let changed = |(next, latch): (Value<'m>, Block<'m>), start| {
+            if let Some((step, bits)) = narrow_addition(next, value) {
+                return Some(Variable {
+                    start,
+                    next,
+                    step,
+                    subtracted: false,
+                    latch,
+                    bits,
+                });
+            }
             // The variable may be wider than the addition.
             let at = without_casts(next).as_instruction()?;
             let [x, y] = match at.opcode() {
@@ -214,6 +224,24 @@ impl<'m> Variable<'m> {
         };
         changed(a, b.0).or_else(|| changed(b, a.0))
     }
+}
+
+/// Returns the constant that is added to `value` in fewer bits than it has, and how many, if `next`
+/// is the sum: `((value << n) + (constant << n)) >> n`, which LLVM makes of a sum that is extended.
+fn narrow_addition<'m>(next: Value<'m>, value: Value<'m>) -> Option<(Value<'m>, u32)> {
+    let operands = |value: Value<'m>, opcode| {
+        let at = value.as_instruction()?;
+        (at.opcode() == opcode).then(|| (at.operand(0), at.operand(1)))
+    };
+    let (sum, count) = operands(next, Opcode::LLVMAShr)?;
+    let (shifted, added) = operands(sum, Opcode::LLVMAdd)?;
+    let (base, by) = operands(shifted, Opcode::LLVMShl)?;
+    let (count, added) = (count.unsigned()?, added.signed()?);
+    let width = next.of().int_width()?;
+    let same = base == value && by.unsigned() == Some(count) && count < u64::from(width);
+    let step = added >> count.min(63);
+    let exact = added == step << count.min(63);
+    (same && exact).then(|| (next.of().constant(step as u64), width - count as u32))
 }
 
 /// Strips conversions between widths.

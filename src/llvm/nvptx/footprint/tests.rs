@@ -200,3 +200,36 @@ fn footprints_of_inline_assembly() {
     let by_operand = "  %x = call i32 asm \"ld.b32 $0,[$1];\", \"=r,l\"(ptr %p)";
     assert!(analyzed(by_operand).unknown.is_some());
 }
+
+#[test]
+fn footprints_of_loops_over_narrow_counters() {
+    // `for (int i = 0; i < n; i++) p[i] = 0`, as LLVM extends the counter.
+    let body = "  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+  %at = getelementptr inbounds i32, ptr %p, i64 %i
+  store i32 0, ptr %at
+  %shifted = shl nuw nsw i64 %i, 32
+  %sum = add nuw i64 %shifted, 4294967296
+  %next = ashr exact i64 %sum, 32
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:";
+    let footprint = analyzed(body);
+    assert_eq!(footprint.unknown, None);
+    let ranges = footprint.ranges(&LaunchShape {
+        words: &[0, 4096, 100],
+        blocks: 1,
+        threads: 1,
+        league: League {
+            part: 0,
+            parts: 1,
+            from: 0,
+            to: 0,
+            first: 0,
+            teams: 0,
+        },
+        ends: true,
+    });
+    assert_eq!(ranges[0].offsets, Some(0..400));
+}
