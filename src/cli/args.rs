@@ -100,7 +100,7 @@ impl std::str::FromStr for Device {
 /// Parses the value of `--devices`.
 fn device_group(text: &str) -> Result<crate::api::DeviceGroup, String> {
     crate::api::DeviceGroup::parse(text).ok_or_else(|| {
-        "expected `all`, `auto`, `each`, a number of devices or a list of numbers".into()
+        "expected `all`, `auto`, `each`, a number of devices, or a list of numbers and `cpu`".into()
     })
 }
 
@@ -198,7 +198,8 @@ pub struct RunOptions {
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<Device>,
     /// Run regions on several devices together: `all`, `auto`, a COUNT, or numbers such as `0,2`;
-    /// `each`: number those of all ranks of MPI [default: `OMPVM_DEVICES`, else one]
+    /// with the processors: `all,cpu`, `0,cpu`; `each`: number those of all ranks of MPI
+    /// [default: `OMPVM_DEVICES`, else one]
     #[arg(long, value_name = "DEVICES", value_parser = device_group)]
     pub devices: Option<crate::api::DeviceGroup>,
     /// Run parallel loops outside of `target` regions on a device, too [default: `OMPVM_OFFLOAD`,

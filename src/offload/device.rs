@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::fmt::{self, Debug};
 use std::ptr::NonNull;
+use std::time::Duration;
 
 /// A stream of operations that run in order on one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -125,6 +126,16 @@ pub struct Section {
     pub start: u64,
     /// Size in bytes; 0 if it is unknown.
     pub size: u64,
+}
+
+/// Host memory that a construct maps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostSection {
+    /// First address.
+    pub start: u64,
+    /// True if the construct only fills it, so that the device may write it before the construct
+    /// ends: the host can still execute the construct if the device fails.
+    pub filled: bool,
 }
 
 /// A symbol of a loaded image.
@@ -278,6 +289,16 @@ pub trait Device: Send + Sync + Debug {
         self.alloc(padding + size, align, MemoryKind::Device)
     }
 
+    /// Allocates space for a section of host memory as [`Device::alloc_padded`] does, if the section
+    /// is mapped only while the program waits for a region. The device may then use the host's memory
+    /// in place of a copy; copies between the two have no effect there.
+    ///
+    /// # Errors
+    /// As for [`Device::alloc`].
+    fn alloc_mapped(&self, _host: HostSection, padding: u64, size: u64, align: u64) -> Result<u64> {
+        self.alloc_padded(padding, size, align)
+    }
+
     /// Frees memory from [`Device::alloc`]. All queued operations that use it must be complete.
     ///
     /// # Errors
@@ -405,6 +426,11 @@ pub trait Device: Send + Sync + Debug {
     /// Every failure of the kernel.
     fn await_launch(&self, _kernel: &Kernel) -> Result<()> {
         Ok(())
+    }
+
+    /// Returns how long the launch took that this thread awaited last, if the device measures that.
+    fn launch_time(&self) -> Option<Duration> {
+        None
     }
 
     /// Describes how a group of devices ran a launch, right after it was started; `None` if this is

@@ -139,8 +139,11 @@ fn discover() -> &'static [DeviceState] {
     DEVICES.list.get_or_init(|| {
         let (selection, grouped, settings) = *DEVICES.selection.lock();
         let ranks = DEVICES.ranks.get().is_some();
-        let (mut list, problems) =
-            local(selection, settings, 0, ranks && grouped == DeviceGroup::All);
+        let instead = match grouped {
+            DeviceGroup::WithProcessors(_) => true,
+            _ => ranks && grouped == DeviceGroup::All,
+        };
+        let (mut list, problems) = local(selection, settings, 0, instead);
         for problem in problems {
             eprintln!("ompvm: {problem}");
         }
@@ -263,14 +266,19 @@ fn join(list: &mut [Arc<dyn Device>], grouped: DeviceGroup) {
     let numbers = match grouped {
         DeviceGroup::One | DeviceGroup::Each => return,
         DeviceGroup::All | DeviceGroup::Auto => u64::MAX,
-        DeviceGroup::Numbers(numbers) => numbers,
+        DeviceGroup::Numbers(numbers) | DeviceGroup::WithProcessors(numbers) => numbers,
     };
     let chosen: Vec<usize> = (0..list.len().min(64))
         .filter(|n| numbers >> n & 1 != 0)
         .collect();
-    let [first, _, ..] = chosen[..] else {
+    let Some(&first) = chosen.first() else {
         return;
     };
+    let is_gpu = |n: &usize| list[*n].target().arch != processors::ARCHITECTURE;
+    let helps = matches!(grouped, DeviceGroup::WithProcessors(_)) && chosen.iter().all(is_gpu);
+    if chosen.len() == 1 && !helps {
+        return;
+    }
     let free = matches!(grouped, DeviceGroup::All | DeviceGroup::Auto);
     if free && !list[first].predicts_no_speed() && prefer_one(chosen.len()) {
         let why = "one device works alone: several took longer in earlier runs";
@@ -279,13 +287,20 @@ fn join(list: &mut [Arc<dyn Device>], grouped: DeviceGroup) {
         DEVICES.run.set_formation(Formation::Alone(first));
         return;
     }
-    let members = chosen.iter().map(|&n| Arc::clone(&list[n])).collect();
+    let members = chosen.iter().map(|&n| Arc::clone(&list[n]));
+    let mut members: Vec<Arc<dyn Device>> = members.collect();
+    if helps {
+        members.push(Arc::new(processors::Device::new(first as u32)));
+    }
     // Copies over slow links rarely pay, so `auto` leaves such devices alone.
     let separate = grouped != DeviceGroup::Auto;
     match group::Group::new(first as i32, members, separate) {
         Ok(group) => {
             list[first] = Arc::new(group);
-            DEVICES.run.set_formation(Formation::Group);
+            // Earlier runs compare groups of devices of one kind.
+            if !helps {
+                DEVICES.run.set_formation(Formation::Group);
+            }
         }
         Err(why) if grouped == DeviceGroup::Auto => {
             tracing::info!(target: log::OFFLOAD, why, "the devices do not work together");

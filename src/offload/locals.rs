@@ -4,6 +4,7 @@ use crate::emulated::block::Block;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
+use std::time::Duration;
 
 /// Variables without a destructor, since signal handlers and fork handlers read them.
 pub(crate) struct ThreadLocals {
@@ -15,6 +16,8 @@ pub(crate) struct ThreadLocals {
     pub(crate) processor_block: Cell<*mut u8>,
     /// Name of the kernel that the thread executes as one of a processor; empty if there is none.
     pub(crate) processor_kernel: Cell<&'static str>,
+    /// Time of the launch on processors that the thread has awaited last.
+    pub(crate) processor_time: Cell<Duration>,
 }
 
 thread_local! {
@@ -25,6 +28,7 @@ thread_local! {
             emulated_block: Cell::new(null_mut()),
             processor_block: Cell::new(null_mut()),
             processor_kernel: Cell::new(""),
+            processor_time: Cell::new(Duration::ZERO),
         }
     };
 }

@@ -368,7 +368,7 @@ unsafe fn run_kernel(
     let mut private_copies = Vec::new();
     let references = {
         let mut table = state.table.lock();
-        let mut data = DataConstruct::new(device, &mut table, Queue::SYNC);
+        let mut data = DataConstruct::of_region(device, &mut table);
         // SAFETY: by this function's contract, the items are live host memory.
         let entered = unsafe {
             data.enter(&items, arrays.bases).and_then(|()| {

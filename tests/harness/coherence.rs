@@ -18,7 +18,7 @@ use std::time::Duration;
 mod generate;
 
 /// Ways to run a program: a name, and options. Each has a source of its own.
-const WAYS: [(&str, &[&str]); 11] = [
+const WAYS: [(&str, &[&str]); 13] = [
     ("one", &["--device=emulated"]),
     ("two", &["--device=emulated:2", "--devices=all"]),
     ("three", &["--device=emulated:3", "--devices=all"]),
@@ -39,6 +39,11 @@ const WAYS: [(&str, &[&str]); 11] = [
         &["--device=emulated:2", "--devices=all", "--offload=force"],
     ),
     (RANKS, &["--device=emulated", "--devices=all"]),
+    ("helped", &["--device=emulated:2", "--devices=all,cpu"]),
+    (
+        "plain-helped",
+        &["--device=emulated", "--devices=all,cpu", "--offload=force"],
+    ),
 ];
 /// The way in which regions run on a device of another rank.
 const RANK: &str = "rank";

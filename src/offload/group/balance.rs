@@ -9,8 +9,15 @@
 //!
 //! A kernel of less than [`LONGEST_ALONE`] is tried on the first member alone, too, and stays there
 //! if that is faster.
+//!
+//! Processors that help GPUs begin with a small share ([`HELPING`]), since they may be many times
+//! slower. They are tried against the GPUs alone once their share has settled, however long the
+//! kernel takes.
 
+use super::distributed::layout::helper;
+use crate::device::Device;
 use hashbrown::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Relative imbalance at which borders move.
@@ -32,6 +39,10 @@ const MEASURED: u32 = 16;
 const TRIALS: u32 = 2;
 /// Number of launches that are not measured: the first one includes preparations of the driver.
 const UNMEASURED: u32 = 1;
+/// Part of the iterations that processors beside GPUs begin with.
+const HELPING: f64 = 1.0 / 32.0;
+/// Number of launches after which they are compared with the GPUs alone.
+const SETTLED: u32 = 10;
 
 /// Way in which a launch runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,17 +73,25 @@ pub(super) type Case = (u32, u64);
 /// The shares of one kernel.
 #[derive(Debug)]
 pub(super) struct Balances {
-    members: usize,
+    /// What each case begins with.
+    first: Balance,
     by_case: HashMap<Case, Balance>,
     /// Number of placements of memory that came before the measurements.
     placements: u64,
 }
 
 impl Balances {
-    /// Returns equal shares for all launches.
-    pub(super) fn new(members: usize) -> Balances {
+    /// Returns the first shares of all launches.
+    pub(super) fn of_members(members: &[Arc<dyn Device>]) -> Balances {
+        Balances::new(match helper(members) {
+            None => Balance::new(members.len()),
+            Some(helper) => Balance::helped(members.len(), helper),
+        })
+    }
+
+    fn new(first: Balance) -> Balances {
         Balances {
-            members,
+            first,
             by_case: HashMap::new(),
             placements: 0,
         }
@@ -91,15 +110,16 @@ impl Balances {
         if self.by_case.len() >= MOST_CASES && !self.by_case.contains_key(&case) {
             self.by_case.clear();
         }
-        let members = self.members;
-        let new = || Balance::new(members);
-        self.by_case.entry(case).or_insert_with(new)
+        let first = &self.first;
+        self.by_case.entry(case).or_insert_with(|| first.clone())
     }
 }
 
 /// The shares of one kernel in one case.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Balance {
+    /// True if the processors help GPUs.
+    helped: bool,
     /// Relative size of each member's share.
     shares: Vec<f64>,
     /// Best shares so far and the time with them.
@@ -115,6 +135,7 @@ impl Balance {
     /// Returns equal shares.
     pub(super) fn new(members: usize) -> Balance {
         Balance {
+            helped: false,
             shares: vec![1.0 / members as f64; members],
             best: None,
             launches: 0,
@@ -122,6 +143,16 @@ impl Balance {
             alone: Alone::Untried,
             random: 1,
         }
+    }
+
+    /// Returns equal shares but for the member of that index, which helps the others.
+    fn helped(members: usize, helper: usize) -> Balance {
+        let mut balance = Balance::new(members);
+        let others = (members - 1) as f64;
+        balance.shares.fill((1.0 - HELPING) / others);
+        balance.shares[helper] = HELPING;
+        balance.helped = true;
+        balance
     }
 
     /// Returns the borders of the next launch as fractions of 2^64: the beginning of each share,
@@ -147,7 +178,11 @@ impl Balance {
             };
         }
         let short = self.best.as_ref().is_some_and(|(_, t)| *t < LONGEST_ALONE);
-        if self.alone == Alone::Untried && short && self.launches > UNMEASURED + 1 {
+        let due = match self.helped {
+            true => self.launches > SETTLED,
+            false => short && self.launches > UNMEASURED + 1,
+        };
+        if self.alone == Alone::Untried && due {
             self.alone = Alone::Trying {
                 launches: 0,
                 best: Duration::MAX,
@@ -288,7 +323,7 @@ mod tests {
             assert_eq!(balance.begin().divided, divided);
         }
         // A long kernel is not tried. Another size is another loop.
-        let mut balances = Balances::new(2);
+        let mut balances = Balances::new(Balance::new(2));
         balances.of((8, 0)).begin();
         balances.of((8, 0)).begin();
         balances
@@ -297,5 +332,27 @@ mod tests {
         for _ in 0..4 {
             assert!(balances.of((8, 0)).begin().divided && balances.of((9, 0)).begin().divided);
         }
+    }
+
+    #[test]
+    fn offload_group_processors_begin_with_a_small_share_and_grow() {
+        let mut balance = Balance::helped(2, 1);
+        let share = |balance: &Balance| 1.0 - balance.borders()[1] as f64 / 2f64.powi(64);
+        assert!((share(&balance) - HELPING).abs() < 1e-6);
+        balance.begin();
+        balance.begin();
+        // They would compute a third of it in the same time.
+        balance.measured(Duration::from_millis(62), &millis(&[62, 4]));
+        assert!((share(&balance) - 1.0 / 3.0).abs() < 1e-6);
+        balance.measured(Duration::from_millis(43), &millis(&[43, 43]));
+        while balance.launches < SETTLED {
+            assert!(balance.begin().divided);
+        }
+        // The GPU alone takes longer, so they go on.
+        for _ in 0..TRIALS {
+            assert!(!balance.begin().divided);
+            balance.measured(Duration::from_millis(64), &millis(&[64]));
+        }
+        assert!(balance.begin().divided);
     }
 }

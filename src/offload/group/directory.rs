@@ -62,6 +62,11 @@ impl Directory {
         self.current[member].gaps(bytes).next().is_none()
     }
 
+    /// Returns the bytes of which a member has the current contents.
+    pub(super) fn held(&self, member: usize) -> impl Iterator<Item = &Bytes> {
+        self.current[member].iter()
+    }
+
     /// Returns the transfers after which a member has the current contents of bytes, each from
     /// their writer.
     pub(super) fn transfers(&self, to: usize, bytes: Bytes) -> Vec<Transfer> {

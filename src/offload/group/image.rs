@@ -28,6 +28,8 @@ pub(super) struct Entry {
     pub division: Division,
     /// Shared variables that the kernel uses, in the order of their uses.
     pub variables: Vec<KernelVariable>,
+    /// Footprints on the members after the first one, if their code is other code.
+    pub footprints: Vec<Footprint>,
     pub shares: Arc<Shares>,
     pub balance: Mutex<Balances>,
     /// How the latest launch ran.
@@ -54,6 +56,12 @@ impl Entry {
             Some(_) => 1,
             None => self.members.len(),
         }
+    }
+
+    /// Returns what the kernel accesses on a member.
+    pub(super) fn footprint(&self, member: usize) -> &Footprint {
+        let own = member.checked_sub(1).and_then(|n| self.footprints.get(n));
+        own.unwrap_or(&self.division.footprint)
     }
 
     /// Returns a launch's arguments and the addresses of the shared variables, one for each use.
@@ -208,7 +216,7 @@ fn place(
     variable: &SharedVariable,
 ) -> Result<u64> {
     let size = variable.size.max(1);
-    let address = memory.alloc(members, 0, size, variable.align)?;
+    let address = memory.alloc(members, None, 0, size, variable.align)?;
     match &variable.contents {
         None => {
             for piece in memory.written(members, address, size)? {
@@ -228,11 +236,15 @@ fn place(
     for member in members {
         member.synchronize(Queue::SYNC)?;
     }
-    let pointers = std::iter::once(&variable.pointer).chain(variable.own_pointers.values());
-    for name in pointers {
-        for (member, image) in members.iter().zip(images) {
-            let pointer = image.symbol(name).ok_or_else(|| lacks(name))?;
-            write_word(&**member, pointer.address, address)?;
+    for (member, image) in members.iter().zip(images) {
+        // Code for another processor may have lost its uses of the variable.
+        let own = image.shared_variables().iter();
+        for own in own.filter(|own| own.name == variable.name) {
+            let pointers = std::iter::once(&own.pointer).chain(own.own_pointers.values());
+            for name in pointers {
+                let pointer = image.symbol(name).ok_or_else(|| lacks(name))?;
+                write_word(&**member, pointer.address, address)?;
+            }
         }
     }
     Ok(address)
@@ -243,6 +255,43 @@ fn lacks(name: &str) -> Failure {
 }
 
 impl GroupImage {
+    /// Returns the footprints of a kernel on the members after the first one, if they run other code.
+    ///
+    /// # Errors
+    /// The reason why they cannot run the kernel together.
+    fn footprints(
+        &self,
+        name: &str,
+        kernels: &[Kernel],
+        first: &Division,
+    ) -> std::result::Result<Vec<Footprint>, String> {
+        let arch = |n: usize| self.members[n].target().arch;
+        if (1..self.members.len()).all(|n| arch(n) == arch(0)) {
+            return Ok(Vec::new());
+        }
+        let own = (1..self.members.len()).map(|n| {
+            let runs = |what: &str| format!("{} {what}", self.members[n].name());
+            if self.images[n].refusal(name).is_some() {
+                return Err(runs("cannot run it"));
+            }
+            let division = self.images[n].division(name);
+            let division = division.ok_or_else(|| runs("does not know what it uses"))?;
+            if !first.footprint.by_iterations || !division.footprint.by_iterations {
+                let why = "its teams divide the iterations, and those of processors are smaller";
+                return Err(why.into());
+            }
+            let same = division.parameters.len() == first.parameters.len()
+                && division.variables == first.variables
+                && kernels[n].reduction_size == kernels[0].reduction_size;
+            match (division.refused, same) {
+                (None, true) => Ok(division.footprint),
+                (None, false) => Err(runs("has other parameters of it")),
+                (Some(why), _) => Err(why),
+            }
+        });
+        own.collect()
+    }
+
     /// Returns the shared variables of a kernel, and appends their uses to those of its parameters.
     fn variables(&self, kernel: &str, division: &mut Division) -> Vec<KernelVariable> {
         let mut list = Vec::new();
@@ -252,15 +301,14 @@ impl GroupImage {
                 division.writes_elsewhere |= used == ParameterUse::Written;
                 continue;
             };
-            let shared = self.images[0].shared_variables();
-            let own = shared
-                .iter()
-                .find(|v| v.name == name)
-                .and_then(|v| v.own_pointers.get(kernel));
-            let pointers: Option<Vec<u64>> = own.and_then(|own| {
-                let images = self.images.iter();
-                images.map(|i| Some(i.symbol(own)?.address)).collect()
-            });
+            let pointer = |image: &dyn Image| {
+                let mut shared = image.shared_variables().iter();
+                let variable = shared.find(|variable| variable.name == name)?;
+                let own = image.symbol(variable.own_pointers.get(kernel)?)?;
+                Some(own.address)
+            };
+            let images = self.images.iter();
+            let pointers: Option<Vec<u64>> = images.map(|image| pointer(&**image)).collect();
             division.parameters.push(used);
             list.push(KernelVariable {
                 address,
@@ -311,14 +359,22 @@ impl Image for GroupImage {
             };
             let first = members[0];
             let mut division = self.images[0].division(name).unwrap_or_else(unknown);
+            let footprints = match self.footprints(name, &members, &division) {
+                Ok(footprints) => footprints,
+                Err(why) => {
+                    division.refused.get_or_insert(why);
+                    Vec::new()
+                }
+            };
             let variables = self.variables(name, &mut division);
             let entry = Entry {
                 name: name.to_owned(),
                 members,
                 division,
                 variables,
+                footprints,
                 shares: Arc::clone(&self.shares),
-                balance: Mutex::new(Balances::new(self.images.len())),
+                balance: Mutex::new(Balances::of_members(&self.members)),
                 latest: Mutex::new(Outcome::Alone),
             };
             tracing::debug!(

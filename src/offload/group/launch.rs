@@ -36,6 +36,19 @@ pub(super) struct Launcher {
     placements: AtomicU64,
     /// Records of reductions of members without common memory; held during a launch.
     pub(super) records: Mutex<Records>,
+    /// The latest launch of which processors ran a part.
+    unrated: Mutex<Option<Unrated>>,
+}
+
+/// Times of a launch that its kernel's balance is not told yet: copies to the host may follow.
+#[derive(Debug)]
+pub(super) struct Unrated {
+    pub entry: &'static Entry,
+    pub case: Case,
+    /// Time of the launch.
+    pub whole: Duration,
+    /// Times of the members that ran it.
+    pub members: Vec<Duration>,
 }
 
 /// A launch that is being started.
@@ -70,7 +83,47 @@ impl Launcher {
             members: (0..members).map(|_| Progress::default()).collect(),
             placements: AtomicU64::new(0),
             records: Mutex::default(),
+            unrated: Mutex::default(),
         }
+    }
+
+    /// Keeps the times of a launch until the next one begins.
+    pub(super) fn await_rating(&self, times: Unrated) {
+        *self.unrated.lock() = Some(times);
+    }
+
+    /// Adds the time of a copy of results to that of the member which computed them.
+    pub(super) fn add_copy(&self, member: usize, time: Duration) {
+        if let Some(times) = &mut *self.unrated.lock() {
+            times.whole += time;
+            if let Some(own) = times.members.get_mut(member) {
+                *own += time;
+            }
+        }
+    }
+
+    /// Tells the balance of the latest kernel its times.
+    pub(super) fn rate(&self) {
+        let Some(times) = self.unrated.lock().take() else {
+            return;
+        };
+        let Unrated {
+            entry,
+            case,
+            whole,
+            members,
+        } = times;
+        let mut balances = entry.balance.lock();
+        let balance = balances.of(case);
+        tracing::trace!(
+            target: log::OFFLOAD,
+            kernel = entry.name,
+            ?whole,
+            took = ?members,
+            borders = ?balance.borders().iter().map(|&b| b as f64 / 2f64.powi(64)).collect::<Vec<f64>>(),
+            "devices and processors ran a kernel"
+        );
+        balance.measured(whole, &members);
     }
 
     /// Records that a member was given something to do.

@@ -13,7 +13,7 @@ use super::directory::Directory;
 use super::distributed::{self, Views};
 use super::placement::{self, Sections};
 use super::replicas::Replicas;
-use crate::device::{Device, Failure, Fault, MemoryKind, Result, Section, Stripes};
+use crate::device::{Device, Failure, Fault, HostSection, MemoryKind, Result, Section, Stripes};
 use ompvm_support::log;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::BTreeMap;
@@ -63,7 +63,18 @@ pub(super) enum Location {
         directory: Directory,
         /// Copies that members of other processes access.
         views: Views,
+        /// The member whose copy is the host's memory itself.
+        in_place: Option<InPlace>,
     },
+}
+
+/// Host memory that a member uses as its copy of a block while the program waits for a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct InPlace {
+    /// The member.
+    pub member: usize,
+    /// True if the member may write it.
+    pub writable: bool,
 }
 
 impl Location {
@@ -109,6 +120,9 @@ pub(super) struct Memory {
     members: usize,
     /// True if all members can access all memory.
     common: bool,
+    /// The member that uses host memory in place. What the host writes then goes to the first one
+    /// alone, since that member's share is small.
+    in_place: Option<usize>,
     /// Held for reading by what uses blocks at their location, and for writing by what moves them.
     moving: RwLock<()>,
     /// True once other code may use blocks at any time, so none can be moved.
@@ -135,12 +149,13 @@ pub(super) fn find(blocks: &mut Blocks, address: u64) -> Option<(u64, &mut Block
 
 impl Memory {
     /// Creates the memory of a group of that many members. `common` says whether each can access
-    /// what lies on others.
-    pub(super) fn new(members: usize, common: bool) -> Memory {
+    /// what lies on others, `in_place` which member can use host memory as its copy.
+    pub(super) fn new(members: usize, common: bool, in_place: Option<usize>) -> Memory {
         Memory {
             blocks: Mutex::default(),
             members,
             common,
+            in_place,
             moving: RwLock::default(),
             fixed: AtomicBool::new(false),
         }
@@ -154,6 +169,11 @@ impl Memory {
     /// Returns true if all members can access all memory.
     pub(super) fn is_common(&self) -> bool {
         self.common
+    }
+
+    /// Returns the member that uses host memory in place: the processors among GPUs.
+    pub(super) fn helper(&self) -> Option<usize> {
+        self.in_place
     }
 
     /// Keeps other threads from using blocks while the result lives.
@@ -239,10 +259,11 @@ impl Memory {
     }
 
     /// Allocates a block after `padding` bytes, and returns the start of the padding; see
-    /// [`Device::alloc_padded`].
+    /// [`Device::alloc_padded`]. `host` is host memory that a member may use as its copy.
     pub(super) fn alloc(
         &self,
         members: &[Arc<dyn Device>],
+        host: Option<HostSection>,
         padding: u64,
         size: u64,
         align: u64,
@@ -251,12 +272,20 @@ impl Memory {
             let start = members[0].alloc_padded(padding, size, align)?;
             let mut copies = vec![None; self.members];
             copies[0] = Some(start);
+            let in_place = self.in_place.zip(host).map(|(member, host)| {
+                copies[member] = Some(host.start - padding);
+                InPlace {
+                    member,
+                    writable: host.filled,
+                }
+            });
             let location = Location::Distributed {
                 copies,
                 padding,
                 align,
                 directory: Directory::new(self.members),
                 views: Views::default(),
+                in_place,
             };
             self.insert(start, padding + size, location);
             return Ok(start);
@@ -310,9 +339,15 @@ impl Memory {
             Location::Striped(stripes) => members[0].free_striped(&stripes),
             Location::Variable(_) => Ok(()),
             Location::Distributed {
-                copies, mut views, ..
+                mut copies,
+                mut views,
+                in_place,
+                ..
             } => {
                 views.close(members);
+                if let Some(host) = in_place {
+                    copies[host.member] = None;
+                }
                 let copies = members.iter().zip(copies);
                 let mut existing = copies.filter_map(|(member, at)| Some((member, at?)));
                 existing.try_for_each(|(member, at)| member.free(at, MemoryKind::Device))
@@ -352,7 +387,12 @@ impl Memory {
         block.version += 1;
         if let Location::Distributed { .. } = block.location {
             let (from, to) = (address - start, address - start + len);
-            let parts = parts(block.size, self.members);
+            let members_written = if self.in_place.is_some() {
+                1
+            } else {
+                self.members
+            };
+            let parts = parts(block.size, members_written);
             let mut list = Vec::new();
             for (member, part) in parts.enumerate() {
                 let bytes = part.start.max(from)..part.end.min(to);

@@ -20,6 +20,7 @@ mod describe;
 mod directory;
 mod distributed;
 mod image;
+mod in_place;
 mod launch;
 mod memory;
 mod placement;
@@ -27,10 +28,11 @@ mod replicas;
 pub mod volume;
 
 use super::device::{
-    Device, DeviceCode, Failure, Foreign, Image, Kernel, Launch, Limits, MemoryKind, Queue, Result,
-    Target,
+    Device, DeviceCode, Failure, Foreign, HostSection, Image, Kernel, Launch, Limits, MemoryKind,
+    Queue, Result, Target,
 };
 use super::report::GroupRun;
+use distributed::layout::helping_teams;
 use launch::Launcher;
 use memory::Memory;
 use ompvm_support::log;
@@ -38,6 +40,7 @@ use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Devices that run regions together.
 #[derive(Debug)]
@@ -50,8 +53,9 @@ pub struct Group {
 }
 
 impl Group {
-    /// Joins devices of one kind to a group of the given number. `separate` says whether devices
-    /// that cannot access each other's memory may form one.
+    /// Joins devices to a group of the given number: GPUs of one architecture, and perhaps the
+    /// processors behind them. `separate` says whether devices that cannot access each other's
+    /// memory may form one.
     ///
     /// # Errors
     /// The reason why they cannot work together.
@@ -63,7 +67,11 @@ impl Group {
         let Some(first) = members.first() else {
             return Err("there is no device".into());
         };
-        if let Some(other) = members.iter().find(|m| m.target() != first.target()) {
+        let helper = distributed::layout::helper(&members);
+        let mut devices = members
+            .iter()
+            .filter(|m| helper.is_none() || !m.has_shares_of_blocks());
+        if let Some(other) = devices.find(|m| m.target() != first.target()) {
             return Err(format!(
                 "{} and {} run different code",
                 first.name(),
@@ -82,7 +90,11 @@ impl Group {
             })
         })
         .map_err(|why| why.to_string())?;
-        let common = match reach_all(&members) {
+        let reached = match helper {
+            None => reach_all(&members),
+            Some(_) => Err("the processors have memory of their own".into()),
+        };
+        let common = match reached {
             Ok(()) => true,
             Err(why) if !separate => return Err(why),
             Err(why) => {
@@ -91,11 +103,16 @@ impl Group {
             }
         };
         Ok(Group {
-            memory: Arc::new(Memory::new(members.len(), common)),
+            memory: Arc::new(Memory::new(members.len(), common, helper)),
             launcher: Launcher::new(members.len()),
             number,
             members,
         })
+    }
+
+    /// Returns the processors among GPUs.
+    fn helper(&self) -> Option<usize> {
+        self.memory.helper()
     }
 
     fn first(&self) -> &dyn Device {
@@ -122,13 +139,19 @@ impl Group {
     /// # Safety
     /// As for [`Device::download`].
     unsafe fn read(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
-        for piece in self.memory.read(from, len as u64) {
+        let in_place = self.memory.give_in_place(from, to as u64, len as u64);
+        let counts = in_place.is_some();
+        for piece in in_place.unwrap_or_else(|| self.memory.read(from, len as u64)) {
             let member = &self.members[piece.member];
+            let since = Instant::now();
             // SAFETY: the piece lies within the range, which is writable by this function's
             // contract.
             unsafe {
                 member.download(Queue::SYNC, to.add(piece.offset), piece.address, piece.len)?
             };
+            if counts {
+                self.launcher.add_copy(piece.member, since.elapsed());
+            }
         }
         Ok(())
     }
@@ -138,6 +161,9 @@ impl Group {
     /// # Safety
     /// As for [`Device::upload`].
     unsafe fn write(&self, to: u64, from: *const u8, len: usize) -> Result<()> {
+        if self.memory.take_in_place(to, from as u64, len as u64) {
+            return Ok(());
+        }
         for piece in self.memory.written(&self.members, to, len as u64)? {
             let member = &self.members[piece.member];
             // SAFETY: the piece lies within the range, which is readable by this function's
@@ -181,7 +207,17 @@ fn reach_all(members: &[Arc<dyn Device>]) -> std::result::Result<(), String> {
 
 impl Device for Group {
     fn name(&self) -> String {
-        format!("{} devices: {}", self.members.len(), self.first().name())
+        let first = self.first().name();
+        match self.helper() {
+            Some(n) if self.members.len() == 2 => {
+                format!("{first} with {}", self.members[n].name())
+            }
+            Some(n) => {
+                let (count, helper) = (self.members.len() - 1, self.members[n].name());
+                format!("{count} devices: {first} with {helper}")
+            }
+            None => format!("{} devices: {first}", self.members.len()),
+        }
     }
 
     fn uid(&self) -> Option<String> {
@@ -209,11 +245,16 @@ impl Device for Group {
         if memory != MemoryKind::Device {
             return self.first().alloc(size, align, memory);
         }
-        self.memory.alloc(&self.members, 0, size, align)
+        self.memory.alloc(&self.members, None, 0, size, align)
     }
 
     fn alloc_padded(&self, padding: u64, size: u64, align: u64) -> Result<u64> {
-        self.memory.alloc(&self.members, padding, size, align)
+        self.memory.alloc(&self.members, None, padding, size, align)
+    }
+
+    fn alloc_mapped(&self, host: HostSection, padding: u64, size: u64, align: u64) -> Result<u64> {
+        let host = Some(host);
+        self.memory.alloc(&self.members, host, padding, size, align)
     }
 
     fn free(&self, address: u64, memory: MemoryKind) -> Result<()> {
@@ -345,13 +386,19 @@ impl Device for Group {
         let entry = image::entry(kernel);
         let parts = entry.parts() as u32;
         let member = entry.members[0];
-        let share = trip.div_ceil(u64::from(parts));
+        let helper = self.helper().filter(|_| parts > 1);
+        let others = parts - u32::from(helper.is_some());
+        let share = trip.div_ceil(u64::from(others));
         let (blocks, threads) = self.first().shape(&member, teams, threads, share);
         let asked = teams != 0 && !kernel.any_grid || kernel.teams.1 > 0;
         if asked || parts == 1 {
             return (blocks, threads);
         }
-        (blocks.saturating_mul(parts), threads)
+        let helping = helper.map_or(0, |n| helping_teams(&*self.members[n]));
+        (
+            blocks.saturating_mul(others).saturating_add(helping),
+            threads,
+        )
     }
 
     fn accesses_host_memory(&self) -> bool {

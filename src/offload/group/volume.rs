@@ -53,6 +53,7 @@ impl Simulation {
                 align: 16,
                 directory,
                 views: Views::default(),
+                in_place: None,
             },
             version: 0,
             replicas: Replicas::new(self.members),
@@ -154,6 +155,7 @@ mod tests {
                 Term::Quantity(Quantity::Threads),
             ],
             accesses: vec![access(1, 7, false), access(1, 8, false), access(2, 7, true)],
+            by_iterations: true,
         }
     }
 

@@ -7,9 +7,14 @@
 use super::items::MapItem;
 use super::map_type;
 use super::table::{AttachedPointer, Lifetime, Lookup, MappedRange, MappingTable};
-use crate::device::{Device, Failure, Fault, MemoryKind, Queue, Result, STAGING_BYTES};
+use crate::device::{
+    Device, Failure, Fault, HostSection, MemoryKind, Queue, Result, STAGING_BYTES,
+};
 use crate::{host_access, program};
 use ompvm_support::log;
+
+/// Size in bytes from which a device may use host memory in place: copies of less cost little.
+const IN_PLACE_BYTES: usize = 64 << 10;
 
 /// Data transfer statistics of a construct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +41,8 @@ pub struct DataConstruct<'a> {
     entered: Entered,
     /// Items that were copied to a staging buffer already.
     staged: Vec<StagedItem>,
+    /// True if the program waits until the construct has left its items again.
+    waits: bool,
 }
 
 /// References to mapped ranges that a construct has taken, to give them back if it fails.
@@ -78,6 +85,15 @@ impl<'a> DataConstruct<'a> {
             traffic: Traffic::default(),
             entered: Entered::default(),
             staged: Vec::new(),
+            waits: false,
+        }
+    }
+
+    /// Creates those of a region for which the program waits.
+    pub fn of_region(device: &'a dyn Device, table: &'a mut MappingTable) -> DataConstruct<'a> {
+        DataConstruct {
+            waits: true,
+            ..DataConstruct::new(device, table, Queue::SYNC)
         }
     }
 
@@ -272,7 +288,7 @@ impl<'a> DataConstruct<'a> {
         if size == 0 {
             return Ok(None);
         }
-        let allocation = self.device.alloc_padded(padding as u64, size as u64, 64)?;
+        let allocation = self.allocate(begin, size, item, padding)?;
         let device = allocation + padding as u64;
         self.table.insert(
             begin,
@@ -294,6 +310,22 @@ impl<'a> DataConstruct<'a> {
             unsafe { self.upload(device, begin, size)? };
         }
         Ok(Some(device))
+    }
+
+    /// Allocates device memory for a host range, and returns the start of the padding before it.
+    fn allocate(&self, begin: usize, size: usize, item: &MapItem, padding: usize) -> Result<u64> {
+        let (padding, bytes) = (padding as u64, size as u64);
+        if !self.waits || size < IN_PLACE_BYTES {
+            return self.device.alloc_padded(padding, bytes, 64);
+        }
+        // The device may access the range before it is copied.
+        let back = item.is(map_type::FROM);
+        host_access::announce(begin, size, back);
+        let host = HostSection {
+            start: begin as u64,
+            filled: back && !item.is(map_type::TO),
+        };
+        self.device.alloc_mapped(host, padding, bytes, 64)
     }
 
     /// Points the device's copy of a pointer to the device address of its target.

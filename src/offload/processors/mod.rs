@@ -21,6 +21,7 @@ use hashbrown::HashMap;
 use image::entry;
 use omp_abi::{LaunchEnvironment, League};
 use ompvm_kmpc::icv;
+use ompvm_memory::internal_thread;
 use ompvm_support::topology;
 use parking_lot::Mutex;
 use std::alloc::Layout;
@@ -29,6 +30,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use workers::{Job, Workers};
 
 /// The processors of this process.
@@ -43,6 +46,12 @@ pub struct Device {
     /// Launches that a thread has begun and not yet awaited.
     begun: Mutex<HashMap<usize, Vec<Arc<Job>>>>,
 }
+
+/// Maximum number of threads that copy memory.
+const MOST_COPYING: usize = 12;
+
+/// Bytes that a thread copies at once.
+const COPIED_AT_ONCE: usize = 1 << 20;
 
 /// Architecture of the device, which is none of a GPU.
 pub const ARCHITECTURE: &str = "cpu";
@@ -68,10 +77,10 @@ impl Device {
     /// Waits for the launches that the calling thread began.
     fn settle(&self) {
         let begun = self.begun.lock().remove(&this_thread());
-        begun
-            .iter()
-            .flatten()
-            .for_each(|job| self.workers.wait(job));
+        for job in begun.iter().flatten() {
+            self.workers.wait(job);
+            LOCALS.with(|locals| locals.processor_time.set(job.time()));
+        }
     }
 
     /// Prepares a launch.
@@ -135,6 +144,37 @@ fn report_fault(_signal: i32, address: usize) {
     unsafe { libc::write(2, buffer.as_ptr().cast(), len) };
 }
 
+/// Copies memory; several threads copy parts of much. The ranges may overlap only if they are short.
+///
+/// # Safety
+/// `len` bytes must be readable at `from` and writable at `to`.
+unsafe fn copy_by_threads(from: *const u8, to: *mut u8, len: usize) {
+    let threads = topology::usable_cpus()
+        .min(MOST_COPYING)
+        .min(len / COPIED_AT_ONCE);
+    if threads < 2 {
+        // SAFETY: by this function's contract.
+        unsafe { std::ptr::copy(from, to, len) };
+        return;
+    }
+    let (from, to) = (from as usize, to as usize);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let at = next.fetch_add(COPIED_AT_ONCE, Ordering::Relaxed);
+            if at >= len {
+                return;
+            }
+            let size = COPIED_AT_ONCE.min(len - at);
+            // SAFETY: by this function's contract; each thread copies other bytes.
+            unsafe {
+                std::ptr::copy_nonoverlapping((from + at) as *const u8, (to + at) as *mut u8, size);
+            }
+        }
+    };
+    internal_thread::run_all(vec![&work; threads]);
+}
+
 /// Returns a launch environment as words.
 fn environment(buffer: u64, league: u64) -> Vec<u64> {
     const _: () = assert!(size_of::<LaunchEnvironment>() == 24);
@@ -152,8 +192,8 @@ pub fn share_of_block(own: &League, n: u32, blocks: u32, reduces: bool) -> Leagu
     let edge = |n: u32| own.from + (width * u128::from(n) / u128::from(blocks)) as u64;
     let (part, parts) = match (whole, reduces) {
         (true, _) => (n, blocks),
-        // One more part finishes the reduction.
-        (false, true) => (own.first + n, own.teams + 1),
+        // The last part finishes the reduction.
+        (false, true) => (own.part + n, own.parts),
         (false, false) => (own.part, own.parts),
     };
     League {
@@ -225,14 +265,14 @@ impl super::device::Device for Device {
     unsafe fn upload(&self, _: Queue, to: u64, from: *const u8, len: usize) -> Result<()> {
         self.settle();
         // SAFETY: by this function's contract; device addresses are the process's own.
-        unsafe { std::ptr::copy(from, to as *mut u8, len) };
+        unsafe { copy_by_threads(from, to as *mut u8, len) };
         Ok(())
     }
 
     unsafe fn download(&self, _: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
         self.settle();
         // SAFETY: by this function's contract; device addresses are the process's own.
-        unsafe { std::ptr::copy(from as *const u8, to, len) };
+        unsafe { copy_by_threads(from as *const u8, to, len) };
         Ok(())
     }
 
@@ -274,6 +314,11 @@ impl super::device::Device for Device {
     fn await_launch(&self, _: &Kernel) -> Result<()> {
         self.settle();
         Ok(())
+    }
+
+    fn launch_time(&self) -> Option<Duration> {
+        self.settle();
+        Some(LOCALS.with(|locals| locals.processor_time.get()))
     }
 
     fn queue(&self) -> Result<Queue> {

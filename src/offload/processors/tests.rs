@@ -33,7 +33,7 @@ fn blocks_divide_the_share_without_gaps() {
 
 #[test]
 fn an_empty_share_stays_empty() {
-    let share = own(3, 4, 1 << 63, 1 << 63, 12, 12);
+    let share = own(12, 13, 1 << 63, 1 << 63, 12, 12);
     let block = share_of_block(&share, 0, 1, true);
     assert_eq!((block.from, block.to), (1 << 63, 1 << 63));
     // It finishes the reduction of the league's 12 teams.
@@ -50,7 +50,7 @@ fn each_block_of_a_reduction_is_a_part() {
             .zip(0..)
             .all(|(b, n)| (b.part, b.parts, b.teams) == (n, 3, 3))
     );
-    let second = own(1, 3, 1 << 62, 1 << 63, 4, 12);
+    let second = own(4, 13, 1 << 62, 1 << 63, 4, 12);
     assert_eq!(share_of_block(&second, 2, 4, true).part, 6);
 }
 

@@ -47,6 +47,9 @@ pub(super) struct Job {
     taken: AtomicU32,
     /// Number of blocks that are complete.
     complete: AtomicU32,
+    /// When it began, and how many nanoseconds after that it was complete.
+    begun: Instant,
+    nanoseconds: AtomicU64,
 }
 
 impl Job {
@@ -67,7 +70,14 @@ impl Job {
             block_bytes,
             taken: AtomicU32::new(0),
             complete: AtomicU32::new(0),
+            begun: Instant::now(),
+            nanoseconds: AtomicU64::new(0),
         }
+    }
+
+    /// Returns the time that a complete launch took.
+    pub(super) fn time(&self) -> Duration {
+        Duration::from_nanos(self.nanoseconds.load(Ordering::Acquire))
     }
 
     fn blocks(&self) -> u32 {
@@ -234,6 +244,8 @@ impl Shared {
             });
             (job.kernel)(job.args.as_ptr());
             LOCALS.with(|locals| locals.processor_kernel.set(""));
+            let time = job.begun.elapsed().as_nanos() as u64;
+            job.nanoseconds.fetch_max(time, Ordering::Release);
             if job.complete.fetch_add(1, Ordering::AcqRel) + 1 == job.blocks() {
                 let _waiting = self.waiting.lock();
                 self.done.notify_all();

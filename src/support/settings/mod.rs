@@ -150,13 +150,15 @@ pub enum DeviceGroup {
     Auto,
     /// The devices of these numbers, one bit each.
     Numbers(u64),
+    /// The devices of these numbers, and the processors with them.
+    WithProcessors(u64),
     /// The default device alone, where the devices of all ranks of MPI are devices of the program.
     Each,
 }
 
 impl DeviceGroup {
     /// Parses `all`, `auto`, `each`, a number of devices, or a list of device numbers such as
-    /// `0,2`.
+    /// `0,2`. `cpu` in a list, as in `all,cpu` or `0,cpu`, stands for the processors.
     pub fn parse(text: &str) -> Option<DeviceGroup> {
         let text = text.trim().to_ascii_lowercase();
         match text.as_str() {
@@ -174,11 +176,22 @@ impl DeviceGroup {
                 _ => None,
             };
         }
-        let mut numbers = 0;
-        for number in text.split(',').filter(|part| !part.trim().is_empty()) {
-            numbers |= bit(number.trim().parse().ok()?)?;
+        let (mut numbers, mut processors) = (0, false);
+        for part in text.split(',').map(str::trim) {
+            match part {
+                "" => {}
+                "cpu" => processors = true,
+                "all" => numbers = u64::MAX,
+                number => numbers |= bit(number.parse().ok()?)?,
+            }
         }
-        (numbers != 0).then_some(DeviceGroup::Numbers(numbers))
+        let group = match (numbers, processors) {
+            (0, _) => return None,
+            (numbers, true) => DeviceGroup::WithProcessors(numbers),
+            (u64::MAX, false) => DeviceGroup::All,
+            (numbers, false) => DeviceGroup::Numbers(numbers),
+        };
+        Some(group)
     }
 }
 

@@ -230,6 +230,9 @@ fn the_mpi_library_and_the_launcher_are_read() {
     assert_eq!(launcher("PMI_RANK").pmi.rank, Some(3));
     assert_eq!(launcher("OMPI_COMM_WORLD_SIZE").open_mpi.size, Some(3));
     assert_eq!(understood("PMI_SIZE", "many").launcher.pmi.size, None);
-    let each = understood("OMPVM_DEVICES", "each").group;
-    assert_eq!(each, DeviceGroup::Each);
+    let group = |text| understood("OMPVM_DEVICES", text).group;
+    assert_eq!(group("each"), DeviceGroup::Each);
+    assert_eq!(group("all,cpu"), DeviceGroup::WithProcessors(u64::MAX));
+    assert_eq!(group("0,2, cpu"), DeviceGroup::WithProcessors(5));
+    assert_eq!(group("1,2"), DeviceGroup::Numbers(6));
 }

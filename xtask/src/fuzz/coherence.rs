@@ -71,7 +71,7 @@ struct Way {
     mandatory: bool,
 }
 
-const WAYS: [Way; 16] = [
+const WAYS: [Way; 19] = [
     way("one", &["--device=emulated"], true),
     way("two", &["--device=emulated:2", "--devices=all"], true),
     way("three", &["--device=emulated:3", "--devices=all"], true),
@@ -102,6 +102,17 @@ const WAYS: [Way; 16] = [
     way(RANK, &["--device=emulated", "--devices=each"], true),
     way(RANKS, &["--device=emulated", "--devices=all"], true),
     way("processors", &["--device=cpu"], true),
+    way("helped", &["--device=emulated", "--devices=all,cpu"], true),
+    way(
+        "helped-two",
+        &["--device=emulated:2", "--devices=all,cpu"],
+        true,
+    ),
+    way(
+        "plain-helped",
+        &["--device=emulated", "--devices=all,cpu", "--offload=force"],
+        false,
+    ),
     way(
         "plain-processors",
         &["--device=cpu", "--offload=force"],

@@ -22,7 +22,10 @@ use hashbrown::{HashMap, HashSet};
 /// Analyzes a kernel. `only_divides` says that it does nothing but divide loops over the grid and
 /// combine their reductions.
 pub(crate) fn analyze(module: Module, kernel: &str, only_divides: bool) -> Footprint {
-    let mut footprint = Footprint::default();
+    let mut footprint = Footprint {
+        by_iterations: only_divides,
+        ..Footprint::default()
+    };
     let Some(entry) = module.function(kernel).filter(|f| !f.is_declaration()) else {
         footprint.unknown = Some("it has no code".into());
         return footprint;

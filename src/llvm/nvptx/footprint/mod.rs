@@ -29,6 +29,9 @@ pub struct Footprint {
     pub terms: Vec<Term>,
     /// The accesses.
     pub accesses: Vec<Access>,
+    /// True if a device's share of the iterations alone tells what it executes, whatever its numbers
+    /// of blocks and threads: else the iterations are divided by teams.
+    pub by_iterations: bool,
 }
 
 /// Accesses to the memory behind a parameter.

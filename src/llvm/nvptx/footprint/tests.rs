@@ -48,6 +48,7 @@ fn offsets(terms: Vec<Term>, offset: TermId, n: u64) -> Vec<Option<Range<i64>>> 
             bytes: 8,
             ends: false,
         }],
+        by_iterations: true,
     };
     let quarter = 1 << 62;
     let of = |part: u64| {

@@ -10,32 +10,43 @@
 //! A reduction combines each member's own teams in a record; the records are put together on the
 //! first member, where one more launch without iterations finishes it.
 //!
+//! Where processors help GPUs, they begin first, since they use what lies in host memory in place,
+//! and the GPUs get their bytes meanwhile. Shares then follow the measured times, to which copies
+//! belong.
+//!
 //! Launches of different threads follow each other. What a member of another rank gets before its
 //! share goes ahead of it without an answer, so a launch waits for one message of it if it needs
 //! nothing from it.
 
+pub(super) mod layout;
 mod records;
 mod twins;
 pub(super) mod uses;
 mod views;
 
+use super::balance::Case;
 use super::directory::{Bytes, Directory, Transfer};
 use super::image::{Entry, Outcome, Words, entry};
-use super::launch::{Launcher, share};
+use super::in_place::separate;
+use super::launch::{Launcher, Unrated};
 use super::memory::{Blocks, Location, Memory, find};
 use crate::device::{ALONE, Device, Kernel, Launch, Queue, Result};
+use layout::{Layout, helper};
 use omp_abi::League;
 use ompvm_llvm::nvptx::ParameterUse;
 use ompvm_support::log;
 pub(super) use records::Records;
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use uses::{Uses, contested_bytes, transfers};
 pub(super) use views::Views;
 
 /// Plan of a divided launch.
 #[derive(Debug)]
 struct Plan {
-    /// The members' shares, and what they may access.
+    /// The members' teams and shares, and what they may access.
+    layout: Layout,
     shares: Vec<League>,
     uses: Vec<Uses>,
     /// Transfers before it, each with the start of its block.
@@ -51,6 +62,18 @@ struct Doing<'a> {
     entry: &'static Entry,
     launch: &'a Launch<'a>,
     given: Words,
+    /// The processors among GPUs.
+    helper: Option<usize>,
+    /// Key of similar launches of the kernel.
+    case: Case,
+}
+
+/// Measured times of a launch.
+#[derive(Debug)]
+struct Times {
+    since: Instant,
+    /// Time of each member.
+    members: Vec<Duration>,
 }
 
 impl Launcher {
@@ -65,12 +88,19 @@ impl Launcher {
         let entry = entry(kernel);
         let mut records = self.records.lock();
         let _only = memory.exclude();
+        self.rate();
         let doing = Doing {
             members,
             kernel,
             entry,
             launch,
             given: entry.words(launch),
+            helper: helper(members),
+            case: (launch.blocks[0], sizes(launch)),
+        };
+        let mut times = Times {
+            since: Instant::now(),
+            members: vec![Duration::ZERO; members.len()],
         };
         let mut blocks = memory.blocks();
         let planned = self.plan(&doing, &mut blocks);
@@ -78,9 +108,10 @@ impl Launcher {
             Ok(_) => Outcome::Divided,
             Err(outcome) => *outcome,
         };
-        match planned {
+        let done = match planned {
             Ok(plan) => {
-                let done = self.run_divided(&doing, &mut blocks, &mut records, &plan);
+                let mut run = (&mut *records, &mut times);
+                let done = self.run_divided(&doing, &mut blocks, &mut run, &plan);
                 if done.is_err() {
                     // Ends what was begun, so that no later launch gets its failure.
                     let started = members.iter().zip(&entry.members);
@@ -88,17 +119,31 @@ impl Launcher {
                 }
                 done
             }
-            Err(_) => self.run_alone(&doing, &mut blocks),
+            Err(_) => {
+                times.members.truncate(1);
+                self.run_alone(&doing, &mut blocks)
+            }
+        };
+        if doing.helper.is_some() && done.is_ok() {
+            self.await_rating(Unrated {
+                entry,
+                case: doing.case,
+                whole: times.since.elapsed(),
+                members: times.members,
+            });
         }
+        done
     }
 
     /// Plans a launch. The error says how it runs on the first member.
     fn plan(&self, doing: &Doing<'_>, blocks: &mut Blocks) -> std::result::Result<Plan, Outcome> {
-        let shares = self.shares(doing).ok_or(Outcome::Alone)?;
+        let [teams, ..] = doing.launch.blocks;
+        let layout = Layout::new(doing.members, teams, doing.launch.threads[0]);
+        let shares = self.shares(doing, &layout).ok_or(Outcome::Alone)?;
         let uses: Option<Vec<Uses>> = shares
             .iter()
             .enumerate()
-            .map(|(n, league)| doing.uses(blocks, n, league))
+            .map(|(n, league)| doing.uses(blocks, n, league, layout.of(n)))
             .collect();
         let uses = uses.ok_or(Outcome::Elsewhere)?;
         let contested = contested_bytes(&uses).ok_or(Outcome::Contested)?;
@@ -106,12 +151,13 @@ impl Launcher {
             transfers: transfers(blocks, &uses),
             contested,
             uses,
+            layout,
             shares,
         })
     }
 
     /// Returns the members' shares, if the launch may be divided.
-    fn shares(&self, doing: &Doing<'_>) -> Option<Vec<League>> {
+    fn shares(&self, doing: &Doing<'_>, layout: &Layout) -> Option<Vec<League>> {
         let Doing { entry, launch, .. } = doing;
         let parts = entry.parts();
         let [teams, y, z] = launch.blocks;
@@ -124,20 +170,25 @@ impl Launcher {
         }
         let borders = {
             let mut balances = entry.balance.lock();
-            let balance = balances.of((teams, 0));
+            let balance = balances.of(doing.case);
             let varies = doing.members[0].predicts_no_speed();
-            if varies && !balance.vary().divided {
+            let divided = match (varies, doing.helper) {
+                (true, _) => balance.vary().divided,
+                (false, Some(_)) => balance.begin().divided,
+                (false, None) => true,
+            };
+            if !divided {
                 return None;
             }
             balance.borders()
         };
         let shares = (0..parts).map(|n| League {
-            part: n as u32,
+            part: layout.of(n).record,
             // One more finishes a reduction.
-            parts: doing.records() + u32::from(reduces),
+            parts: layout.records() + u32::from(reduces),
             from: borders[n],
             to: borders[n + 1],
-            first: share(teams, n, parts),
+            first: layout.of(n).first,
             teams,
         });
         Some(shares.collect())
@@ -147,38 +198,54 @@ impl Launcher {
         &self,
         doing: &Doing<'_>,
         blocks: &mut Blocks,
-        records: &mut Records,
+        (records, times): &mut (&mut Records, &mut Times),
         plan: &Plan,
     ) -> Result<()> {
-        let Plan { shares, uses, .. } = plan;
+        let Plan {
+            layout,
+            shares,
+            uses,
+            ..
+        } = plan;
         let Doing { members, entry, .. } = doing;
         for (n, used) in uses.iter().enumerate() {
             for &start in used.accessed.keys() {
                 allocate(members, blocks, start, n)?;
             }
+            for &start in used.written.keys() {
+                separate(members, blocks, start, n)?;
+            }
         }
-        transfer(members, blocks, &plan.transfers)?;
+        let (early, late) = doing.early_and_late(plan);
+        transfer(members, blocks, &early)?;
         let twins = doing.twins(blocks, plan)?;
-        let mut lists: Vec<Vec<u64>> = (0..uses.len()).map(|n| doing.words(blocks, n)).collect();
+        let lists = (0..uses.len()).map(|n| doing.words(blocks, n)).collect();
         let reduces = doing.kernel.reduction_size > 0;
-        let started = self.start_all(doing, records, shares, &mut lists);
+        let record_bytes = u64::from(doing.kernel.reduction_size) * u64::from(layout.records());
+        let begun = Instant::now();
+        let mut run = (&mut **records, lists);
+        let started = self.start_all(doing, (blocks, &late), &mut run, (plan, record_bytes));
+        let (_, lists) = run;
         if reduces && started.is_ok() {
-            let all = records.gather(members, &entry.members, doing.record_bytes())?;
-            records.put(members, doing.records(), &all)?;
+            let all = records.gather(members, &entry.members, record_bytes)?;
+            times.finish(doing, begun);
+            records.put(members, layout.records(), &all)?;
             let last = League {
-                part: doing.records(),
+                part: layout.records(),
                 from: 1 << 63,
                 to: 1 << 63,
-                first: doing.records(),
+                first: layout.records(),
                 ..shares[0]
             };
-            self.start(doing, 0, last, 1, &lists[0])?;
+            let threads = doing.launch.threads[0];
+            self.start(doing, 0, last, (1, threads), &lists[0])?;
             members[0].await_launch(&entry.members[0])?;
         } else {
             started?;
             let each = || members.iter().zip(&entry.members);
             each().for_each(|(member, kernel)| member.announce_await(kernel));
             each().try_for_each(|(member, kernel)| member.await_launch(kernel))?;
+            times.finish(doing, begun);
         }
         for (n, used) in uses.iter().enumerate() {
             for (start, written) in &used.written {
@@ -194,13 +261,13 @@ impl Launcher {
         doing.merge(blocks, twins)
     }
 
-    /// Starts all shares of a launch.
+    /// Starts all shares of a launch. `late` are the transfers that its GPUs still need.
     fn start_all(
         &self,
         doing: &Doing<'_>,
-        records: &mut Records,
-        shares: &[League],
-        lists: &mut [Vec<u64>],
+        (blocks, late): (&mut Blocks, &[(u64, Transfer)]),
+        (records, lists): &mut (&mut Records, Vec<Vec<u64>>),
+        (plan, record_bytes): (&Plan, u64),
     ) -> Result<()> {
         let Doing {
             members,
@@ -208,34 +275,45 @@ impl Launcher {
             launch,
             ..
         } = doing;
+        let layout = &plan.layout;
         if kernel.reduction_size > 0 {
             let length = launch.blocks[0].max(kernel.reduction_length);
-            let length = length.max(doing.records()) + 1;
+            let length = length.max(layout.records()) + 1;
             let bytes = u64::from(kernel.reduction_size) * u64::from(length);
-            records.prepare(members, doing.record_bytes(), bytes)?;
+            records.prepare(members, record_bytes, bytes)?;
             for (list, addresses) in lists.iter_mut().zip(&records.addresses) {
                 list[0] = addresses[0];
             }
         }
+        let start = |n: usize| {
+            let part = layout.of(n);
+            let shape = (part.teams, part.threads);
+            self.start(doing, n, plan.shares[n], shape, &lists[n])
+        };
+        if let Some(helper) = doing.helper {
+            start(helper)?;
+            transfer(members, blocks, late)?;
+        }
         // The first member may be one that runs a launch at once.
-        (0..members.len()).rev().try_for_each(|n| {
-            let count = share(shares[n].teams, n + 1, members.len()) - shares[n].first;
-            self.start(doing, n, shares[n], count, &lists[n])
-        })
+        let others = (0..members.len()).rev();
+        others
+            .filter(|&n| doing.helper != Some(n))
+            .try_for_each(start)
     }
 
-    /// Starts a share of a launch on a member.
+    /// Starts a share of a launch on a member, of so many teams of so many threads.
     fn start(
         &self,
         doing: &Doing<'_>,
         n: usize,
         league: League,
-        blocks: u32,
+        (teams, threads): (u32, u32),
         words: &[u64],
     ) -> Result<()> {
         let member = &doing.members[n];
         let own = Launch {
-            blocks: [blocks, 1, 1],
+            blocks: [teams, 1, 1],
+            threads: [threads, 1, 1],
             args: &words[..doing.launch.args.len()],
             ..*doing.launch
         };
@@ -251,7 +329,9 @@ impl Launcher {
             launch,
             ..
         } = doing;
-        let uses = match doing.uses(blocks, 0, &ALONE) {
+        let [teams, ..] = launch.blocks;
+        let whole = Layout::new(&members[..1], teams, launch.threads[0]).of(0);
+        let uses = match doing.uses(blocks, 0, &ALONE, whole) {
             Some(uses) => uses,
             None => doing.everything(blocks),
         };
@@ -279,24 +359,22 @@ impl Launcher {
 }
 
 impl Doing<'_> {
-    /// Returns the number of records that a reduction combines: one for each member, or for each
-    /// team.
-    fn records(&self) -> u32 {
-        match self.members.iter().all(|m| m.has_shares_of_blocks()) {
-            true => self.launch.blocks[0],
-            false => self.members.len() as u32,
+    /// Returns the transfers before a launch: those before all members start, and those while the
+    /// helper runs. A GPU may get bytes meanwhile that the helper writes, if it does not use them:
+    /// footprints are bounds.
+    fn early_and_late(&self, plan: &Plan) -> (Vec<(u64, Transfer)>, Vec<(u64, Transfer)>) {
+        let transfers = plan.transfers.iter().cloned();
+        let helps = |to: usize| self.helper == Some(to);
+        match self.helper.is_some() && plan.contested.is_empty() {
+            true => transfers.partition(|(_, transfer)| helps(transfer.to)),
+            false => (transfers.collect(), Vec::new()),
         }
-    }
-
-    /// Returns the size in bytes of the records that a reduction combines.
-    fn record_bytes(&self) -> u64 {
-        u64::from(self.kernel.reduction_size) * u64::from(self.records())
     }
 
     /// Returns the words for a member: addresses of its own copies.
     fn words(&self, blocks: &mut Blocks, n: usize) -> Vec<u64> {
         let mut words = self.given.values.clone();
-        for access in &self.entry.division.footprint.accesses {
+        for access in &self.entry.footprint(n).accesses {
             let index = access.parameter as usize;
             let Some((start, block)) = find(blocks, self.given.sections[index].start) else {
                 continue;
@@ -331,6 +409,26 @@ impl Doing<'_> {
         }
         Ok(())
     }
+}
+
+impl Times {
+    /// Records the times of a launch that began at `begun`. GPUs have the copies before their shares
+    /// in theirs.
+    fn finish(&mut self, doing: &Doing<'_>, begun: Instant) {
+        let since = begun.elapsed();
+        for (own, member) in self.members.iter_mut().zip(doing.members) {
+            *own = member.launch_time().unwrap_or(since);
+        }
+    }
+}
+
+/// Returns a hash of the sizes of the sections that a launch uses.
+fn sizes(launch: &Launch<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for section in launch.sections {
+        hasher.write_u64(section.size);
+    }
+    hasher.finish()
 }
 
 /// Returns the directory of a block.
@@ -392,8 +490,15 @@ fn transfer(
         let len = bytes.end - bytes.start;
         let (source, target) = (source + bytes.start, target + bytes.start);
         let found = views.direct(members, copies, (*from, *to), (bytes.start, len));
+        let view = |member: usize, at| members[member].host_view(at, len);
         if let Some(copy) = found {
             direct[copy.on].push((copy.to, copy.from, copy.len));
+        } else if let Some(source) = view(*from, source) {
+            // SAFETY: the member's copy has these bytes, and nobody frees it during a launch.
+            unsafe { members[*to].upload(Queue::SYNC, target, source.as_ptr(), len as usize)? };
+        } else if let Some(target) = view(*to, target) {
+            // SAFETY: as above.
+            unsafe { members[*from].download(Queue::SYNC, target.as_ptr(), source, len as usize)? };
         } else if !members[*to].copy_from(Queue::SYNC, target, &*members[*from], source, len)? {
             buffer.resize(len as usize, 0);
             copy_out(&*members[*from], source, &mut buffer)?;

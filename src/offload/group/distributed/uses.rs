@@ -1,10 +1,10 @@
 //! Finds the bytes that the members' shares of a launch may access, and the transfers that they need
 //! before.
 
+use super::layout::Part;
 use super::{Doing, directory};
 use crate::group::directory::{Bytes, Transfer, contested};
 use crate::group::image::Words;
-use crate::group::launch::share;
 use crate::group::memory::{Block, Blocks, Location, find};
 use crate::processors::share_of_block;
 use omp_abi::League;
@@ -37,20 +37,22 @@ pub(in crate::group) struct Uses {
 
 impl Doing<'_> {
     /// Returns what a member's share may access; `None` if it is unknown.
-    pub(super) fn uses(&self, blocks: &mut Blocks, n: usize, league: &League) -> Option<Uses> {
-        let teams = self.launch.blocks[0];
-        let count = match league.teams {
-            0 => teams,
-            _ => share(teams, n + 1, self.members.len()) - league.first,
-        };
+    pub(super) fn uses(
+        &self,
+        blocks: &mut Blocks,
+        n: usize,
+        league: &League,
+        part: Part,
+    ) -> Option<Uses> {
+        let count = part.teams;
         let shape = |count, league| LaunchShape {
             words: &self.given.values,
             blocks: count,
-            threads: self.launch.threads[0],
+            threads: part.threads,
             league,
             ends: n == 0,
         };
-        let footprint = &self.entry.division.footprint;
+        let footprint = self.entry.footprint(n);
         let mut add = |all: Uses, shape| uses(blocks, footprint, &self.given, &shape, all);
         let none = Uses::default();
         let uses = match self.members[n].has_shares_of_blocks() {
