@@ -2,7 +2,8 @@
 //
 // Compiled twice: as plain `parallel for`, and with TARGET as `target` regions. `cases
 // [small|medium] [CASE...]` prints `CASE SECONDS VALUE` for each case: the median time of its regions
-// with data that stays on the devices, and a result that must not depend on the number of devices.
+// with data that stays on the devices, or comes from the host in the cases named `host_`, and a result
+// that must not depend on the number of devices.
 // Medium sizes are for processors. Elements are checked against the same computation on the
 // processor; `WRONG` in place of the value is a failure.
 #include <algorithm>
@@ -18,11 +19,13 @@
 #define PRAGMA(...) _Pragma(TEXT(__VA_ARGS__))
 #ifdef TARGET
 #define LOOP(...) PRAGMA(omp target teams distribute parallel for __VA_ARGS__)
+#define HOST_LOOP(...) LOOP(__VA_ARGS__)
 #define SEND(pointer, count) PRAGMA(omp target enter data map(to : pointer[ : count]))
 #define FETCH(pointer, count) PRAGMA(omp target exit data map(from : pointer[ : count]))
 #define DROP(pointer, count) PRAGMA(omp target exit data map(release : pointer[ : count]))
 #else
 #define LOOP(...) PRAGMA(omp parallel for __VA_ARGS__)
+#define HOST_LOOP(...) LOOP()
 #define SEND(pointer, count)
 #define FETCH(pointer, count)
 #define DROP(pointer, count)
@@ -427,6 +430,68 @@ static void ray_tracer() {
   std::free(spheres), std::free(image);
 }
 
+// Prices options that lie in host memory: a GPU waits for copies in both directions.
+static void host_options() {
+  long n = 1L << (25 - shrink);
+  float *s = array<float>(n), *k = array<float>(n), *t = array<float>(n);
+  float *call = array<float>(n), *put = array<float>(n);
+  for (long i = 0; i < n; i++)
+    s[i] = 5 + float(i % 25), k[i] = 1 + float(i % 99), t[i] = 0.25f + float(i % 40) / 4,
+    call[i] = put[i] = 0;
+  double time = median(24, [=] {
+    HOST_LOOP(map(to : s[ : n], k[ : n], t[ : n]) map(from : call[ : n], put[ : n]))
+    for (long i = 0; i < n; i++)
+      price(s[i], k[i], t[i], &call[i], &put[i]);
+  });
+  bool right = true;
+  for (long i = 0; i < n; i += n / 983) {
+    float c, p;
+    price(s[i], k[i], t[i], &c, &p);
+    right &= near(call[i], c, 1e-4) && near(put[i], p, 1e-4);
+  }
+  tell("host_options", time, call[n / 2 + 3], right);
+  std::free(s), std::free(k), std::free(t), std::free(call), std::free(put);
+}
+
+constexpr int CENTERS = 24, SIZE = 8;
+
+static int nearest_center(const float *point, const float *centers) {
+  int best = 0;
+  float least = 1e30f;
+  for (int c = 0; c < CENTERS; c++) {
+    float distance = 0;
+    for (int k = 0; k < SIZE; k++) {
+      float difference = point[k] - centers[c * SIZE + k];
+      distance += difference * difference;
+    }
+    if (distance < least)
+      least = distance, best = c;
+  }
+  return best;
+}
+
+// Finds the nearest center for points that lie in host memory.
+static void host_nearest() {
+  long n = 1L << (24 - shrink);
+  float *points = array<float>(n * SIZE), *centers = array<float>(CENTERS * SIZE);
+  int *nearest = array<int>(n);
+  for (long i = 0; i < n * SIZE; i++)
+    points[i] = float(i * 2654435761 % 1009);
+  for (int i = 0; i < CENTERS * SIZE; i++)
+    centers[i] = float(i * 7919 % 1009);
+  double time = median(24, [=] {
+    HOST_LOOP(map(to : points[ : n * SIZE], centers[ : CENTERS * SIZE]) map(from : nearest[ : n]))
+    for (long i = 0; i < n; i++)
+      nearest[i] = nearest_center(points + i * SIZE, centers);
+  });
+  bool right = true;
+  double sum = 0;
+  for (long i = 1; i < n; i += n / 997)
+    right &= nearest[i] == nearest_center(points + i * SIZE, centers), sum += nearest[i];
+  tell("host_nearest", time, sum, right);
+  std::free(points), std::free(centers), std::free(nearest);
+}
+
 int main(int argc, char **argv) {
   struct {
     const char *name;
@@ -442,6 +507,8 @@ int main(int argc, char **argv) {
       {"structure_sum", structure_sum},
       {"structure_add", structure_add},
       {"kmeans", kmeans},
+      {"host_options", host_options},
+      {"host_nearest", host_nearest},
   };
   bool all = true;
   for (int i = 1; i < argc; i++)

@@ -7,6 +7,8 @@
 #   Nr        N ranks of MPI with a GPU each, or an emulated device each
 #   host:T    T threads of the host, without a device
 #   cpu:RxT   R ranks of MPI whose devices are T threads each
+#   cpu       the processors as one device
+#   0,cpu     device 0 and the processors, which help it
 #
 # Sides of processors are bound to as many processors as they have threads. OMPVM_BENCH_OPTIONS are
 # further options of ompvm, such as `--device=emulated:2`; CASES are the cases (default: all); FORMS
@@ -41,6 +43,7 @@ measure() {
     OMP_NUM_THREADS=$threads taskset -c "0-$((ranks * threads - 1))" mpiexec -n "$ranks" \
       "${run[@]}" "${force[@]}" --device=cpu --devices=all "${program[@]}"
     ;;
+  cpu) "${run[@]}" "${force[@]}" --device=cpu "${program[@]}" ;;
   *r)
     local each=("${run[@]}" "${force[@]}" --devices=all "${program[@]}") all=() n
     for ((n = 0; n < ${side%r}; n++)); do
@@ -74,6 +77,8 @@ awk -v sides="${sides[*]}" '
     if (sub(/^host:/, "", side)) return side " threads"
     if (sub(/^cpu:/, "", side)) { split(side, part, "x"); return part[1] " ranks of " part[2] " threads" }
     if (sub(/r$/, "", side)) return side " ranks"
+    if (side == "cpu") return "processors"
+    if (side ~ /cpu/) return "device and processors"
     return side (side == 1 ? " device" : " devices")
   }
   END {

@@ -129,6 +129,7 @@ pub(super) fn analyze(
     };
     let Some(entry) = module.function(kernel).filter(|f| !f.is_declaration()) else {
         division.refused = Some("it has no code".into());
+        division.writes_elsewhere = true;
         return division;
     };
     division.parameters = entry.parameters().map(parameter_use).collect();
