@@ -56,6 +56,7 @@ mod linker;
 mod module;
 mod process;
 pub mod ranks;
+mod session;
 mod source;
 mod stats;
 #[cfg(test)]
@@ -79,6 +80,7 @@ pub use ompvm_tier::host::IntoHost;
 pub use ompvm_tier::signature::{Scalar, Signature};
 pub use ompvm_tier::value::{GuestPtr, GuestValue, ValueKind};
 pub use process::{ExitStatus, GuestSlice, Process};
+pub use session::{Completeness, Evaluation, Session};
 pub use source::{Language, Source};
 pub use stats::{Stats, StatsRow};
 /// Returns a report of the compilations in this process: a line per function, or every event of the

@@ -675,14 +675,32 @@ impl Process {
     /// hold nothing that has to be dropped if the call does not return.
     #[inline]
     pub unsafe fn call_guest(&self, f: impl FnOnce()) -> Result<(), Error> {
-        let exited = self.guarded(|_| {
-            f();
-            0
-        })?;
-        match exited {
+        // SAFETY: this function's contract is the callee's.
+        match unsafe { self.call_until_exit(f) }? {
             None => Ok(()),
             Some(status) => Err(exit_in_call(status)),
         }
+    }
+
+    /// Runs `f`, which calls a function of the guest. Returns the status if the guest, in the
+    /// embedded mode, calls `exit`.
+    ///
+    /// # Errors
+    /// Fails if the guest, in the embedded mode, faults.
+    ///
+    /// # Safety
+    /// The contract of [`Self::call_guest`].
+    #[inline]
+    pub unsafe fn call_until_exit(&self, f: impl FnOnce()) -> Result<Option<i32>, Error> {
+        self.guarded(|_| {
+            f();
+            0
+        })
+    }
+
+    /// Ends the search for hot functions, for a program whose functions no longer run.
+    pub fn stop_sampling(&self) {
+        self._tiers.stop_sampling();
     }
 }
 
