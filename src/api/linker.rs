@@ -227,6 +227,12 @@ impl Program {
                 mode: config.offload.unwrap_or(settings.offload),
                 settings,
             },
+            interrupts: match (config.cancel, config.time_limit) {
+                (Some(handle), _) => Some(handle.interrupts),
+                (None, Some(_)) => Some(Arc::default()),
+                (None, None) => None,
+            },
+            time_limit: config.time_limit,
             restart: config.restart.map(|(command, file)| Restart {
                 command: command.iter().map(|word| restart::c_string(word)).collect(),
                 file: restart::c_string(file.as_os_str()),

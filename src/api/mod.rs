@@ -44,8 +44,12 @@
 //! A child of `fork` keeps the compiled code. The baseline tier continues to compile there, but
 //! LLVM does not, because its threads stayed in the parent.
 //!
-//! Guests are not isolated, and neither their memory nor their time is limited.
+//! # Limits
+//!
+//! [`Config::cancelled_by`] and [`Config::time_limit`] end calls of embedded programs. Guests are
+//! not isolated, and their memory is not limited.
 
+mod cancel;
 pub(crate) mod compilers;
 mod config;
 mod device_code;
@@ -64,6 +68,7 @@ mod tests;
 pub mod timeline;
 mod typed;
 
+pub use cancel::CancelHandle;
 pub use config::{
     Config, DeviceGroup, Devices, Engine, Offload, Tier, Tool, find_archive, offload_report,
     parse_devices,
