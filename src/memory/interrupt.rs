@@ -101,6 +101,25 @@ fn reason(state: &ThreadState) -> Option<TrapKind> {
     asked.or_else(|| failed().then_some(TrapKind::Cancelled))
 }
 
+/// Leaves the guest if there is a reason, after a function of the host that it called has returned.
+/// An interrupt may have come while that function ran.
+pub(super) fn leave_after_host() {
+    let state = thread::current_or_null();
+    if state.is_null() {
+        return;
+    }
+    // SAFETY: the state is this thread's. The catcher is a live activation further out, and the
+    // host's function has returned, so no frame holds anything.
+    unsafe {
+        if !(*state).catcher.is_null()
+            && let Some(kind) = reason(&*state)
+        {
+            let trap = RawTrap::plain(kind, (*state).position());
+            activation::jump_trapped((*state).catcher, trap);
+        }
+    }
+}
+
 extern "C" fn on_interrupt(_signal: i32, _info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the address of this thread's `errno`.
     let errno = unsafe { *libc::__errno_location() };
