@@ -281,7 +281,7 @@ pub fn leave() -> bool {
     let plain = Ordering::Relaxed;
     let changes = record.changes.load(plain);
     let bound = record.object.load(plain) != 0 || record.construct.load(plain) == Construct::IDLE.0;
-    if changes % 2 == 0 || bound {
+    if changes.is_multiple_of(2) || bound {
         return false;
     }
     record
