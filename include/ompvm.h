@@ -69,7 +69,9 @@ typedef enum ompvm_trap_kind {
   OMPVM_TRAP_BAD_JUMP = 9,
   OMPVM_TRAP_ABORT = 10,
   OMPVM_TRAP_DEVICE = 11,
-  OMPVM_TRAP_UNCAUGHT_EXCEPTION = 12
+  OMPVM_TRAP_UNCAUGHT_EXCEPTION = 12,
+  OMPVM_TRAP_CANCELLED = 13,
+  OMPVM_TRAP_OUT_OF_TIME = 14
 } ompvm_trap_kind;
 
 /* A fault of the guest. The texts live as long as the error. */

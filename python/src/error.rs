@@ -48,6 +48,8 @@ fn describe(py: Python<'_>, exception: &PyErr, trap: &api::Trap) -> PyResult<()>
         Abort => ("abort", None),
         Device => ("device", None),
         UncaughtException => ("uncaught exception", None),
+        Cancelled => ("cancelled", None),
+        OutOfTime => ("out of time", None),
     };
     let value = exception.value(py);
     value.setattr("kind", kind)?;

@@ -3,6 +3,7 @@
 //! Both are builders: settings that are not given have defaults, and further settings can be added
 //! without breaking users. `tier::process` applies them.
 
+use super::cancel::CancelHandle;
 use ompvm_cache::Cache;
 use ompvm_kmpc::waits::watchdog;
 use ompvm_support::error::Error;
@@ -183,6 +184,8 @@ pub struct Config {
     pub(super) offload: Option<Offload>,
     pub(super) flush_denormals: Option<bool>,
     pub(super) restart: Option<(Vec<OsString>, PathBuf)>,
+    pub(super) cancel: Option<CancelHandle>,
+    pub(super) time_limit: Option<Duration>,
 }
 
 impl Config {
@@ -288,6 +291,21 @@ impl Config {
     /// caller.
     pub fn flush_denormals(mut self, flush: bool) -> Self {
         self.flush_denormals = Some(flush);
+        self
+    }
+
+    /// Lets a handle end the calls of an embedded program, of its start and of `main`. It costs each
+    /// call about 100 nanoseconds. Default: nothing ends a call.
+    pub fn cancelled_by(mut self, handle: &CancelHandle) -> Self {
+        self.cancel = Some(handle.clone());
+        self
+    }
+
+    /// Limits the wall time of each call of an embedded program, of its start and of `main`. A call
+    /// that takes longer ends with [`super::TrapKind::OutOfTime`], as one that
+    /// [`CancelHandle::cancel`] ends. Default: no limit.
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = Some(limit);
         self
     }
 

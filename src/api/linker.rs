@@ -41,6 +41,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct Linker {
     host: HashMap<String, Arc<HostFunction>>,
+    /// Addresses in `processes`, by name.
+    definitions: HashMap<Box<str>, usize>,
+    processes: Vec<Arc<Process>>,
     late: bool,
 }
 
@@ -85,6 +88,35 @@ impl Linker {
         Ok(self)
     }
 
+    /// Makes the functions and variables of a started program available to modules that are linked
+    /// from now on, by their names, as a linker does for object files of one program. Of two
+    /// programs with the same name the one given last counts. Types are not compared, and a
+    /// `thread_local` variable is not available. The linked programs keep the process alive.
+    ///
+    /// ```no_run
+    /// # use ompvm::api::{Config, Engine, Error, Language, Linker, Module, Source};
+    /// # use std::sync::Arc;
+    /// # fn main() -> Result<(), Error> {
+    /// # let engine = Engine::default();
+    /// let mut linker = Linker::new(&engine);
+    /// let text = "int n = 5;";
+    /// let first = Module::from_source(&engine, &Source::text(Language::C, "first.c", text))?;
+    /// let first = Arc::new(linker.link(&first)?.start(Config::new())?);
+    /// linker.process(&first);
+    /// let text = "extern int n; int twice(void) { return 2 * n; }";
+    /// let second = Module::from_source(&engine, &Source::text(Language::C, "second.c", text))?;
+    /// let second = linker.link(&second)?.start(Config::new())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn process(&mut self, process: &Arc<Process>) -> &mut Self {
+        let definitions = link::definitions(process.image());
+        let definitions = definitions.map(|(name, address)| (name.into(), address));
+        self.definitions.extend(definitions);
+        self.processes.push(process.clone());
+        self
+    }
+
     /// Selects whether to link although the module uses constructs that this version does not
     /// support. Reaching one of them then ends the program with the same message and the status
     /// 125. Default: no.
@@ -110,6 +142,8 @@ impl Linker {
             archives: module.archives.clone(),
             libraries: module.libraries.clone(),
             host: self.host.clone(),
+            definitions: self.definitions.clone(),
+            processes: self.processes.clone(),
             late: self.late,
             settings: module.settings,
         })
@@ -126,6 +160,9 @@ pub struct Program {
     archives: Vec<Arc<Archive>>,
     libraries: Vec<String>,
     host: HashMap<String, Arc<HostFunction>>,
+    /// Addresses in `processes`, by name.
+    definitions: HashMap<Box<str>, usize>,
+    processes: Vec<Arc<Process>>,
     late: bool,
     /// Settings of the module's engine.
     settings: &'static Settings,
@@ -190,12 +227,19 @@ impl Program {
                 mode: config.offload.unwrap_or(settings.offload),
                 settings,
             },
+            interrupts: match (config.cancel, config.time_limit) {
+                (Some(handle), _) => Some(handle.interrupts),
+                (None, Some(_)) => Some(Arc::default()),
+                (None, None) => None,
+            },
+            time_limit: config.time_limit,
             restart: config.restart.map(|(command, file)| Restart {
                 command: command.iter().map(|word| restart::c_string(word)).collect(),
                 file: restart::c_string(file.as_os_str()),
             }),
         };
-        Ok(Process::new(process::Process::start(linked, options)?))
+        let started = process::Process::start(linked, options)?;
+        Ok(Process::new(started, self.processes.clone()))
     }
 
     /// Compiles the program into the engine's cache ahead of time, without running any of it.
@@ -234,6 +278,7 @@ impl Program {
         let environment = Environment {
             runtime: runtime::lookup_for(own_tool),
             host: self.host.clone(),
+            programs: self.definitions.clone(),
             libraries,
             archives: self.archives.clone(),
             natives: None,

@@ -44,8 +44,12 @@
 //! A child of `fork` keeps the compiled code. The baseline tier continues to compile there, but
 //! LLVM does not, because its threads stayed in the parent.
 //!
-//! Guests are not isolated, and neither their memory nor their time is limited.
+//! # Limits
+//!
+//! [`Config::cancelled_by`] and [`Config::time_limit`] end calls of embedded programs. Guests are
+//! not isolated, and their memory is not limited.
 
+mod cancel;
 pub(crate) mod compilers;
 mod config;
 mod device_code;
@@ -56,6 +60,7 @@ mod linker;
 mod module;
 mod process;
 pub mod ranks;
+mod session;
 mod source;
 mod stats;
 #[cfg(test)]
@@ -63,6 +68,7 @@ mod tests;
 pub mod timeline;
 mod typed;
 
+pub use cancel::CancelHandle;
 pub use config::{
     Config, DeviceGroup, Devices, Engine, Offload, Tier, Tool, find_archive, offload_report,
     parse_devices,
@@ -79,6 +85,7 @@ pub use ompvm_tier::host::IntoHost;
 pub use ompvm_tier::signature::{Scalar, Signature};
 pub use ompvm_tier::value::{GuestPtr, GuestValue, ValueKind};
 pub use process::{ExitStatus, GuestSlice, Process};
+pub use session::{Completeness, Evaluation, Session};
 pub use source::{Language, Source};
 pub use stats::{Stats, StatsRow};
 /// Returns a report of the compilations in this process: a line per function, or every event of the

@@ -6,11 +6,13 @@ use super::func::Func;
 use super::stats::Stats;
 use super::typed::{Arguments, TypedFunc};
 use ompvm_ir::GlobalRef;
+use ompvm_memory::image::Image;
 use ompvm_support::error::Error;
 use ompvm_tier::process;
 use ompvm_tier::value::{GuestPtr, GuestValue};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 /// A program that has been started. Its data lives as long as this value.
 ///
@@ -35,6 +37,9 @@ use std::ops::{Deref, DerefMut};
 #[derive(Debug)]
 pub struct Process {
     inner: process::Process,
+    /// The processes whose functions and variables it uses. Declared after `inner`, so that they
+    /// outlive it.
+    _linked_with: Vec<Arc<Process>>,
 }
 
 /// Exit status of a program.
@@ -60,8 +65,41 @@ impl fmt::Display for ExitStatus {
 }
 
 impl Process {
-    pub(super) fn new(inner: process::Process) -> Process {
-        Process { inner }
+    pub(super) fn new(inner: process::Process, linked_with: Vec<Arc<Process>>) -> Process {
+        Process {
+            inner,
+            _linked_with: linked_with,
+        }
+    }
+
+    /// Returns the placed module.
+    pub(super) fn image(&self) -> &Image {
+        self.inner.image()
+    }
+
+    /// Calls a guest function without arguments and result. Returns the status if it calls `exit`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Host`] if there is no such function; [`Error::Trap`] if the guest faults.
+    ///
+    /// # Safety
+    /// The function takes no arguments.
+    pub(super) unsafe fn call_cell(&self, name: &str) -> Result<Option<ExitStatus>, Error> {
+        let id = super::func::find(&self.inner, name)?;
+        let function = self.image().func_ref(id);
+        let function = function.ok_or_else(|| Error::Host(format!("`{name}` has no body")))?;
+        // SAFETY: the stub is the function's entry for native code, and the function takes no
+        // arguments by contract. The closure has nothing to drop.
+        let exited = unsafe {
+            let entry = std::mem::transmute::<usize, extern "C-unwind" fn()>(function.stub);
+            self.inner.call_until_exit(|| entry())
+        };
+        Ok(exited?.map(ExitStatus))
+    }
+
+    /// Ends the search for hot functions in a process whose functions no longer run.
+    pub(super) fn stop_sampling(&self) {
+        self.inner.stop_sampling();
     }
 
     /// Runs `main` on this thread and then the exit handlers.

@@ -13,9 +13,9 @@ use ompvm_support::error::Error;
 use ompvm_support::settings::Settings;
 use ompvm_support::write_signal::NoWriteSignal;
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// Language of a source.
@@ -146,25 +146,11 @@ impl Source {
             file: self.name(),
             cause,
         };
-        let broken =
-            |e: std::io::Error| fail(compilers::not_started(&command_name(settings, self), &e));
-        let mut child = command.spawn().map_err(broken)?;
-        // Another thread writes the text, because the compiler may wait for a reader of its output
-        // before it has read all of the text.
         let text = self.text.as_ref().map(|text| self.with_place(text));
-        let input = child.stdin.take();
-        let ended = std::thread::scope(|scope| {
-            if let (Some(mut input), Some(text)) = (input, text) {
-                // A compiler that stops early closes its end, and its status says why.
-                let write = move || {
-                    let _no_signal = NoWriteSignal::begin();
-                    drop(input.write_all(text.as_bytes()));
-                };
-                std::thread::Builder::new().spawn_scoped(scope, write)?;
-            }
-            child.wait_with_output()
-        });
-        let ended = ended.map_err(broken)?;
+        let child = command.spawn();
+        let ended = child.and_then(|child| finish(child, text));
+        let ended =
+            ended.map_err(|e| fail(compilers::not_started(&command_name(settings, self), &e)))?;
         let messages = self.messages(&ended.stderr);
         if !ended.status.success() {
             let messages = messages.trim_end();
@@ -179,7 +165,8 @@ impl Source {
         })
     }
 
-    fn command(&self, settings: &Settings) -> Command {
+    /// Returns the command that compiles the source to bitcode on its standard output.
+    pub(super) fn command(&self, settings: &Settings) -> Command {
         let mut command = command_name(settings, self);
         command.args(["-O2", "-g", "-fopenmp"]).args(&self.flags);
         let flags: Vec<&OsStr> = self.flags.iter().map(|flag| &**flag).collect();
@@ -230,6 +217,27 @@ impl Source {
         };
         text.split_inclusive('\n').filter(noise).collect()
     }
+}
+
+/// Gives a compiler its text, and waits for its end.
+///
+/// # Errors
+/// Fails if the system refuses a thread or the compiler's output cannot be read.
+pub(super) fn finish(mut child: Child, text: Option<String>) -> io::Result<Output> {
+    let input = child.stdin.take();
+    // Another thread writes the text, because the compiler may wait for a reader of its output
+    // before it has read all of the text.
+    std::thread::scope(|scope| {
+        if let (Some(mut input), Some(text)) = (input, text) {
+            // A compiler that stops early closes its end, and its status says why.
+            let write = move || {
+                let _no_signal = NoWriteSignal::begin();
+                drop(input.write_all(text.as_bytes()));
+            };
+            std::thread::Builder::new().spawn_scoped(scope, write)?;
+        }
+        child.wait_with_output()
+    })
 }
 
 /// Creates a folder for the module files of Fortran, which is removed with the value.

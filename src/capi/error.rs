@@ -65,6 +65,8 @@ fn trap_kind(kind: TrapKind) -> (c_int, usize) {
         TrapKind::Abort => (10, 0),
         TrapKind::Device => (11, 0),
         TrapKind::UncaughtException => (12, 0),
+        TrapKind::Cancelled => (13, 0),
+        TrapKind::OutOfTime => (14, 0),
     }
 }
 

@@ -34,6 +34,7 @@ Exit status: the guest's own; 125 when ompvm itself cannot go on; 2 for wrong us
     version,
     about = "Runs the LLVM bitcode of OpenMP programs (clang -fopenmp) without libomp",
     override_usage = "ompvm [run] [OPTIONS] FILE [ARGUMENTS]...\n       \
+                      ompvm repl\n       \
                       ompvm inspect FILE...\n       \
                       ompvm compare [OPTIONS] FILE [ARGUMENTS]...",
     after_help = EXAMPLES
@@ -48,6 +49,8 @@ struct CommandLine {
 pub enum Command {
     /// Run a program (the default)
     Run(RunOptions),
+    /// Read C with OpenMP cell by cell, and run each cell at once
+    Repl(ReplOptions),
     /// List a file's contents and unsupported constructs
     Inspect(InspectOptions),
     /// Compile a program into the cache ahead of time
@@ -239,6 +242,26 @@ pub struct RunOptions {
     pub program: Vec<OsString>,
 }
 
+/// Options of `repl`.
+#[derive(Args, Debug)]
+pub struct ReplOptions {
+    /// Tier that executes the cells
+    #[arg(long, value_enum, default_value_t = Tier::Auto)]
+    pub tier: Tier,
+    /// Compile cells with these options, too, as for `run`
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    pub cflags: Vec<String>,
+    /// Resolve symbols in this native library
+    #[arg(short = 'l', value_name = "NAME")]
+    pub libraries: Vec<String>,
+    /// Search this folder for libraries first
+    #[arg(short = 'L', value_name = "DIR")]
+    pub library_paths: Vec<PathBuf>,
+    /// Files to run first, each as one cell
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
 /// Options of `inspect`.
 #[derive(Args, Debug)]
 pub struct InspectOptions {
@@ -330,8 +353,8 @@ pub enum CacheAction {
 
 /// Parses the command line. A first word that is not a command implies `run`.
 pub fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
-    const WORDS: [&str; 7] = [
-        "run", "inspect", "compile", "cache", "compare", "install", "help",
+    const WORDS: [&str; 8] = [
+        "run", "repl", "inspect", "compile", "cache", "compare", "install", "help",
     ];
     let own = ["-h", "--help", "-V", "--version"];
     if let Some(first) = arguments.get(1)

@@ -1,6 +1,6 @@
 //! The command line, a client of [`crate::api`].
 //!
-//! It holds the commands `run`, `inspect`, `compile`, `install`, `cache` and `compare`, the
+//! It holds the commands `run`, `repl`, `inspect`, `compile`, `install`, `cache` and `compare`, the
 //! compilers `cc`, `c++` and `fc`, and the messages and exit statuses. The commands are thin: an
 //! embedder can do everything that they do. Nothing here knows how a program is executed.
 //!
@@ -15,6 +15,7 @@ mod inspect;
 mod install;
 mod link_options;
 mod message;
+mod repl;
 mod run;
 
 use crate::api::ranks;
@@ -39,6 +40,7 @@ pub fn main() -> ExitCode {
             }
             run::run(options, settings::from_environment())
         }
+        Ok(args::Command::Repl(options)) => repl::run(options, settings::from_environment()),
         Ok(args::Command::Inspect(options)) => inspect::run(&options),
         Ok(args::Command::Install(options)) => install::run(&options),
         Ok(args::Command::Compile(options)) => cache::compile(options),

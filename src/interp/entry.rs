@@ -16,6 +16,7 @@ use ompvm_memory::abi::{CallPlan, NativeFrame, set_entry_hook};
 use ompvm_memory::activation::{self, Activation, Exit, MARGIN, ResumePoint, ResumeReason};
 use ompvm_memory::backtrace;
 use ompvm_memory::func::FuncRef;
+use ompvm_memory::interrupt;
 use ompvm_memory::signal_safe::SignalSafe;
 use ompvm_memory::thread::{self, ThreadState};
 use ompvm_memory::{image::Image, signal_actions, signals, stack, throws, walk};
@@ -60,6 +61,25 @@ pub fn install() {
     signals::set_uncaught_hooks(unwind::uncaught, unwind::write_type);
     fork::install();
     signal_actions::set_handler_hook(handler_closure::prepare);
+}
+
+/// Lets threads be interrupted in the interpreter and the baseline tier.
+pub fn prepare_interrupts() {
+    // The signal's handler must not allocate.
+    LazyLock::force(&INTERPRETER.handlers);
+    interrupt::set_leavable_hook(is_leavable);
+}
+
+/// Returns true if code that begins at an address is a handler or the baseline tier's machine code:
+/// it may be left at any instruction, since a fault may leave it there.
+fn is_leavable(start: usize) -> bool {
+    start == INTERPRETER.machine_code.load(Ordering::Relaxed)
+        || INTERPRETER.handlers.binary_search(&start).is_ok()
+}
+
+/// Tells where the baseline tier's machine code begins.
+pub fn set_machine_code(start: usize) {
+    INTERPRETER.machine_code.store(start, Ordering::Relaxed);
 }
 
 /// A node of the list of lowered code.

@@ -6,7 +6,7 @@ use super::cleanup::CleanupBuffer;
 use super::entry::{BytecodeHook, CodeNode, CompileHook, InProgress, LoweredHook};
 use super::exec;
 use super::fork::HeldForFork;
-use super::isa::{Enc, Nil};
+use super::isa::{Enc, INSTRUCTIONS, Nil};
 use super::stats::Counters;
 use super::thunk::Thunks;
 use super::unwind::LastSearch;
@@ -15,7 +15,7 @@ use ompvm_support::hook::Hook;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 use std::sync::{Condvar, LazyLock, Mutex, Once};
 
 /// The interpreter of a process.
@@ -36,6 +36,10 @@ pub(super) struct Interpreter {
     pub(super) in_progress: Mutex<InProgress>,
     /// Notified when a function is lowered.
     pub(super) lowering_done: Condvar,
+    /// The sorted addresses of the handlers, for interrupts.
+    pub(super) handlers: LazyLock<Vec<usize>>,
+    /// Start of the baseline tier's machine code; 0 if there is none.
+    pub(super) machine_code: AtomicUsize,
     /// The compiled rare instructions.
     pub(super) thunks: LazyLock<Thunks>,
     /// Held while word 0 of an instruction is changed.
@@ -63,6 +67,13 @@ pub(super) static INTERPRETER: Interpreter = Interpreter {
     bytecode_hook: hook!(BytecodeHook),
     in_progress: Mutex::new(InProgress::new()),
     lowering_done: Condvar::new(),
+    handlers: LazyLock::new(|| {
+        let handlers = INSTRUCTIONS.handlers.iter();
+        let mut addresses: Vec<usize> = handlers.map(|&h| h as *const () as usize).collect();
+        addresses.sort_unstable();
+        addresses
+    }),
+    machine_code: AtomicUsize::new(0),
     thunks: LazyLock::new(Thunks::default),
     patching: Mutex::new(()),
     counters: Mutex::new(Counters::new()),

@@ -10,20 +10,24 @@
 //! [`team`](super::team) holds the synchronization, [`thread`] the workers.
 
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::abi;
 use crate::affinity::partition::PlaceAssignment;
 use crate::affinity::{self, DISPLAY};
 use crate::cancel;
+use crate::containment;
 use crate::icv::{self, Icvs, NestedThreads, settings};
 use crate::ident::Ident;
 use crate::runtime::RUNTIME;
 use crate::task::wait::{EpochWork, await_visitors, drain};
 use crate::team::parker::SpinPolicy;
 use crate::team::team_core::{BarrierAlgorithm, choose_barrier_algorithm};
-use crate::team::{Shape, Team, Work};
+use crate::team::{MemberState, Shape, Team, Work};
 use crate::thread::{self, Thread, by_number, current};
+use crate::waits;
+use ompvm_memory::activation;
 use ompvm_support::fp_env::FpControl;
 
 /// Executes `microtask` in a new team. `argv` holds `argc` pointers.
@@ -291,6 +295,7 @@ unsafe fn run_region(
     purpose: TeamPurpose,
 ) {
     super::hooks::before_region();
+    let contained = activation::catches_traps();
     let icvs = thread.icvs.get();
     let outer = thread.team();
     let region = purpose == TeamPurpose::Region;
@@ -301,10 +306,22 @@ unsafe fn run_region(
     }
     if size == 1 && region {
         enter_serial(thread, ident);
-        let _leave = SerialRegion { thread };
+        let leave = SerialRegion { thread };
         let tid = 0;
         // SAFETY: `argv` holds `argc` arguments of `microtask` (caller's contract).
-        unsafe { abi::call_microtask(microtask, &thread.gtid, &tid, argc, argv) };
+        let run = || unsafe { abi::call_microtask(microtask, &thread.gtid, &tid, argc, argv) };
+        if !contained {
+            run();
+            drop(leave);
+            return;
+        }
+        // SAFETY: a microtask may be left by a jump, as faults leave it in every tier.
+        if let Err(trap) = unsafe { activation::contain(run) } {
+            drop(leave);
+            // SAFETY: the activation around the region catches traps, and the frames in between
+            // hold nothing.
+            unsafe { activation::continue_trap(trap) }
+        }
         return;
     }
     let (team, got) = take_team(thread, size);
@@ -342,6 +359,7 @@ unsafe fn run_region(
         fp,
         argv,
         placed: place_assignment.is_some(),
+        contained,
         ..Work::none(child)
     };
     // SAFETY: `argv` has `argc` elements (caller's contract).
@@ -354,9 +372,10 @@ unsafe fn run_region(
     local.singles.set(0);
     local.loops.set(0);
     // SAFETY: the region is described, and as many workers are attached as take part.
-    unsafe { t.core.start(size) };
-    let _join = Join {
+    let number = unsafe { t.core.start(size) };
+    let join = Join {
         thread,
+        contained: contained.then_some(number),
         team,
         size,
         saved,
@@ -370,9 +389,15 @@ unsafe fn run_region(
         affinity::apply_place_assignment(thread, t, 0);
     }
     let tid = 0;
-    // SAFETY: `argv` holds `argc` arguments of `microtask` (caller's contract).
-    unsafe { abi::call_microtask(microtask, &thread.gtid, &tid, argc, argv) };
-    cancel::end_of_region(thread);
+    let run = || {
+        // SAFETY: `argv` holds `argc` arguments of `microtask` (caller's contract).
+        unsafe { abi::call_microtask(microtask, &thread.gtid, &tid, argc, argv) };
+        cancel::end_of_region(thread);
+    };
+    match join.contained {
+        Some(number) => join.lead(number, run),
+        None => run(),
+    }
 }
 
 /// Microseconds for which a waiting member yields its processor before it sleeps, if the team has
@@ -400,6 +425,8 @@ fn spin_policy_for(threads: u32, processors: u32) -> SpinPolicy {
 /// Joins the region when the master leaves it, normally or by unwinding.
 struct Join {
     thread: &'static Thread,
+    /// Number of the region if it is contained.
+    contained: Option<u32>,
     team: *mut Team,
     size: u32,
     saved: (*const Team, u32),
@@ -412,22 +439,79 @@ struct Join {
     fp: FpControl,
 }
 
-impl Drop for Join {
-    #[inline]
-    fn drop(&mut self) {
+impl Join {
+    /// Runs the master's part of a contained region and leaves the region, which a fault of any
+    /// member ends for all.
+    fn lead(self, number: u32, run: impl FnOnce()) {
+        let (thread, size) = (self.thread, self.size);
+        // SAFETY: the master keeps its team alive through the region.
+        let team = unsafe { &*self.team };
+        let system = waits::system_number(thread.gtid);
+        thread.local().system.store(system, Ordering::Relaxed);
+        // SAFETY: a microtask may be left by a jump, as faults leave it in every tier, and so may
+        // waits and tasks of a team that no region uses afterwards.
+        let result = unsafe { activation::contain(run) }
+            .and_then(|()| unsafe { activation::contain(|| self.await_members(number)) });
+        let result = result.and_then(|()| {
+            if team.failure.happened() {
+                return Ok(());
+            }
+            // SAFETY: the master's own number; tasks may be left as above.
+            unsafe {
+                team.core.finish_member(0, true, |_| {});
+                activation::contain(|| {
+                    let open = team.tasks.epoch.number();
+                    if open != 0 {
+                        drain(thread, open);
+                    }
+                })
+            }
+        });
+        let began = result.is_err_and(|trap| team.failure.begin(trap));
+        let mut this = ManuallyDrop::new(self);
+        if !team.failure.happened() {
+            this.leave();
+            return;
+        }
+        // SAFETY: the master takes part with number 0 in the running region of this size.
+        let trap = unsafe { containment::end(team, 0, number, size, began) };
+        this.fp.load();
+        this.restore();
+        thread.pushed_threads.set(0);
+        thread.pushed_bind.take();
+        thread.pushed_nested.take();
+        // Tasks and thieves may refer to the team, so it is never freed.
+        team.holders.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: this thread is the team's master, all members have left the region, and the
+        // activation around the region catches traps.
+        unsafe {
+            thread::dismiss(this.team);
+            activation::continue_trap(trap)
+        }
+    }
+
+    /// Waits until all workers have left a contained region, and executes tasks meanwhile.
+    ///
+    /// # Safety
+    /// The master calls it, in the region with this number.
+    unsafe fn await_members(&self, number: u32) {
+        // SAFETY: the master keeps its team alive through the region.
+        let team = unsafe { &*self.team };
+        let idle_work = EpochWork::new(self.thread);
+        let left = |member: &MemberState| member.finished.load(Ordering::Acquire) == number;
+        // SAFETY: the master calls it, in a region of this size.
+        unsafe {
+            team.core
+                .await_members(self.size, self.spin_policy, &idle_work, left);
+        }
+    }
+
+    /// Leaves the region after all members and tasks have ended.
+    #[inline(always)]
+    fn leave(&mut self) {
         let thread = self.thread;
         // SAFETY: the master keeps its team alive through the region.
         let team = unsafe { &*self.team };
-        // SAFETY: this thread is the team's master and takes part with number 0.
-        unsafe {
-            let idle_work = EpochWork::new(thread);
-            team.core.join(0, self.size, self.spin_policy, &idle_work);
-            // The arrivals published the task epoch's number.
-            let open = team.tasks.epoch.number();
-            if open != 0 {
-                drain(thread, open);
-            }
-        }
         self.fp.load();
         let local = thread.local();
         await_visitors(local, team);
@@ -442,15 +526,7 @@ impl Drop for Join {
             // SAFETY: the master, after the join.
             unsafe { team.reset_canceled(self.size) };
         }
-        thread.enter(self.saved.0, self.saved.1);
-        thread.icvs.set(self.icvs);
-        if let Some(place_assignment) = self.place_assignment {
-            affinity::leave(thread, place_assignment);
-        }
-        if self.limited {
-            let group = thread.team().group();
-            group.fetch_sub(self.size - 1, Ordering::Relaxed);
-        }
+        self.restore();
         // A nested team's workers are freed for others under a thread limit, and if there are
         // already too many workers, since otherwise every thread that ever had a nested team would
         // keep one forever.
@@ -462,6 +538,50 @@ impl Drop for Join {
         }
         // SAFETY: the thread's own list.
         unsafe { &mut *thread.spare_teams.get() }.push(self.team);
+    }
+
+    /// Restores the master's state around the region.
+    #[inline(always)]
+    fn restore(&mut self) {
+        let thread = self.thread;
+        thread.enter(self.saved.0, self.saved.1);
+        thread.icvs.set(self.icvs);
+        if let Some(place_assignment) = self.place_assignment.take() {
+            affinity::leave(thread, place_assignment);
+        }
+        if self.limited {
+            let group = thread.team().group();
+            group.fetch_sub(self.size - 1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Join {
+    #[inline]
+    fn drop(&mut self) {
+        let thread = self.thread;
+        // SAFETY: the master keeps its team alive through the region.
+        let team = unsafe { &*self.team };
+        // SAFETY: this thread is the team's master and takes part with number 0.
+        unsafe {
+            match self.contained {
+                // A panic of a host function passes through.
+                Some(number) => {
+                    self.await_members(number);
+                    team.core.finish_member(0, true, |_| {});
+                }
+                None => {
+                    let idle_work = EpochWork::new(thread);
+                    team.core.join(0, self.size, self.spin_policy, &idle_work);
+                }
+            }
+            // The arrivals published the task epoch's number.
+            let open = team.tasks.epoch.number();
+            if open != 0 {
+                drain(thread, open);
+            }
+        }
+        self.leave();
     }
 }
 

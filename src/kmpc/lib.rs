@@ -26,6 +26,7 @@ pub mod atomic;
 pub mod barrier;
 pub mod cancel;
 pub mod collapse;
+pub mod containment;
 pub mod dispatch;
 pub mod doacross;
 pub mod env;

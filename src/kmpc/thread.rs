@@ -28,7 +28,7 @@ use crate::team::parker::{Parker, SpinPolicy};
 use crate::team::team_core::{Slot, WorkerCommand};
 use crate::team::{MemberState, Team};
 use crate::waits::{self, Construct, PossibleWait};
-use crate::{abi, affinity, cancel, fork_handlers, hooks, lock, ompt};
+use crate::{abi, affinity, cancel, containment, fork_handlers, hooks, lock, ompt};
 use omp_abi::ThreadHead;
 use ompvm_memory::signal_safe::SignalsBlocked;
 use ompvm_memory::{activation, worker};
@@ -558,6 +558,14 @@ unsafe fn serve_team(thread: &Thread, a: &TeamAssignment) {
                     affinity::apply_place_assignment(thread, team, a.tid);
                 }
                 let tid = a.tid as i32;
+                if work.contained {
+                    // SAFETY: the worker takes part in this region with its own number.
+                    joined = match unsafe { containment::follow(thread, team, a.tid, last, size) } {
+                        true => slot.epoch(),
+                        false => 0,
+                    };
+                    continue;
+                }
                 // SAFETY: the master passed a microtask and its arguments, which live until the
                 // join.
                 unsafe {
@@ -575,7 +583,16 @@ unsafe fn serve_team(thread: &Thread, a: &TeamAssignment) {
                 }
             }
             // SAFETY: the worker's last barrier was the join with this number.
-            WorkerCommand::Help => unsafe { wait::help_after_join(thread, team, joined) },
+            WorkerCommand::Help if !slot.local.is_contained(last) => unsafe {
+                wait::help_after_join(thread, team, joined)
+            },
+            WorkerCommand::Help => {
+                // SAFETY: as above; the worker's own number.
+                let goes_on = unsafe { containment::help(thread, team, a.tid, last, joined) };
+                if !goes_on {
+                    joined = 0;
+                }
+            }
             WorkerCommand::Dismissed => {
                 if ompt::on() {
                     ompt::close_region();

@@ -113,6 +113,8 @@ pub struct RawTrap {
     pub ip: *const u64,
     /// The uncaught `_Unwind_Exception`, if that was the fault; else 0.
     pub exception: usize,
+    /// The OpenMP number of the thread in its team.
+    pub thread: Option<u32>,
 }
 
 /// The way an activation ended.
@@ -288,6 +290,62 @@ pub unsafe fn call_contained(
         2 => Exit::Jumped(out.value),
         _ => Exit::Trapped,
     }
+}
+
+/// Calls `f` and returns the fault that ends it, if one does. Exceptions and panics pass through.
+///
+/// # Safety
+/// `f` must be sound to leave by a jump, as in [`call_contained`].
+pub unsafe fn contain<F: FnOnce()>(f: F) -> Result<(), RawTrap> {
+    extern "C-unwind" fn go<F: FnOnce()>(f: *mut c_void, _: usize) -> usize {
+        // SAFETY: `f` is the address of the option below, which outlives the call.
+        if let Some(f) = unsafe { (*f.cast::<Option<F>>()).take() } {
+            f();
+        }
+        0
+    }
+    let state = super::thread::current();
+    let mut f = Some(f);
+    let mut act = Activation {
+        catch_traps: true,
+        ..Activation::default()
+    };
+    // SAFETY: the state is this thread's, and `act` and `f` outlive the call.
+    let exit = unsafe {
+        act.push(state);
+        let exit = call_contained(&mut act, go::<F>, (&raw mut f).cast(), 0);
+        act.pop(state);
+        exit
+    };
+    match exit {
+        Exit::Returned(_) => Ok(()),
+        Exit::Trapped => Err(act.trap.take().unwrap_or(RawTrap {
+            kind: TrapKind::Abort,
+            ip: ptr::null(),
+            exception: 0,
+            thread: None,
+        })),
+        // SAFETY: the activation is popped, so the exception continues in this frame's caller.
+        Exit::Unwound(exception) => unsafe { resume_unwind(exception) },
+        Exit::Jumped(_) => ompvm_support::bug!("a jump to an activation that is no target"),
+    }
+}
+
+/// Returns true if a fault of the calling thread returns to one of its activations.
+pub fn catches_traps() -> bool {
+    // SAFETY: null, or this thread's state.
+    let state = unsafe { super::thread::current_or_null().as_ref() };
+    state.is_some_and(|state| !state.catcher.is_null())
+}
+
+/// Lets a fault that was contained continue to the next activation that catches traps, of which
+/// there must be one.
+///
+/// # Safety
+/// The contract of [`jump`] for that activation.
+pub unsafe fn continue_trap(trap: RawTrap) -> ! {
+    // SAFETY: the state is this thread's, and its catcher is live.
+    unsafe { jump_trapped((*super::thread::current()).catcher, trap) }
 }
 
 /// Leaves everything inside an activation: its `call_contained` returns `Jumped(value)`; its

@@ -290,6 +290,7 @@ fn write_thread(number: i32, context: &libc::ucontext_t) {
         kind: TrapKind::BuiltinTrap,
         ip,
         exception: 0,
+        thread: None,
     };
     write_backtrace(raw, from);
 }

@@ -8,6 +8,7 @@ use super::abi::EntryHook;
 use super::activation::SearchHook;
 use super::backtrace::{ForkHook, FramesHook};
 use super::dump::DescribeHook;
+use super::interrupt::LeavableHook;
 use super::signal_actions::HandlerHook;
 use super::signals::{
     CompiledHook, CompilerHook, DeviceHook, LocateHook, NativeLocateHook, PositionHook,
@@ -47,6 +48,12 @@ pub(super) struct Hooks {
     pub(super) thread: Hook<ThreadHook>,
     /// Describes OpenMP threads.
     pub(super) describe: Hook<DescribeHook>,
+    /// Tells whether the thread's team failed.
+    pub(super) team_failed: Hook<fn() -> bool>,
+    /// Leaves a wait of the OpenMP runtime.
+    pub(super) leave_wait: Hook<fn() -> bool>,
+    /// Recognizes code that may be left anywhere.
+    pub(super) leavable: Hook<LeavableHook>,
     /// Walks the interpreter's frames.
     pub(super) frames: Hook<FramesHook>,
     /// Finds the fork of a team.
@@ -74,6 +81,9 @@ pub(super) static HOOKS: Hooks = Hooks {
     exception_type: hook!(TypeHook),
     thread: hook!(ThreadHook),
     describe: hook!(DescribeHook),
+    team_failed: hook!(fn() -> bool),
+    leave_wait: hook!(fn() -> bool),
+    leavable: hook!(LeavableHook),
     frames: hook!(FramesHook),
     fork: hook!(ForkHook),
     fork_entry: AtomicUsize::new(0),

@@ -29,6 +29,7 @@ mod hooks;
 mod huge;
 pub mod image;
 pub mod internal_thread;
+pub mod interrupt;
 pub mod jump;
 pub mod link;
 pub mod linker_symbols;

@@ -335,7 +335,7 @@ pub fn describe(raw: RawTrap) -> Trap {
         detail: text(&detail),
         place: text(&place),
         function: text(&function),
-        thread: thread_number(),
+        thread: raw.thread,
     }
 }
 
@@ -349,14 +349,20 @@ impl RawTrap {
             let kind = TrapKind::UncaughtException;
             return RawTrap {
                 kind,
-                ip,
                 exception,
+                ..RawTrap::plain(kind, ip)
             };
         }
+        RawTrap::plain(kind, ip)
+    }
+
+    /// Makes a fault of a kind at a position, on the calling thread.
+    pub(super) fn plain(kind: TrapKind, ip: *const u64) -> RawTrap {
         RawTrap {
             kind,
             ip,
             exception: 0,
+            thread: thread_number(),
         }
     }
 }
@@ -436,6 +442,12 @@ pub(super) fn die(signal: i32) -> ! {
         }
         libc::_exit(128 + signal)
     }
+}
+
+/// Ends the process for a fault that could not be contained, with its message.
+pub fn end_process(trap: RawTrap) -> ! {
+    report(trap, Registers::here());
+    die(trap.kind.signal())
 }
 
 /// Ends the guest for a fault that the interpreter detected itself.

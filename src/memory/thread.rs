@@ -63,6 +63,8 @@ pub struct ThreadState {
     pub alternate: (usize, usize),
     /// The innermost run of an embedded program, which its owner defines; null if there is none.
     pub embedded_run: *mut c_void,
+    /// The reason for which the thread is to leave the guest; null if nobody can ask it to.
+    pub request: *const super::interrupt::Request,
     /// The record of the process's own C++ library ([`super::throws`]); null before the first use.
     pub(super) cpp_record: *mut Globals,
     /// True once it is decided whether allocations of this thread are recorded ([`super::heap`]).
@@ -477,6 +479,7 @@ fn make() -> *mut ThreadState {
         owns_signal_stack: reserved.is_null(),
         alternate: (0, 0),
         embedded_run: ptr::null_mut(),
+        request: ptr::null(),
         cpp_record: ptr::null_mut(),
         recording_decided: false,
     });

@@ -506,6 +506,11 @@ impl Registers {
     }
 }
 
+/// Returns the start of the function that contains a position, if a table describes it. Takes no lock.
+pub fn function_start(position: usize) -> Option<usize> {
+    entry(position).map(|(_, _, entry)| entry.initial_address() as usize)
+}
+
 /// Calls `enough` for each frame from the inside out, with its registers and the start of its
 /// function, until it returns true. A start of 0 means that no table describes the frame, which
 /// ends the walk.

@@ -106,6 +106,10 @@ pub enum TrapKind {
     Device,
     /// A C++ exception that nothing caught.
     UncaughtException,
+    /// The host cancelled the call.
+    Cancelled,
+    /// The call took longer than the host allows.
+    OutOfTime,
 }
 
 impl TrapKind {
@@ -122,6 +126,8 @@ impl TrapKind {
             | TrapKind::Abort
             | TrapKind::Device
             | TrapKind::UncaughtException => libc::SIGABRT,
+            TrapKind::Cancelled => libc::SIGTERM,
+            TrapKind::OutOfTime => libc::SIGXCPU,
         }
     }
 }
@@ -173,6 +179,8 @@ impl fmt::Display for Trap {
             TrapKind::UncaughtException => {
                 write!(f, "an exception was thrown that nothing catches")
             }
+            TrapKind::Cancelled => write!(f, "the host cancelled the call"),
+            TrapKind::OutOfTime => write!(f, "the call took longer than the host allows"),
         }?;
         if let Some(detail) = &self.detail {
             write!(f, ", of type `{detail}`,")?;

@@ -20,6 +20,7 @@ mod assembly;
 mod atomics;
 pub mod builtins;
 mod call_closure;
+pub mod cancel;
 mod chaos;
 mod compiler;
 mod dlfcn;

@@ -1,7 +1,7 @@
 //! Links a module: finds a definition for each symbol that it uses but does not define.
 //!
 //! Definitions are searched in this order: the guest itself, our OpenMP runtime, functions given by
-//! the embedder, functions that a C library has only in its static part ([`super::builtins`]),
+//! the embedder, programs that were started before, functions that a C library has only in its static part ([`super::builtins`]),
 //! named libraries, the process. Everything unsupported or unresolved is collected and reported at
 //! once, each with the first place that uses it, before the first instruction runs.
 //!
@@ -46,6 +46,9 @@ pub struct Environment {
     pub runtime: fn(&str) -> RuntimeLookup,
     /// Functions of the embedder.
     pub host: HashMap<String, Arc<HostFunction>>,
+    /// Addresses of the functions and variables of started programs. The caller keeps these
+    /// programs alive.
+    pub programs: HashMap<Box<str>, usize>,
     /// Named libraries and the process.
     pub libraries: Libraries,
     /// Static archives, searched before the libraries.
@@ -599,6 +602,9 @@ impl Environment {
         if let Some(f) = self.host.get(name) {
             return Some(RuntimeLookup::Address(f.address()));
         }
+        if let Some(&a) = self.programs.get(name) {
+            return Some(RuntimeLookup::Address(a));
+        }
         let first = builtins::preferred(name).or_else(|| libraries::unwinder(name));
         first.map(RuntimeLookup::Address)
     }
@@ -670,6 +676,18 @@ impl Environment {
         }
         builtins::fallback(name).map_or(RuntimeLookup::Unknown, RuntimeLookup::Address)
     }
+}
+
+/// Returns the addresses of the functions and variables of a placed module that other modules may
+/// use. A `thread_local` variable has no address.
+pub fn definitions(image: &Image) -> impl Iterator<Item = (&str, usize)> {
+    let module = &image.module;
+    let functions = module.functions.values().map(|f| &*f.name);
+    let variables = module.globals.values().filter(|g| !g.thread_local);
+    functions
+        .chain(variables.map(|g| &*g.name))
+        .filter(|name| !name.starts_with("llvm."))
+        .filter_map(|name| Some((name, image.symbol_address(exported(module, name)?))))
 }
 
 /// Returns the module's own definition of a name, if other files may use it.

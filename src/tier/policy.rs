@@ -28,6 +28,7 @@ use ompvm_support::error::Error;
 use ompvm_support::log;
 use ompvm_support::settings::Settings;
 use ompvm_support::topology;
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,7 +50,7 @@ pub enum TierPolicy {
 #[derive(Debug, Default)]
 pub struct Tiers {
     compiler: Option<Arc<Compiler>>,
-    sampler: Option<Sampler>,
+    sampler: Mutex<Option<Sampler>>,
 }
 
 impl Tiers {
@@ -124,7 +125,7 @@ impl Tiers {
                 leave_quickly();
                 sampler.detach();
             } else {
-                tiers.sampler = Some(sampler);
+                tiers.sampler = Mutex::new(Some(sampler));
             }
         }
         // Exit handlers of a native process run compiled code until the process ends.
@@ -141,13 +142,18 @@ impl Tiers {
         let compiler = self.compiler.iter();
         compiler.flat_map(|c| c.impossible()).collect()
     }
+
+    /// Ends the search for hot functions, after the compilations under way. The compiled code
+    /// stays.
+    pub fn stop_sampling(&self) {
+        let sampler = self.sampler.lock().take();
+        sampler.into_iter().for_each(Sampler::stop);
+    }
 }
 
 impl Drop for Tiers {
     fn drop(&mut self) {
-        if let Some(sampler) = self.sampler.take() {
-            sampler.stop();
-        }
+        self.stop_sampling();
         if let Some(compiler) = self.compiler.take() {
             REGISTRY
                 .compilers

@@ -12,6 +12,7 @@
 //! the threads of a team cannot be unwound from outside.
 
 use super::builtins;
+use super::cancel::Interrupts;
 use super::dlfcn;
 use super::link::Linked;
 use super::policy::{TierPolicy, Tiers};
@@ -42,6 +43,7 @@ use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Options for starting a process.
 #[derive(Debug, Default)]
@@ -70,6 +72,10 @@ pub struct ProcessOptions {
     pub count_instructions: bool,
     /// Settings for offloading.
     pub offload: OffloadOptions,
+    /// The calls that can be cancelled together with those of this program.
+    pub interrupts: Option<Arc<Interrupts>>,
+    /// Time that a call may take.
+    pub time_limit: Option<Duration>,
 }
 
 /// A handler of `atexit` or `__cxa_atexit`.
@@ -106,6 +112,8 @@ pub struct Process {
     native: bool,
     stack: usize,
     handlers: Arc<Handlers>,
+    interrupts: Option<Arc<Interrupts>>,
+    time_limit: Option<Duration>,
     /// `None` in the native mode, in which programs are never unloaded.
     lifetime: Option<Arc<Lifetime>>,
     ended: bool,
@@ -325,6 +333,9 @@ impl Process {
             unsafe { std::env::set_var(key, value) };
         }
         runtime::install_fault_handlers();
+        if !options.native {
+            runtime::contain_regions();
+        }
         hooks::scale_stacks(stack::SCALE);
         if options.native {
             stack::grow_first();
@@ -392,6 +403,8 @@ impl Process {
             native: options.native,
             stack: options.stack,
             handlers: Arc::default(),
+            interrupts: options.interrupts,
+            time_limit: options.time_limit,
             lifetime,
             ended: false,
         };
@@ -540,6 +553,8 @@ impl Process {
                 std::mem::replace(&mut (*state).embedded_run, run),
             )
         };
+        let interrupts = self.interrupts.as_ref();
+        let cancellable = interrupts.map(|i| i.begin(self.time_limit));
         let mut once = Some(|| f(self));
         // SAFETY: `run` and `once` outlive the activation. `f` runs guest code called through
         // stubs, and this function's own frames below it have nothing to drop when a jump leaves
@@ -555,6 +570,7 @@ impl Process {
             run.act.pop(state);
             exit
         };
+        drop(cancellable);
         // SAFETY: this thread's state.
         unsafe {
             (*state).embedded_run = outer;
@@ -675,14 +691,32 @@ impl Process {
     /// hold nothing that has to be dropped if the call does not return.
     #[inline]
     pub unsafe fn call_guest(&self, f: impl FnOnce()) -> Result<(), Error> {
-        let exited = self.guarded(|_| {
-            f();
-            0
-        })?;
-        match exited {
+        // SAFETY: this function's contract is the callee's.
+        match unsafe { self.call_until_exit(f) }? {
             None => Ok(()),
             Some(status) => Err(exit_in_call(status)),
         }
+    }
+
+    /// Runs `f`, which calls a function of the guest. Returns the status if the guest, in the
+    /// embedded mode, calls `exit`.
+    ///
+    /// # Errors
+    /// Fails if the guest, in the embedded mode, faults.
+    ///
+    /// # Safety
+    /// The contract of [`Self::call_guest`].
+    #[inline]
+    pub unsafe fn call_until_exit(&self, f: impl FnOnce()) -> Result<Option<i32>, Error> {
+        self.guarded(|_| {
+            f();
+            0
+        })
+    }
+
+    /// Ends the search for hot functions, for a program whose functions no longer run.
+    pub fn stop_sampling(&self) {
+        self._tiers.stop_sampling();
     }
 }
 

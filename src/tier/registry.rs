@@ -39,6 +39,8 @@ pub(super) struct Registry {
     pub(super) whole_program: OnceLock<usize>,
     /// Done once the fault handlers are installed.
     pub(super) fault_handlers: Once,
+    /// Done once regions of embedded programs are contained.
+    pub(super) containment: Once,
     /// Done once the hooks are registered.
     pub(super) hooks: Once,
     /// Done once the handlers for the end of the process are registered.
@@ -63,6 +65,7 @@ pub(super) static REGISTRY: Registry = Registry {
     guest: OnceLock::new(),
     whole_program: OnceLock::new(),
     fault_handlers: Once::new(),
+    containment: Once::new(),
     hooks: Once::new(),
     exit_handlers: Once::new(),
     dso: AtomicUsize::new(0),

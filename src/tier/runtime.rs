@@ -77,6 +77,15 @@ pub fn install_fault_handlers() {
     });
 }
 
+/// Lets faults, cancellation and time limits of embedded programs end the calls of whole teams; once
+/// per process.
+pub fn contain_regions() {
+    REGISTRY.containment.call_once(|| {
+        interp::prepare_interrupts();
+        kmpc::containment::install();
+    });
+}
+
 /// Registers the interpreter as the tier that runs guest functions, and tells the fault handlers,
 /// dumps and the log about OpenMP's threads; once per process.
 pub fn init() {

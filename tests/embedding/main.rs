@@ -6,6 +6,8 @@
     reason = "test code: each function has the type that the guest defines"
 )]
 
+mod limits;
+
 use ompvm::api::{Cache, Config, Devices, Engine, Linker, Module, Offload, Process, Tier};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -7,7 +7,7 @@
 //!   must be reported at load (`tests/unsupported`),
 //! - errors of the command line, the cache of compiled programs, and `ompvm compare`,
 //! - the C library and the Python module,
-//! - compilers, and sources that are compiled at the start,
+//! - compilers, sources that are compiled at the start, and cells of `ompvm repl`,
 //! - the drop-in library, and native libraries with an OpenMP runtime of their own,
 //! - deadlocks that the watchdog reports, and dumps of threads,
 //! - single passes on textual IR, and machine code of the baseline tier,
@@ -55,6 +55,7 @@ mod passes;
 mod ptx;
 mod python;
 mod ranks;
+mod repl;
 mod run;
 mod sources;
 mod tools;
@@ -158,6 +159,7 @@ fn main() {
     trials.extend(neighbours::trials());
     trials.extend(omp::trials());
     trials.extend(npb::trials());
+    trials.extend(repl::trials());
     trials.extend(sources::trials());
     if std::env::var_os("OMPVM_CHAOS").is_none() {
         // Chaos mode changes the rules of compilation and caching that these trials check.

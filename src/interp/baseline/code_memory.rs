@@ -165,6 +165,7 @@ fn create_area() -> Result<Area, String> {
     };
     fork::install();
     ompvm_interp::set_bytecode_hook(bytecode_at);
+    ompvm_interp::set_machine_code(run);
     // SAFETY: only code of the templates runs in the range, and templates do not move the stack
     // pointer.
     unsafe { describe_frames(run, reserved()) };

@@ -11,12 +11,13 @@ pub mod team_core;
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
 
 use crate::affinity::TeamPlacement;
 use crate::cancel::CancelRequests;
+use crate::containment::Failure;
 use crate::dispatch::{LoopBuffer, LoopState};
 use crate::doacross::DoacrossNest;
 use crate::icv::Icvs;
@@ -58,6 +59,8 @@ pub struct Work {
     pub icvs: Icvs,
     /// True if affinity matters, so that members apply their place assignments.
     pub placed: bool,
+    /// True if faults of the members return to the master's caller ([`crate::containment`]).
+    pub contained: bool,
 }
 
 impl Work {
@@ -71,6 +74,7 @@ impl Work {
             argv: std::ptr::null(),
             icvs,
             placed: false,
+            contained: false,
         }
     }
 
@@ -156,8 +160,19 @@ pub struct MemberState {
     pub reduce_data: AtomicPtr<c_void>,
     /// Method by which the current reduction combines.
     pub reduce_method: Cell<Method>,
+    /// Number of the contained region that the member has left; 0 if it runs guest code.
+    pub finished: AtomicU32,
+    /// The system's number of the member's thread in a contained region.
+    pub system: AtomicI32,
     /// State for explicit tasks.
     pub tasks: CachePadded<MemberTasks>,
+}
+
+impl MemberState {
+    /// Returns true if the member has left this region, and the region is contained.
+    pub fn is_contained(&self, region: u32) -> bool {
+        self.finished.load(Ordering::Relaxed) == region
+    }
 }
 
 impl Default for MemberState {
@@ -172,6 +187,8 @@ impl Default for MemberState {
             ranges: CachePadded::new(std::array::from_fn(|_| AtomicU64::new(0))),
             reduce_data: AtomicPtr::new(std::ptr::null_mut()),
             reduce_method: Cell::new(Method::Alone),
+            finished: AtomicU32::new(0),
+            system: AtomicI32::new(0),
             tasks: CachePadded::default(),
         }
     }
@@ -187,6 +204,8 @@ pub struct Team {
     pub copyprivate: CachePadded<AtomicPtr<c_void>>,
     /// Pending cancellation requests.
     pub cancel: CachePadded<CancelRequests>,
+    /// The fault that ended the region.
+    pub failure: Failure,
     /// Loop buffers, used in turn.
     pub buffers: [CachePadded<LoopBuffer>; LOOP_BUFFERS],
     /// Explicit tasks.
@@ -232,6 +251,7 @@ impl Team {
             singles: CachePadded::new(AtomicU64::new(0)),
             copyprivate: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
             cancel: CachePadded::default(),
+            failure: Failure::default(),
             buffers: std::array::from_fn(|i| CachePadded::new(LoopBuffer::new(i as u32))),
             tasks: TeamTasks::default(),
             holders: AtomicU32::new(1),

@@ -13,7 +13,7 @@ use crossbeam::utils::CachePadded;
 
 use super::parker::{Parker, SpinPolicy};
 use crate::waits::{Construct, PossibleWait};
-use ompvm_support::sync::{AtomicU32, AtomicU64, Ordering, publish};
+use ompvm_support::sync::{AtomicU32, AtomicU64, Ordering, fence, publish};
 
 /// Participant half of the launch word that dismisses every worker.
 const DISMISS: u32 = u32::MAX;
@@ -569,6 +569,49 @@ impl<L: Default, D> TeamCore<L, D> {
             if self.sleepers.load(Ordering::Relaxed) > 0 {
                 parent.unpark();
             }
+        }
+    }
+
+    /// Waits in a contained region until `finished` is true of each member below `size` but the
+    /// master, which calls this.
+    ///
+    /// # Safety
+    /// As for [`TeamCore::barrier`].
+    pub unsafe fn await_members(
+        &self,
+        size: u32,
+        spin_policy: SpinPolicy,
+        idle_work: &impl IdleWork,
+        finished: impl Fn(&L) -> bool,
+    ) {
+        // SAFETY: the master uses its own slot (caller's contract).
+        let me = unsafe { self.slot(0) };
+        for tid in 1..size {
+            // SAFETY: `tid` is below the region's size.
+            let member = unsafe { self.slot(tid) };
+            self.await_with(me, Construct::REGION_END, spin_policy, idle_work, || {
+                finished(&member.local)
+            });
+        }
+    }
+
+    /// Announces by `finish` that a member has left a contained region, and wakes the master. Counts
+    /// the join if the region did not fail.
+    ///
+    /// # Safety
+    /// `tid` is the caller's own number in the running region; it accesses nothing of the region
+    /// afterwards.
+    pub unsafe fn finish_member(&self, tid: u32, joins: bool, finish: impl FnOnce(&L)) {
+        // SAFETY: a participant uses its own slot and that of the master, which live as long as the
+        // team core (caller's contract).
+        let (me, master) = unsafe { (self.slot(tid), self.slot(0)) };
+        if joins {
+            me.epoch.set(me.epoch.get() + 1);
+        }
+        finish(&me.local);
+        fence(Ordering::SeqCst);
+        if tid != 0 && self.sleepers.load(Ordering::Relaxed) > 0 {
+            master.parker.unpark();
         }
     }
 

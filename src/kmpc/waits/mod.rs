@@ -270,6 +270,31 @@ pub fn begin(wait: Wait, spins: bool) -> Waiting {
     Waiting(Some(record))
 }
 
+/// Ends the calling thread's record of a wait that it leaves by a jump. Returns false if it is in no
+/// wait, or in one that it must not leave: a lock knows its waiters by their frames, and an idle
+/// worker belongs to no region.
+pub fn leave() -> bool {
+    let Some(thread) = thread::current_if_known() else {
+        return false;
+    };
+    let record = &RECORDS[thread.gtid as usize];
+    let plain = Ordering::Relaxed;
+    let changes = record.changes.load(plain);
+    let bound = record.object.load(plain) != 0 || record.construct.load(plain) == Construct::IDLE.0;
+    if changes.is_multiple_of(2) || bound {
+        return false;
+    }
+    record
+        .changes
+        .store(changes.wrapping_add(1), Ordering::Release);
+    true
+}
+
+/// Returns the system's number of a thread by its global number; 0 if the runtime does not know it.
+pub fn system_number(gtid: i32) -> i32 {
+    RECORDS[gtid as usize].system.load(Ordering::Relaxed)
+}
+
 impl Drop for Waiting {
     fn drop(&mut self) {
         if let Some(record) = self.0 {

@@ -9,6 +9,7 @@
 use crate::activation::{self, Activation};
 use crate::func::{FuncRef, HOST_TAG, HostEntry};
 use crate::hooks::HOOKS;
+use crate::interrupt;
 use crate::jump;
 use crate::thread::{HEADER, ThreadState};
 use std::arch::global_asm;
@@ -53,7 +54,8 @@ extern "C-unwind" fn dispatch(datum: usize, frame: &mut NativeFrame) {
     if datum & HOST_TAG != 0 {
         // SAFETY: the stub's owner keeps the entry alive; the stub added the tag.
         let host = unsafe { &*((datum & !HOST_TAG) as *const HostEntry) };
-        return (host.run)(frame);
+        (host.run)(frame);
+        return interrupt::leave_after_host();
     }
     // SAFETY: the stub's owner keeps the function alive.
     let func = unsafe { &*(datum as *const FuncRef) };
