@@ -1,6 +1,6 @@
 //! The command line, a client of [`crate::api`].
 //!
-//! It holds the commands `run`, `inspect`, `compile`, `install`, `cache` and `compare`, the
+//! It holds the commands `run`, `inspect`, `compile`, `install`, `completions`, `cache` and `compare`, the
 //! compilers `cc`, `c++` and `fc`, and the messages and exit statuses. The commands are thin: an
 //! embedder can do everything that they do. Nothing here knows how a program is executed.
 //!
@@ -10,6 +10,7 @@
 mod args;
 mod cache;
 mod compare;
+mod completions;
 mod driver;
 mod inspect;
 mod install;
@@ -41,6 +42,7 @@ pub fn main() -> ExitCode {
         }
         Ok(args::Command::Inspect(options)) => inspect::run(&options),
         Ok(args::Command::Install(options)) => install::run(&options),
+        Ok(args::Command::Completions(options)) => completions::run(&options),
         Ok(args::Command::Compile(options)) => cache::compile(options),
         Ok(args::Command::Cache(options)) => cache::run(&options, settings::from_environment()),
         Ok(args::Command::Compare(options)) => compare::run(&options),
