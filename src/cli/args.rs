@@ -196,6 +196,14 @@ pub struct RunOptions {
     /// Start although the program uses unsupported constructs; fail when one is reached
     #[arg(long)]
     pub late: bool,
+    /// Allow only listed native functions: those that compute in memory, write to the given streams, and
+    /// read the time; no boundary against hostile programs [also: `OMPVM_DENY_NATIVE`]
+    #[arg(long)]
+    pub deny_native: bool,
+    /// With `--deny-native`, allow these functions, too; `@c++`, `@threads`, `@environment`,
+    /// `@libraries` and `@asm` are groups [also: `OMPVM_ALLOW_NATIVE`]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub allow_native: Vec<String>,
     /// Run `target` regions on `emulated` devices (`emulated:2`: two), the processors as a device
     /// (`cpu`), the `host`, or device N
     #[arg(long, value_name = "DEVICE")]
