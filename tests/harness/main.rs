@@ -7,7 +7,8 @@
 //!   must be reported at load (`tests/unsupported`),
 //! - errors of the command line, the cache of compiled programs, and `ompvm compare`,
 //! - the C library and the Python module,
-//! - compilers, and sources that are compiled at the start,
+//! - compilers, sources that are compiled at the start, and what `ompvm install` writes,
+//! - native functions that are denied,
 //! - the drop-in library, and native libraries with an OpenMP runtime of their own,
 //! - deadlocks that the watchdog reports, and dumps of threads,
 //! - single passes on textual IR, and machine code of the baseline tier,
@@ -43,10 +44,12 @@ mod generate;
 mod golden;
 mod house;
 mod images;
+mod install;
 mod limits;
 mod log;
 mod lto;
 mod machine_code;
+mod native_policy;
 mod neighbours;
 mod npb;
 mod omp;
@@ -148,6 +151,8 @@ fn main() {
     trials.extend(archives::trials());
     trials.extend(capi::trials());
     trials.extend(compilers::trials());
+    trials.extend(install::trials());
+    trials.extend(native_policy::trials());
     trials.extend(diff::trials());
     trials.extend(directives::trials());
     trials.extend(fortran::trials());
