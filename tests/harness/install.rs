@@ -30,7 +30,10 @@ fn completions() -> Result<(), String> {
         let ran = p.ran(&format!("ompvm completions {shell}"), "")?;
         let complete = ["deny-native", "c++", "inspect", part];
         if ran.end != End::Exit(0) || complete.iter().any(|part| !ran.stdout.contains(part)) {
-            return Err(format!("completions for {shell} lack a part: {}", ran.end));
+            return Err(format!(
+                "completions for {shell} lack a part: {:?}",
+                ran.end
+            ));
         }
         p.write(shell, &ran.stdout)?;
         if installed(shell) {

@@ -9,7 +9,7 @@ use std::process::Command;
 const LIBDIR: &str = "lib/x86_64-linux-gnu";
 
 /// Packs the staged files. Returns the package and its dependencies.
-pub fn make(stage: &Path, work: &Path) -> Result<(PathBuf, String), String> {
+pub fn make(stage: &Path, work: &Path, time: &str) -> Result<(PathBuf, String), String> {
     let tree = fresh(&work.join("deb"))?;
     lay_out(stage, &tree.join("usr"), LIBDIR)?;
     let documents = tree.join("usr/share/doc/ompvm");
@@ -39,6 +39,7 @@ pub fn make(stage: &Path, work: &Path) -> Result<(PathBuf, String), String> {
     )?;
     let package = work.join(format!("ompvm_{VERSION}_amd64.deb"));
     let mut pack = Command::new("dpkg-deb");
+    pack.env("SOURCE_DATE_EPOCH", time);
     pack.args(["--root-owner-group", "-Zxz", "--build"]);
     capture_ok(pack.arg(&tree).arg(&package))?;
     Ok((package, depends))

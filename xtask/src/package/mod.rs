@@ -42,14 +42,15 @@ pub fn run(options: &Options) -> Result<(), String> {
     let tools = setup::ensure()?;
     let work = root().join("target/package");
     let stage = stage(&tools, &work)?;
+    let time = time()?;
     let mut report = Vec::new();
     for (_, name) in FILES {
         let file = stage.join(name);
         report.push(format!("{name}: {}, {}", size(&file)?, needs(&file)?));
     }
-    let tarball = tarball(&stage, &work)?;
+    let tarball = tarball(&stage, &work, &time)?;
     report.push(format!("{}: {}", shown(&tarball), size(&tarball)?));
-    let (package, depends) = deb::make(&stage, &work)?;
+    let (package, depends) = deb::make(&stage, &work, &time)?;
     report.push(format!(
         "{}: {}, depends on {depends}",
         shown(&package),
@@ -118,7 +119,7 @@ fn lay_out(stage: &Path, prefix: &Path, libdir: &str) -> Result<(), String> {
 }
 
 /// Makes the tarball.
-fn tarball(stage: &Path, work: &Path) -> Result<PathBuf, String> {
+fn tarball(stage: &Path, work: &Path, time: &str) -> Result<PathBuf, String> {
     let name = format!("ompvm-{VERSION}-x86_64-linux");
     let tree = fresh(&work.join("tarball"))?;
     let top = tree.join(&name);
@@ -133,10 +134,22 @@ fn tarball(stage: &Path, work: &Path) -> Result<PathBuf, String> {
         .arg("-cJf")
         .arg(&file);
     capture_ok(
-        tar.args(["--owner=0", "--group=0", "--sort=name"])
-            .arg(&name),
+        tar.args([
+            "--owner=0",
+            "--group=0",
+            "--sort=name",
+            &format!("--mtime=@{time}"),
+        ])
+        .arg(&name),
     )?;
     Ok(file)
+}
+
+/// Returns the time of the commit, in seconds: that of all files in packages.
+fn time() -> Result<String, String> {
+    let mut git = Command::new("git");
+    git.current_dir(root()).args(["log", "-1", "--format=%ct"]);
+    Ok(capture_ok(&mut git)?.trim().to_owned())
 }
 
 /// Copies a file into a folder, which is made if it is missing.
