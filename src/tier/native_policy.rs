@@ -42,7 +42,7 @@ const GROUPS: [Group; 9] = [
             strrchr strchrnul strstr strcasestr strspn strcspn strpbrk strtok strtok_r strsep strdup strndup \
             strcoll strxfrm strerror strerror_r wcslen wcscpy wcsncpy wcscmp wcsncmp wcschr wmemcpy wmemmove \
             wmemset wmemcmp malloc calloc realloc reallocarray free aligned_alloc posix_memalign memalign \
-            malloc_usable_size alloca abs labs llabs div ldiv lldiv atoi atol atoll atof strtol strtoll \
+            malloc_usable_size abs labs llabs div ldiv lldiv atoi atol atoll atof strtol strtoll \
             strtoul strtoull strtof strtod strtold strtoimax strtoumax qsort qsort_r bsearch rand srand \
             rand_r random srandom drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 isalnum isalpha \
             isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit tolower \
@@ -57,7 +57,7 @@ const GROUPS: [Group; 9] = [
         names: "acos* asin* atan* cos* sin* tan* exp exp2* expf expl exp10* expm1* frexp* ilogb* ldexp* log logf \
             logl log2* log10* log1p* logb* modf* scalb* cbrt* fabs* hypot* pow* sqrt* erf* erfc* lgamma* \
             tgamma* gamma* ceil* floor* nearbyint* rint* lrint* llrint* round* lround* llround* roundeven* \
-            trunc* fmod* remainder* remquo* drem* copysign* nan nanf nanl nextafter* nexttoward* fdim* fmax* \
+            trunc truncf truncl fmod* remainder* remquo* drem* copysign* nan nanf nanl nextafter* nexttoward* fdim* fmax* \
             fmin* fma fmaf fmal j0* j1* jn* y0* y1* yn* signgam significand* finite* isnan* isinf* __isnan* \
             __isinf* __finite* __signbit* __fpclassify* fegetround fesetround fegetexcept feenableexcept \
             fedisableexcept feclearexcept feraiseexcept fetestexcept fegetenv fesetenv feholdexcept \
@@ -370,6 +370,8 @@ mod tests {
             "sigaction",
             "environ",
             "remove",
+            "truncate",
+            "truncate64",
             "rename",
             "tmpfile",
             "logwtmp",
