@@ -47,7 +47,7 @@ struct CommandLine {
 #[derive(Subcommand)]
 pub enum Command {
     /// Run a program (the default)
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     /// List a file's contents and unsupported constructs
     Inspect(InspectOptions),
     /// Compile a program into the cache ahead of time
@@ -447,7 +447,7 @@ mod tests {
     fn run(words: &[&str]) -> RunOptions {
         let words = std::iter::once("ompvm").chain(words.iter().copied());
         match parse(words.map(OsString::from).collect()) {
-            Ok(Command::Run(options)) => options,
+            Ok(Command::Run(options)) => *options,
             _ => panic!("should be a run"),
         }
     }

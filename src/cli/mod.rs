@@ -38,7 +38,7 @@ pub fn main() -> ExitCode {
             if let Some(filter) = &options.log {
                 log::start(filter.clone());
             }
-            run::run(options, settings::from_environment())
+            run::run(*options, settings::from_environment())
         }
         Ok(args::Command::Inspect(options)) => inspect::run(&options),
         Ok(args::Command::Install(options)) => install::run(&options),

@@ -142,16 +142,18 @@ fn copied() -> Result<(), String> {
     }
 }
 
+/// A check of this file.
+type Check = fn() -> Result<(), String>;
+
 /// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn() -> Result<(), String>); 4] = [
+    let checks: [(&str, Check); 4] = [
         ("completions", completions),
         ("bash", bash_completes),
         ("manual", manual),
         ("copied", copied),
     ];
-    let trial = |(name, check): (&str, fn() -> Result<(), String>)| {
-        Trial::test(format!("install/{name}"), move || Ok(check()?))
-    };
+    let trial =
+        |(name, check): (&str, Check)| Trial::test(format!("install/{name}"), move || Ok(check()?));
     checks.into_iter().map(trial).collect()
 }

@@ -96,9 +96,8 @@ fn denied() -> Result<(), String> {
         "",
     )?;
     refused(&ran, "", &["`system`"])?;
-    match ran.stderr.contains("getenv") || ran.stderr.contains("fopen") {
-        true => return Err(format!("these are allowed: {}", ran.summary())),
-        false => {}
+    if ran.stderr.contains("getenv") || ran.stderr.contains("fopen") {
+        return Err(format!("these are allowed: {}", ran.summary()));
     }
     p.prints(
         "ompvm run --deny-native --allow-native=fopen,system --allow-native=getenv main.bc",
@@ -197,15 +196,18 @@ fn cpp() -> Result<(), String> {
     refused(&ran, "", &["basic_ofstream", "file.cpp:3"])
 }
 
+/// A check of this file.
+type Check = fn() -> Result<(), String>;
+
 /// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn() -> Result<(), String>); 4] = [
+    let checks: [(&str, Check); 4] = [
         ("allowed", allowed),
         ("denied", denied),
         ("other_code", other_code),
         ("cpp", cpp),
     ];
-    let trial = |(name, check): (&str, fn() -> Result<(), String>)| {
+    let trial = |(name, check): (&str, Check)| {
         Trial::test(format!("native_policy/{name}"), move || Ok(check()?))
     };
     checks.into_iter().map(trial).collect()
