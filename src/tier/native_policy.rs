@@ -57,8 +57,8 @@ const GROUPS: [Group; 9] = [
         names: "acos* asin* atan* cos* sin* tan* exp exp2* expf expl exp10* expm1* frexp* ilogb* ldexp* log logf \
             logl log2* log10* log1p* logb* modf* scalb* cbrt* fabs* hypot* pow* sqrt* erf* erfc* lgamma* \
             tgamma* gamma* ceil* floor* nearbyint* rint* lrint* llrint* round* lround* llround* roundeven* \
-            trunc truncf truncl fmod* remainder* remquo* drem* copysign* nan nanf nanl nextafter* nexttoward* fdim* fmax* \
-            fmin* fma fmaf fmal j0* j1* jn* y0* y1* yn* signgam significand* finite* isnan* isinf* __isnan* \
+            trunc truncf truncl fmod* remainder* remquo* drem* copysign* nan nanf nanl nextafter* nexttoward* fdim* \
+            fmax* fmin* fma fmaf fmal j0* j1* jn* y0* y1* yn* signgam significand* finite* isnan* isinf* __isnan* \
             __isinf* __finite* __signbit* __fpclassify* fegetround fesetround fegetexcept feenableexcept \
             fedisableexcept feclearexcept feraiseexcept fetestexcept fegetenv fesetenv feholdexcept \
             feupdateenv cabs* carg* cimag* creal* conj* cproj* cexp* clog* cpow* csqrt* cacos* casin* catan* \

@@ -115,7 +115,8 @@ fn other_code() -> Result<(), String> {
     let p = Place::new("native-code")?;
     p.write(
         "asm.c",
-        "int main(void) {\n  long id = 39;\n  __asm__ volatile(\"syscall\" : \"+a\"(id) :: \"rcx\", \"r11\");\n  return id < 2;\n}\n",
+        "int main(void) {\n  long id = 39;\n  __asm__ volatile(\"syscall\" : \"+a\"(id) :: \"rcx\", \"r11\");\n\
+           return id < 2;\n}\n",
     )?;
     p.write(
         "top.c",
