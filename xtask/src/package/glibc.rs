@@ -47,7 +47,7 @@ const UNUSED: [&str; 3] = ["z3", "xml2", "ffi"];
 struct Symbol {
     name: String,
     version: String,
-    /// `FUNC`, `IFUNC` or `OBJECT`.
+    /// `FUNC`, `IFUNC`, `OBJECT` or `TLS`.
     kind: String,
     value: u64,
     size: u64,
@@ -180,6 +180,16 @@ fn stub(all: &[Symbol]) -> (String, String) {
                     ".text\n.globl {label}\n.type {label}, @function\n{label}: ret"
                 );
             }
+            // libstdc++'s `std::call_once` has two. Without them the linker would take their functions out of
+            // the archive, and guests would find these in place of the library's.
+            "TLS" => {
+                let _ = writeln!(
+                    text,
+                    ".section .tbss, \"awT\", @nobits\n.balign 16\n.globl {label}\n.type {label}, @tls_object\n\
+                     .size {label}, {0}\n{label}: .zero {0}",
+                    symbol.size.max(1)
+                );
+            }
             _ => continue,
         }
         let _ = writeln!(text, ".symver {label}, {name}@@{version}, remove");
@@ -263,6 +273,8 @@ pub fn make_stubs(folder: &Path) -> Result<Vec<String>, String> {
         format!("-Lnative={}", folder.display()),
         format!("-Clink-arg=-Wl,--push-state,--no-as-needed,{parts},--pop-state"),
         "-Clink-arg=-Wl,--wrap=__libc_start_main".to_owned(),
+        // What comes out of the archive is for these files alone.
+        "-Clink-arg=-Wl,--exclude-libs,libstdc++.a".to_owned(),
     ])
 }
 
@@ -280,6 +292,7 @@ mod tests {
      6: 0000000000000000     0 OBJECT  GLOBAL DEFAULT  ABS GLIBC_2.2.5
      7: 0000000000087e40    12 FUNC    GLOBAL DEFAULT   15 arc4random@@GLIBC_2.36
      8: 0000000000087e50    12 FUNC    GLOBAL DEFAULT   15 secret@@GLIBC_PRIVATE
+     9: 0000000000000010     8 TLS     GLOBAL DEFAULT   16 callable@@GLIBCXX_3.4.11
 ";
 
     #[test]
@@ -293,7 +306,8 @@ mod tests {
         assert!(!text.contains("secret"), "{text}");
         // One object with two names.
         assert_eq!(text.matches(".zero 8").count(), 1, "{text}");
-        assert_eq!(script, "GLIBC_2.2.5 { };\n");
+        assert!(text.contains("@tls_object"), "{text}");
+        assert_eq!(script, "GLIBCXX_3.4.11 { };\nGLIBC_2.2.5 { };\n");
     }
 
     #[test]
