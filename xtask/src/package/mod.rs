@@ -83,6 +83,9 @@ fn stage(tools: &Tools, work: &Path) -> Result<PathBuf, String> {
         // Debug information, and the relocations that `dist` reads, stay behind.
         let mut strip = Command::new("strip");
         strip.arg("--strip-all").arg("-o").arg(&file);
+        // gdb looks for these by name.
+        let kept = ["__jit_debug_register_code", "__jit_debug_descriptor"];
+        strip.args(kept.map(|symbol| format!("--keep-symbol={symbol}")));
         capture_ok(strip.arg(root().join("target/release").join(name)))?;
         let newer = glibc::newer_symbols(&file)?;
         if !newer.is_empty() {
