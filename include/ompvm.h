@@ -50,7 +50,7 @@ typedef struct ompvm_error ompvm_error;
 
 typedef enum ompvm_error_kind {
   OMPVM_ERROR_INPUT = 1,       /* a file or a text cannot be used */
-  OMPVM_ERROR_UNSUPPORTED = 2, /* the program uses unsupported features, all of which are listed */
+  OMPVM_ERROR_UNSUPPORTED = 2, /* the program uses unsupported features, or denied functions; all are listed */
   OMPVM_ERROR_UNRESOLVED = 3,  /* symbols that nothing defines */
   OMPVM_ERROR_TRAP = 4,        /* the guest faulted; see ompvm_error_trap */
   OMPVM_ERROR_HOST = 5,        /* the system refused something, or a signature differs */
@@ -153,6 +153,12 @@ ompvm_linker *ompvm_linker_new(const ompvm_engine *engine);
  * processes that are linked with it. */
 ompvm_error *ompvm_linker_define(ompvm_linker *linker, const char *name, const char *signature,
                                  ompvm_callback callback, void *data);
+/* Allows only listed native functions, as --deny-native does. This is no boundary in memory: the guest
+ * shares the address space with the host. A program that uses others cannot be started, with an error
+ * of kind OMPVM_ERROR_UNSUPPORTED. */
+void ompvm_linker_deny_native(ompvm_linker *linker, int denied);
+/* Allows a function by its name, or a group such as "@threads". Linking fails if there is no such group. */
+void ompvm_linker_allow_native(ompvm_linker *linker, const char *name);
 /* Links a module. The program does not need the linker or the module any more. */
 ompvm_error *ompvm_linker_link(const ompvm_linker *linker, const ompvm_module *module,
                                ompvm_program **program);

@@ -189,6 +189,12 @@ class Linker {
 
 public:
   explicit Linker(const Engine &engine) : handle(ompvm_linker_new(engine.get())) {}
+  // Allows only listed native functions; no boundary in memory.
+  Linker &deny_native(bool denied = true) { return ompvm_linker_deny_native(handle.get(), denied), *this; }
+  // Allows a function by its name, or a group such as "@threads".
+  Linker &allow_native(const std::string &name) {
+    return ompvm_linker_allow_native(handle.get(), name.c_str()), *this;
+  }
   // Defines a function of the host. It must not throw.
   template <typename R, typename... A> Linker &define(const std::string &name, R (*function)(A...)) {
     auto callback = [](void *data, const ompvm_value *arguments, ompvm_value *result) {

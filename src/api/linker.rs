@@ -18,6 +18,7 @@ use ompvm_tier::archive::Archive;
 use ompvm_tier::host::{HostFunction, IntoHost};
 use ompvm_tier::libraries::Libraries;
 use ompvm_tier::link::{self, Environment, Linked};
+use ompvm_tier::native_policy::NativePolicy;
 use ompvm_tier::policy::TierPolicy;
 use ompvm_tier::restart::{self, Restart};
 use ompvm_tier::{process, runtime};
@@ -45,6 +46,8 @@ pub struct Linker {
     definitions: HashMap<Box<str>, usize>,
     processes: Vec<Arc<Process>>,
     late: bool,
+    deny_native: bool,
+    allow_native: Vec<String>,
 }
 
 impl Linker {
@@ -125,17 +128,42 @@ impl Linker {
         self
     }
 
+    /// Allows only listed native functions: those that compute in memory, write to the streams that
+    /// the process has, and read the time; OpenMP's, and those that [`Linker::func`] defines. A program
+    /// that uses another one, a native library, native members or inline assembly is refused when it
+    /// starts ([`Error::NotAllowed`]). Default: the setting `OMPVM_DENY_NATIVE`.
+    ///
+    /// This is no boundary in memory: the guest shares the address space with the host.
+    pub fn deny_native(&mut self, deny: bool) -> &mut Self {
+        self.deny_native = deny;
+        self
+    }
+
+    /// Allows a native function by its name, or a group such as `@threads`, where others are denied.
+    pub fn allow_native(&mut self, name: &str) -> &mut Self {
+        self.allow_native.push(name.to_owned());
+        self
+    }
+
     /// Links a module and reports everything that this version does not support. Libraries are
     /// opened, and symbols resolved, when the program starts.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] with everything that is not supported.
+    /// Returns [`Error::Unsupported`] with everything that is not supported; [`Error::Host`] for a group
+    /// of native functions that does not exist.
     pub fn link(&self, module: &Module) -> Result<Program, Error> {
         let unsupported = module.check();
         if !self.late && !unsupported.is_empty() {
             return Err(Error::Unsupported(unsupported));
         }
+        let settings = module.settings;
+        let allowed = settings.allow_native.iter().chain(&self.allow_native);
+        let policy = match self.deny_native || settings.deny_native {
+            true => Some(NativePolicy::new(allowed.map(String::as_str))?),
+            false => None,
+        };
         Ok(Program {
+            policy,
             module: module.ir.clone(),
             cache_entry: module.cache_entry.clone(),
             cache: module.cache.clone(),
@@ -163,6 +191,8 @@ pub struct Program {
     /// Addresses in `processes`, by name.
     definitions: HashMap<Box<str>, usize>,
     processes: Vec<Arc<Process>>,
+    /// Native functions that the program may use; `None` allows all.
+    policy: Option<NativePolicy>,
     late: bool,
     /// Settings of the module's engine.
     settings: &'static Settings,
@@ -173,7 +203,8 @@ impl Program {
     /// constructors.
     ///
     /// # Errors
-    /// Returns [`Error::Unresolved`] with every symbol without a definition; [`Error::Input`] for a
+    /// Returns [`Error::NotAllowed`] with everything that is denied; [`Error::Unresolved`] with every
+    /// symbol without a definition; [`Error::Input`] for a
     /// library that cannot be opened; [`Error::Host`] for a host function whose signature differs,
     /// or for lack of memory; [`Error::Trap`] for a fault in a constructor.
     pub fn start(&self, config: Config) -> Result<Process, Error> {
@@ -272,6 +303,9 @@ impl Program {
     fn symbols(&self, config: &Config) -> Result<Linked, Error> {
         // Libraries are opened first, because one of them may be a tool.
         let names = [&self.libraries[..], &config.libraries].concat();
+        if let Some(policy) = &self.policy {
+            policy.check_libraries(&names)?;
+        }
         let mut libraries = Libraries::open(&names, &config.library_paths)?;
         libraries.loader_path = self.settings.loader_path.clone();
         let own_tool = process::ompt_start_tool(&self.module).is_some();
@@ -284,6 +318,7 @@ impl Program {
             natives: None,
             assembly: None,
             cache_entry: self.cache_entry.clone(),
+            policy: self.policy.clone(),
             late: self.late,
             overrides: {
                 let mode = config.offload.unwrap_or(self.settings.offload);

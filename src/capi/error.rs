@@ -42,7 +42,7 @@ const DEFECT: c_int = 6;
 fn kind_of(error: &Error) -> c_int {
     match error {
         Error::Input { .. } => 1,
-        Error::Unsupported(_) => 2,
+        Error::Unsupported(_) | Error::NotAllowed(_) => 2,
         Error::Unresolved(_) => 3,
         Error::Trap(_) => 4,
         // The enumeration may grow; a kind without a number is one of the host.

@@ -56,6 +56,29 @@ pub unsafe extern "C" fn ompvm_linker_define(
     }
 }
 
+/// `ompvm_linker_deny_native`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_linker_deny_native(linker: *mut Linker, denied: c_int) {
+    // SAFETY: the caller passes a linker that nothing else uses now.
+    unsafe { (*linker).deny_native(denied != 0) };
+}
+
+/// `ompvm_linker_allow_native`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_linker_allow_native(linker: *mut Linker, name: *const c_char) {
+    // SAFETY: the caller passes a linker that nothing else uses now, and a C string.
+    unsafe {
+        let name = any_text(name);
+        (*linker).allow_native(&name);
+    }
+}
+
 /// `ompvm_linker_link`.
 ///
 /// # Safety

@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use ompvm_support::log::LogFilter;
 use ompvm_support::settings;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Component, PathBuf};
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -48,7 +48,7 @@ struct CommandLine {
 #[derive(Subcommand)]
 pub enum Command {
     /// Run a program (the default)
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     /// Read C with OpenMP cell by cell, and run each cell at once
     Repl(ReplOptions),
     /// List a file's contents and unsupported constructs
@@ -57,8 +57,11 @@ pub enum Command {
     Compile(CompileOptions),
     /// Show or empty the cache of compiled programs
     Cache(CacheOptions),
-    /// Install the compilers' names, a CMake toolchain file and a pkg-config file under a prefix
+    /// Install names of the compilers, libraries, headers, manual pages, completions and files for
+    /// CMake and pkg-config under a prefix
     Install(InstallOptions),
+    /// Print completions for a shell
+    Completions(CompletionsOptions),
     /// Run a program here and as a native executable, side by side
     Compare(Box<CompareOptions>),
 }
@@ -196,6 +199,14 @@ pub struct RunOptions {
     /// Start although the program uses unsupported constructs; fail when one is reached
     #[arg(long)]
     pub late: bool,
+    /// Allow only listed native functions: those that compute in memory, write to the given streams, and
+    /// read the time; no boundary against hostile programs [also: `OMPVM_DENY_NATIVE`]
+    #[arg(long)]
+    pub deny_native: bool,
+    /// With `--deny-native`, allow these functions, too; `@c++`, `@threads`, `@environment`,
+    /// `@libraries` and `@asm` are groups [also: `OMPVM_ALLOW_NATIVE`]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub allow_native: Vec<String>,
     /// Run `target` regions on `emulated` devices (`emulated:2`: two), the processors as a device
     /// (`cpu`), the `host`, or device N
     #[arg(long, value_name = "DEVICE")]
@@ -329,9 +340,45 @@ pub struct CompileOptions {
 /// Options of `install`.
 #[derive(Args, Debug)]
 pub struct InstallOptions {
+    /// Copy the executable and the libraries; without it, link to them. The copies can be moved as one
+    /// tree
+    #[arg(long)]
+    pub copy: bool,
+    /// Folder of libraries below the prefix, such as `lib/x86_64-linux-gnu`
+    #[arg(long, value_name = "DIR", default_value = "lib", value_parser = below_prefix)]
+    pub libdir: PathBuf,
     /// The prefix, such as `~/.local`
     #[arg(required = true, value_name = "PREFIX")]
     pub prefix: PathBuf,
+}
+
+/// Parses a folder below a prefix.
+fn below_prefix(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let plain = |part| matches!(part, Component::Normal(_));
+    match !text.is_empty() && path.components().all(plain) {
+        true => Ok(path),
+        false => Err("expected a folder below the prefix, such as lib64".to_owned()),
+    }
+}
+
+/// Options of `completions`.
+#[derive(Args, Debug)]
+pub struct CompletionsOptions {
+    /// The shell that reads them
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// A shell that has completions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Shell {
+    /// For `source <(ompvm completions bash)`, or a file in `share/bash-completion/completions`.
+    Bash,
+    /// For a file `_ompvm` in a folder of `fpath`.
+    Zsh,
+    /// For `ompvm completions fish | source`.
+    Fish,
 }
 
 /// Options of `cache`.
@@ -351,10 +398,23 @@ pub enum CacheAction {
     Clear,
 }
 
+/// Returns the definition of the command line.
+pub fn definition() -> clap::Command {
+    CommandLine::command()
+}
+
 /// Parses the command line. A first word that is not a command implies `run`.
 pub fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
-    const WORDS: [&str; 8] = [
-        "run", "repl", "inspect", "compile", "cache", "compare", "install", "help",
+    const WORDS: [&str; 9] = [
+        "run",
+        "repl",
+        "inspect",
+        "compile",
+        "cache",
+        "compare",
+        "install",
+        "completions",
+        "help",
     ];
     let own = ["-h", "--help", "-V", "--version"];
     if let Some(first) = arguments.get(1)
@@ -412,7 +472,7 @@ mod tests {
     fn run(words: &[&str]) -> RunOptions {
         let words = std::iter::once("ompvm").chain(words.iter().copied());
         match parse(words.map(OsString::from).collect()) {
-            Ok(Command::Run(options)) => options,
+            Ok(Command::Run(options)) => *options,
             _ => panic!("should be a run"),
         }
     }

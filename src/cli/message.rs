@@ -12,5 +12,8 @@ pub fn failed(error: &Error) -> ExitCode {
             "`ompvm run --late` starts the program anyway and fails when it reaches one of these"
         );
     }
+    if matches!(error, Error::NotAllowed(_)) {
+        eprintln!("`--allow-native=NAME,@GROUP,...` allows more");
+    }
     ExitCode::from(FAILED)
 }

@@ -1,8 +1,9 @@
 //! The command line, a client of [`crate::api`].
 //!
-//! It holds the commands `run`, `repl`, `inspect`, `compile`, `install`, `cache` and `compare`, the
-//! compilers `cc`, `c++` and `fc`, and the messages and exit statuses. The commands are thin: an
-//! embedder can do everything that they do. Nothing here knows how a program is executed.
+//! It holds the commands `run`, `repl`, `inspect`, `compile`, `install`, `completions`, `cache` and
+//! `compare`, the compilers `cc`, `c++` and `fc`, and the messages and exit statuses. The commands
+//! are thin: an embedder can do everything that they do. Nothing here knows how a program is
+//! executed.
 //!
 //! Exit statuses: the guest's own; 125 if ompvm itself fails (as with `env` and `timeout`); 2 for
 //! wrong usage.
@@ -10,6 +11,7 @@
 mod args;
 mod cache;
 mod compare;
+mod completions;
 mod driver;
 mod inspect;
 mod install;
@@ -38,11 +40,12 @@ pub fn main() -> ExitCode {
             if let Some(filter) = &options.log {
                 log::start(filter.clone());
             }
-            run::run(options, settings::from_environment())
+            run::run(*options, settings::from_environment())
         }
         Ok(args::Command::Repl(options)) => repl::run(options, settings::from_environment()),
         Ok(args::Command::Inspect(options)) => inspect::run(&options),
         Ok(args::Command::Install(options)) => install::run(&options),
+        Ok(args::Command::Completions(options)) => completions::run(&options),
         Ok(args::Command::Compile(options)) => cache::compile(options),
         Ok(args::Command::Cache(options)) => cache::run(&options, settings::from_environment()),
         Ok(args::Command::Compare(options)) => compare::run(&options),

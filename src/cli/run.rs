@@ -79,7 +79,10 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
         engine.watchdog(limit)?;
     }
     let module = match read_program(&engine, &files, &config) {
-        Err(_) if options.self_started && api::is_native_only(&files[0]) => {
+        // Natively everything is allowed.
+        Err(_)
+            if options.self_started && !settings.deny_native && api::is_native_only(&files[0]) =>
+        {
             return Err(continue_natively(&files[0], &program));
         }
         module => module?,
@@ -98,9 +101,14 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
         && !options.no_advice
         && settings.advice;
     let remedy = advise.then(|| compile_command(&files, &options.cflags, contract));
-    let program = Linker::new(&engine)
+    let mut linker = Linker::new(&engine);
+    linker
         .late_unsupported(options.late)
-        .link(&module)?;
+        .deny_native(options.deny_native);
+    for name in &options.allow_native {
+        linker.allow_native(name);
+    }
+    let program = linker.link(&module)?;
     if options.timeline.is_some() {
         api::timeline::start();
     }

@@ -215,6 +215,9 @@ pub enum Error {
     /// The program uses unsupported features; lists all of them.
     #[error("{}", list_unsupported(.0))]
     Unsupported(Vec<Unsupported>),
+    /// The program uses native functions or code that the user does not allow; lists all of them.
+    #[error("{}", list_not_allowed(.0))]
+    NotAllowed(Vec<Unsupported>),
     /// Symbols that nothing defines, each with the location of a use.
     #[error(
         "unresolved symbol{}: {}{}",
@@ -231,8 +234,16 @@ pub enum Error {
     Host(String),
 }
 
+fn list_not_allowed(items: &[Unsupported]) -> String {
+    list("not allowed, because native functions are denied:", items)
+}
+
 fn list_unsupported(items: &[Unsupported]) -> String {
-    let mut text = String::from("not supported by this version of ompvm:");
+    list("not supported by this version of ompvm:", items)
+}
+
+fn list(head: &str, items: &[Unsupported]) -> String {
+    let mut text = String::from(head);
     for item in items {
         text.push_str("\n  ");
         text.push_str(&item.to_string());

@@ -1,5 +1,6 @@
-//! Provides addresses for runtime entries that this version lacks, in programs started with
-//! `--late`. A call of one ends the program with the message that linking would have given.
+//! Provides addresses for runtime entries that this version lacks, and for native functions that are
+//! not allowed, in programs started with `--late`. A call of one ends the program with the message that
+//! linking would have given.
 //!
 //! A program may refer to tasks in code that its usual arguments never reach. This is not the
 //! default, because a message in the middle of a long run is worse than one before it.
@@ -12,17 +13,18 @@ use ompvm_support::error::{Error, Unsupported};
 /// Exit status of a program that reached something unsupported.
 const STATUS: i32 = 125;
 
-/// Returns an address whose call reports that `what` is unsupported and ends the program, by `exit`
+/// Returns an address whose call reports `what` as an error of this kind and ends the program, by `exit`
 /// if given, else by the C library's. The stub lives as long as the process.
 ///
 /// # Errors
 /// Fails if the system has no memory for the stub.
-pub fn stub_for(what: String, exit: Option<usize>) -> Result<usize, Error> {
+pub fn stub_for(
+    error: fn(Vec<Unsupported>) -> Error,
+    what: String,
+    exit: Option<usize>,
+) -> Result<usize, Error> {
     let run = move |_: &mut _| -> () {
-        eprintln!(
-            "ompvm: {}",
-            Error::Unsupported(vec![at_current_position(&what)])
-        );
+        eprintln!("ompvm: {}", error(vec![at_current_position(&what)]));
         // SAFETY: `exit` is the address of a function of exit's type. Neither call returns to the
         // guest.
         unsafe {

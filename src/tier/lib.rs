@@ -3,6 +3,7 @@
 //! - [`link`] finds a definition for every symbol that a module needs, or reports all that are
 //!   missing at once. It searches the runtime ([`runtime`]), functions of the embedder ([`host`]),
 //!   [`builtins`], [`libraries`] and [`archive`]; [`fat`] reads bitcode out of native files.
+//!   [`native_policy`] refuses what the user does not allow.
 //! - [`process`] places the module and runs constructors, main and destructors.
 //! - [`policy`] starts the tiers. Under `auto`, [`sample`] decides what is compiled and when, with
 //!   [`eager`] and [`warm_start`] before the first sample, [`osr_loops`] for loops and
@@ -32,6 +33,7 @@ mod late;
 pub mod libraries;
 pub mod link;
 mod loader;
+pub mod native_policy;
 mod osr_loops;
 pub mod policy;
 pub mod process;

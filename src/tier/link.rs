@@ -14,6 +14,7 @@ use super::builtins;
 use super::host::HostFunction;
 use super::late;
 use super::libraries::{self, Libraries};
+use super::native_policy::{NativePolicy, Permission};
 use super::value::ValueKind;
 use hashbrown::{HashMap, HashSet};
 use ompvm_cache::CacheEntry;
@@ -62,6 +63,8 @@ pub struct Environment {
     /// True to start the program although entries of the runtime are missing. A call of one then
     /// ends the program.
     pub late: bool,
+    /// Native functions that the program may use; `None` allows all.
+    pub policy: Option<NativePolicy>,
     /// Names that are replaced for this process (`exit` of an embedded program).
     pub overrides: HashMap<&'static str, usize>,
 }
@@ -134,13 +137,15 @@ fn undefined(module: &Module, symbol: GlobalRef) -> Option<(&str, SymbolKind, Li
 /// Links a module.
 ///
 /// Returns [`Error::Unsupported`] with everything this version does not support, else
-/// [`Error::Unresolved`] with every symbol without a definition.
+/// [`Error::NotAllowed`] with everything that the policy refuses, else [`Error::Unresolved`] with every symbol without a definition.
 pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked, Error> {
     environment.assembly = Assembly::reserve(&module)?;
     if let Some(symbols) = &module.linked_before {
         environment.choose_members(&module, symbols)?;
     }
-    if let Some(symbols) = &module.linked_before
+    // A report needs the places of the uses.
+    if environment.policy.is_none()
+        && let Some(symbols) = &module.linked_before
         && let Some(addresses) = relink(&module, &mut environment, symbols)
     {
         check_host_functions(&module, &environment)?;
@@ -161,7 +166,7 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
         unsupported.extend(unsupported_instructions(&module));
     }
     let mut unresolved = Vec::new();
-    let mut missing_entries = HashMap::new();
+    let (mut missing_entries, mut refused) = (HashMap::new(), HashMap::new());
     check_host_functions(&module, &environment)?;
     let symbols: Vec<GlobalRef> = uses.symbols.keys().copied().collect();
     environment.choose_members(&module, &symbols)?;
@@ -172,13 +177,27 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
         if linker_symbols::is_linker_defined(name) {
             continue;
         }
+        if let Permission::Refused(what) = environment.permission(name) {
+            if linkage == Linkage::ExternWeak {
+                continue;
+            }
+            match environment.refusal_at_call(&what, kind) {
+                Some(stub) => {
+                    addresses.insert(name.into(), stub?);
+                }
+                None => {
+                    refused.insert(symbol, what);
+                }
+            }
+            continue;
+        }
         match environment.find(name, kind) {
             RuntimeLookup::Address(a) => {
                 addresses.insert(name.into(), a);
             }
             RuntimeLookup::Unsupported(what) if environment.late => {
                 let exit = environment.overrides.get("exit").copied();
-                addresses.insert(name.into(), late::stub_for(what, exit)?);
+                addresses.insert(name.into(), late::stub_for(Error::Unsupported, what, exit)?);
             }
             RuntimeLookup::Unsupported(what) => {
                 missing_entries.insert(symbol, what);
@@ -192,6 +211,12 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
     if !unsupported.is_empty() {
         sort(&mut unsupported);
         return Err(Error::Unsupported(unsupported));
+    }
+    let mut refused = uses_of(&module, &uses, &refused);
+    refused.extend(environment.refused_code(&module));
+    if !refused.is_empty() {
+        sort(&mut refused);
+        return Err(Error::NotAllowed(refused));
     }
     if !unresolved.is_empty() {
         unresolved.sort();
@@ -722,7 +747,7 @@ impl archive::Resolve for Resolver<'_> {
             RuntimeLookup::Address(a) => return Some(a),
             RuntimeLookup::Unsupported(what) if self.environment.late => {
                 let exit = self.environment.overrides.get("exit").copied();
-                return late::stub_for(what, exit).ok();
+                return late::stub_for(Error::Unsupported, what, exit).ok();
             }
             RuntimeLookup::Unsupported(what) => self.unsupported.push(Unsupported {
                 what,

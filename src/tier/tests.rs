@@ -93,6 +93,7 @@ impl Guest {
             natives: None,
             assembly: None,
             cache_entry: None,
+            policy: None,
             late: false,
             overrides: process::embedded_overrides(),
         };

@@ -191,6 +191,13 @@ int main(int argc, char **argv) {
   succeed(ompvm_linker_define(linker, "host_add", "int (int, int)", host_add, &added));
   succeed(ompvm_linker_define(linker, "host_weight", "double (const double *, long)", host_weight, &extra));
   ompvm_program *program;
+  ompvm_linker *careful = ompvm_linker_new(engine);
+  ompvm_linker_deny_native(careful, 1);
+  succeed(ompvm_linker_link(careful, module, &program));
+  ompvm_program_free(program);
+  ompvm_linker_allow_native(careful, "@files");
+  fail(ompvm_linker_link(careful, module, &program), OMPVM_ERROR_HOST, "@files");
+  ompvm_linker_free(careful);
   succeed(ompvm_linker_link(linker, module, &program));
   ompvm_linker_free(linker);
   ompvm_module_free(module);

@@ -8,6 +8,7 @@
 //! - errors of the command line, the cache of compiled programs, and `ompvm compare`,
 //! - the C library and the Python module,
 //! - compilers, sources that are compiled at the start, and cells of `ompvm repl`,
+//! - what `ompvm install` writes, and native functions that are denied,
 //! - the drop-in library, and native libraries with an OpenMP runtime of their own,
 //! - deadlocks that the watchdog reports, and dumps of threads,
 //! - single passes on textual IR, and machine code of the baseline tier,
@@ -43,10 +44,12 @@ mod generate;
 mod golden;
 mod house;
 mod images;
+mod install;
 mod limits;
 mod log;
 mod lto;
 mod machine_code;
+mod native_policy;
 mod neighbours;
 mod npb;
 mod omp;
@@ -149,6 +152,8 @@ fn main() {
     trials.extend(archives::trials());
     trials.extend(capi::trials());
     trials.extend(compilers::trials());
+    trials.extend(install::trials());
+    trials.extend(native_policy::trials());
     trials.extend(diff::trials());
     trials.extend(directives::trials());
     trials.extend(fortran::trials());

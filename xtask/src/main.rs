@@ -12,6 +12,7 @@ mod fuzz;
 mod named;
 mod npb;
 mod oldest;
+mod package;
 mod process;
 mod setup;
 mod stress;
@@ -40,6 +41,8 @@ enum Command {
     Demo,
     /// Build target/dist/ompvm, the executable to install and to measure, laid out by a profile
     Dist,
+    /// Make a tarball, a Debian package and a crate below target/package, and try each in a clean root
+    Package(package::Options),
     /// Run every test, or those of a name in the development build
     Test {
         /// Run only tests whose name contains this, and build only what they need
@@ -90,6 +93,7 @@ fn main() -> ExitCode {
         }),
         Command::Demo => demo::run(),
         Command::Dist => dist::build_and_print(),
+        Command::Package(options) => package::run(&options),
         Command::Test {
             filter, dist: true, ..
         } => test::run_dist(filter.as_deref()),

@@ -66,6 +66,10 @@ pub struct Settings {
     pub flang: Option<PathBuf>,
     /// Time after which a deadlock is reported, if the watchdog is on.
     pub watchdog: Option<Duration>,
+    /// True to allow only listed native functions.
+    pub deny_native: bool,
+    /// Native functions and groups that are allowed, too.
+    pub allow_native: Vec<String>,
     /// Folders that the dynamic loader searches, as the process was started with them.
     pub loader_path: Option<OsString>,
     /// Events that the log shows. `None` if there is no log.
@@ -349,6 +353,8 @@ impl Settings {
         clang: None,
         flang: None,
         watchdog: None,
+        deny_native: false,
+        allow_native: Vec::new(),
         loader_path: None,
         log: None,
         chaos: None,

@@ -161,6 +161,26 @@ pub const VARIABLES: &[Variable] = &[
         parser: Parser::Text(|s, v| set(&mut s.watchdog, timeout(v))),
     },
     Variable {
+        name: "OMPVM_DENY_NATIVE",
+        section: Section::Use,
+        values: "`on` or `off`",
+        default: "`off`",
+        meaning: "allows only [listed native functions](process.md#native-functions), as `--deny-native`",
+        parser: Parser::Switch(|s| &mut s.deny_native),
+    },
+    Variable {
+        name: "OMPVM_ALLOW_NATIVE",
+        section: Section::Use,
+        values: "names and `@` groups, separated by commas",
+        default: "none",
+        meaning: "native functions that are allowed, too, as `--allow-native`",
+        parser: Parser::Text(|s, v| {
+            let names = v.split(',').filter(|name| !name.is_empty());
+            s.allow_native = names.map(str::to_owned).collect();
+            Some(())
+        }),
+    },
+    Variable {
         name: "OMPVM_CUDA_DRIVER",
         section: Section::Use,
         values: "a file",

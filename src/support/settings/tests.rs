@@ -79,6 +79,9 @@ fn each_typed_value_is_parsed() {
         OffloadMode::Force
     );
     assert_eq!(understood("OMPVM_INTERPRET", "a,,b").interpret, ["a", "b"]);
+    assert!(understood("OMPVM_DENY_NATIVE", "1").deny_native);
+    let allowed = understood("OMPVM_ALLOW_NATIVE", "getenv,,@threads").allow_native;
+    assert_eq!(allowed, ["getenv", "@threads"]);
     assert!(!understood("OMPVM_SPECULATE", "0").speculate);
     assert!(!understood("OMPVM_ADVICE", "off").advice);
     let driver = understood("OMPVM_CUDA_DRIVER", "/d.so").cuda_driver;
