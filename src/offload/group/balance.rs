@@ -12,7 +12,7 @@
 //!
 //! Processors that help GPUs begin with a small share ([`HELPING`]), since they may be many times
 //! slower. They are tried against the GPUs alone once their share has settled, however long the
-//! kernel takes.
+//! kernel takes. A launch with new borders is not measured there, since it moves data.
 
 use super::distributed::layout::helper;
 use crate::device::Device;
@@ -40,7 +40,9 @@ const TRIALS: u32 = 2;
 /// Number of launches that are not measured: the first one includes preparations of the driver.
 const UNMEASURED: u32 = 1;
 /// Part of the iterations that processors beside GPUs begin with.
-const HELPING: f64 = 1.0 / 32.0;
+const HELPING: f64 = 1.0 / 256.0;
+/// Factor by which their part grows at most in one step: the first times include preparations.
+const GROWTH: f64 = 8.0;
 /// Number of launches after which they are compared with the GPUs alone.
 const SETTLED: u32 = 10;
 
@@ -118,8 +120,10 @@ impl Balances {
 /// The shares of one kernel in one case.
 #[derive(Clone, Debug)]
 pub(super) struct Balance {
-    /// True if the processors help GPUs.
-    helped: bool,
+    /// The processors that help GPUs.
+    helper: Option<usize>,
+    /// True if the borders have moved since the latest launch.
+    moved: bool,
     /// Relative size of each member's share.
     shares: Vec<f64>,
     /// Best shares so far and the time with them.
@@ -135,7 +139,8 @@ impl Balance {
     /// Returns equal shares.
     pub(super) fn new(members: usize) -> Balance {
         Balance {
-            helped: false,
+            helper: None,
+            moved: false,
             shares: vec![1.0 / members as f64; members],
             best: None,
             launches: 0,
@@ -151,7 +156,7 @@ impl Balance {
         let others = (members - 1) as f64;
         balance.shares.fill((1.0 - HELPING) / others);
         balance.shares[helper] = HELPING;
-        balance.helped = true;
+        balance.helper = Some(helper);
         balance
     }
 
@@ -178,9 +183,9 @@ impl Balance {
             };
         }
         let short = self.best.as_ref().is_some_and(|(_, t)| *t < LONGEST_ALONE);
-        let due = match self.helped {
-            true => self.launches > SETTLED,
-            false => short && self.launches > UNMEASURED + 1,
+        let due = match self.helper {
+            Some(_) => self.launches > SETTLED,
+            None => short && self.launches > UNMEASURED + 1,
         };
         if self.alone == Alone::Untried && due {
             self.alone = Alone::Trying {
@@ -194,10 +199,13 @@ impl Balance {
                 measured: true,
             };
         }
-        let soon = self.launches <= UNMEASURED + MEASURED;
-        let measured = self.launches > UNMEASURED
+        let (soon, late) = match self.helper {
+            None => (self.launches <= UNMEASURED, UNMEASURED + MEASURED),
+            Some(_) => (std::mem::take(&mut self.moved), 2 * MEASURED),
+        };
+        let measured = !soon
             && self.failures < ATTEMPTS
-            && (soon || self.launches.is_multiple_of(MEASURED));
+            && (self.launches <= late || self.launches.is_multiple_of(MEASURED));
         Plan {
             divided: true,
             measured,
@@ -243,6 +251,7 @@ impl Balance {
                 if *shares != self.shares {
                     self.failures += 1;
                     self.shares = shares.clone();
+                    self.moved = true;
                     return;
                 }
             }
@@ -252,10 +261,20 @@ impl Balance {
         if balanced || most < SHORTEST {
             return;
         }
+        let before = self.shares.clone();
         for (share, time) in self.shares.iter_mut().zip(times) {
             *share /= time.as_secs_f64().max(1e-9);
         }
         self.normalize();
+        if let Some(helper) = self.helper {
+            let (share, most) = (self.shares[helper], GROWTH * before[helper]);
+            if share > most {
+                let rest = (1.0 - most) / (1.0 - share);
+                self.shares.iter_mut().for_each(|share| *share *= rest);
+                self.shares[helper] = most;
+            }
+        }
+        self.moved = true;
     }
 
     fn normalize(&mut self) {
@@ -339,11 +358,15 @@ mod tests {
         let mut balance = Balance::helped(2, 1);
         let share = |balance: &Balance| 1.0 - balance.borders()[1] as f64 / 2f64.powi(64);
         assert!((share(&balance) - HELPING).abs() < 1e-6);
-        balance.begin();
-        balance.begin();
-        // They would compute a third of it in the same time.
-        balance.measured(Duration::from_millis(62), &millis(&[62, 4]));
-        assert!((share(&balance) - 1.0 / 3.0).abs() < 1e-6);
+        assert!(balance.begin().measured);
+        // They would compute a fifth of it in the same time.
+        balance.measured(Duration::from_millis(51), &millis(&[51, 1]));
+        assert!((share(&balance) - GROWTH * HELPING).abs() < 1e-6);
+        // The launch with new borders moves data.
+        assert!(!balance.begin().measured && balance.begin().measured);
+        balance.measured(Duration::from_millis(50), &millis(&[50, 8]));
+        assert!(share(&balance) > 0.16 && share(&balance) < 0.18);
+        assert!(!balance.begin().measured && balance.begin().measured);
         balance.measured(Duration::from_millis(43), &millis(&[43, 43]));
         while balance.launches < SETTLED {
             assert!(balance.begin().divided);

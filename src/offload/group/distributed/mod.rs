@@ -24,7 +24,7 @@ mod twins;
 pub(super) mod uses;
 mod views;
 
-use super::balance::Case;
+use super::balance::{self, Case};
 use super::directory::{Bytes, Directory, Transfer};
 use super::image::{Entry, Outcome, Words, entry};
 use super::in_place::separate;
@@ -68,6 +68,15 @@ struct Doing<'a> {
     case: Case,
 }
 
+/// Way in which a launch that may be divided runs.
+#[derive(Debug)]
+struct Way {
+    /// Borders of the members' shares; `None` if the first one runs it alone.
+    borders: Option<Vec<u64>>,
+    /// True if its time is of interest to the balance.
+    measured: bool,
+}
+
 /// Measured times of a launch.
 #[derive(Debug)]
 struct Times {
@@ -98,12 +107,13 @@ impl Launcher {
             helper: helper(members),
             case: (launch.blocks[0], sizes(launch)),
         };
+        let way = doing.way();
         let mut times = Times {
             since: Instant::now(),
             members: vec![Duration::ZERO; members.len()],
         };
         let mut blocks = memory.blocks();
-        let planned = self.plan(&doing, &mut blocks);
+        let planned = self.plan(&doing, &way, &mut blocks);
         *entry.latest.lock() = match &planned {
             Ok(_) => Outcome::Divided,
             Err(outcome) => *outcome,
@@ -124,7 +134,7 @@ impl Launcher {
                 self.run_alone(&doing, &mut blocks)
             }
         };
-        if doing.helper.is_some() && done.is_ok() {
+        if way.as_ref().is_some_and(|way| way.measured) && done.is_ok() {
             self.await_rating(Unrated {
                 entry,
                 case: doing.case,
@@ -136,10 +146,16 @@ impl Launcher {
     }
 
     /// Plans a launch. The error says how it runs on the first member.
-    fn plan(&self, doing: &Doing<'_>, blocks: &mut Blocks) -> std::result::Result<Plan, Outcome> {
+    fn plan(
+        &self,
+        doing: &Doing<'_>,
+        way: &Option<Way>,
+        blocks: &mut Blocks,
+    ) -> std::result::Result<Plan, Outcome> {
         let [teams, ..] = doing.launch.blocks;
         let layout = Layout::new(doing.members, teams, doing.launch.threads[0]);
-        let shares = self.shares(doing, &layout).ok_or(Outcome::Alone)?;
+        let borders = way.as_ref().and_then(|way| way.borders.as_ref());
+        let shares = doing.shares(&layout, borders.ok_or(Outcome::Alone)?);
         let uses: Option<Vec<Uses>> = shares
             .iter()
             .enumerate()
@@ -154,44 +170,6 @@ impl Launcher {
             layout,
             shares,
         })
-    }
-
-    /// Returns the members' shares, if the launch may be divided.
-    fn shares(&self, doing: &Doing<'_>, layout: &Layout) -> Option<Vec<League>> {
-        let Doing { entry, launch, .. } = doing;
-        let parts = entry.parts();
-        let [teams, y, z] = launch.blocks;
-        let [_, threads_y, threads_z] = launch.threads;
-        let flat = [y, z, threads_y, threads_z] == [1; 4];
-        let reduces = doing.kernel.reduction_size > 0;
-        let provided = reduces && launch.args.first() != Some(&0);
-        if parts == 1 || (teams as usize) < parts || !flat || provided {
-            return None;
-        }
-        let borders = {
-            let mut balances = entry.balance.lock();
-            let balance = balances.of(doing.case);
-            let varies = doing.members[0].predicts_no_speed();
-            let divided = match (varies, doing.helper) {
-                (true, _) => balance.vary().divided,
-                (false, Some(_)) => balance.begin().divided,
-                (false, None) => true,
-            };
-            if !divided {
-                return None;
-            }
-            balance.borders()
-        };
-        let shares = (0..parts).map(|n| League {
-            part: layout.of(n).record,
-            // One more finishes a reduction.
-            parts: layout.records() + u32::from(reduces),
-            from: borders[n],
-            to: borders[n + 1],
-            first: layout.of(n).first,
-            teams,
-        });
-        Some(shares.collect())
     }
 
     fn run_divided(
@@ -220,7 +198,7 @@ impl Launcher {
         transfer(members, blocks, &early)?;
         let twins = doing.twins(blocks, plan)?;
         let lists = (0..uses.len()).map(|n| doing.words(blocks, n)).collect();
-        let reduces = doing.kernel.reduction_size > 0;
+        let reduces = doing.reduces();
         let record_bytes = u64::from(doing.kernel.reduction_size) * u64::from(layout.records());
         let begun = Instant::now();
         let mut run = (&mut **records, lists);
@@ -359,6 +337,51 @@ impl Launcher {
 }
 
 impl Doing<'_> {
+    /// Plans how the launch is divided; `None` if it cannot be.
+    fn way(&self) -> Option<Way> {
+        let Doing { entry, launch, .. } = self;
+        let parts = entry.parts();
+        let [teams, y, z] = launch.blocks;
+        let [_, threads_y, threads_z] = launch.threads;
+        let flat = [y, z, threads_y, threads_z] == [1; 4];
+        let provided = self.reduces() && launch.args.first() != Some(&0);
+        if parts == 1 || (teams as usize) < parts || !flat || provided {
+            return None;
+        }
+        let mut balances = entry.balance.lock();
+        let balance = balances.of(self.case);
+        let plan = match (self.members[0].predicts_no_speed(), self.helper) {
+            (true, _) => balance.vary(),
+            (false, Some(_)) => balance.begin(),
+            (false, None) => balance::Plan {
+                divided: true,
+                measured: false,
+            },
+        };
+        Some(Way {
+            borders: plan.divided.then(|| balance.borders()),
+            measured: plan.measured,
+        })
+    }
+
+    /// Returns the members' shares between the borders.
+    fn shares(&self, layout: &Layout, borders: &[u64]) -> Vec<League> {
+        let shares = (0..self.members.len()).map(|n| League {
+            part: layout.of(n).record,
+            // One more finishes a reduction.
+            parts: layout.records() + u32::from(self.reduces()),
+            from: borders[n],
+            to: borders[n + 1],
+            first: layout.of(n).first,
+            teams: self.launch.blocks[0],
+        });
+        shares.collect()
+    }
+
+    fn reduces(&self) -> bool {
+        self.kernel.reduction_size > 0
+    }
+
     /// Returns the transfers before a launch: those before all members start, and those while the
     /// helper runs. A GPU may get bytes meanwhile that the helper writes, if it does not use them:
     /// footprints are bounds.
