@@ -88,6 +88,7 @@ impl Guest {
         let environment = Environment {
             runtime: runtime::lookup_for(false),
             host: Default::default(),
+            programs: Default::default(),
             libraries: Libraries::default(),
             archives: Vec::new(),
             natives: None,

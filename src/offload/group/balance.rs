@@ -45,6 +45,9 @@ const HELPING: f64 = 1.0 / 256.0;
 const GROWTH: f64 = 8.0;
 /// Number of launches after which they are compared with the GPUs alone.
 const SETTLED: u32 = 10;
+/// The same for kernels of less than [`SHORT`], where they rarely pay.
+const SOON: u32 = 3;
+const SHORT: Duration = Duration::from_millis(5);
 
 /// Way in which a launch runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,10 +185,11 @@ impl Balance {
                 measured: false,
             };
         }
-        let short = self.best.as_ref().is_some_and(|(_, t)| *t < LONGEST_ALONE);
+        let takes_less = |than| self.best.as_ref().is_some_and(|(_, time)| *time < than);
         let due = match self.helper {
+            Some(_) if takes_less(SHORT) => self.launches > SOON,
             Some(_) => self.launches > SETTLED,
-            None => short && self.launches > UNMEASURED + 1,
+            None => takes_less(LONGEST_ALONE) && self.launches > UNMEASURED + 1,
         };
         if self.alone == Alone::Untried && due {
             self.alone = Alone::Trying {

@@ -42,6 +42,9 @@ use std::time::{Duration, Instant};
 use uses::{Uses, contested_bytes, transfers};
 pub(super) use views::Views;
 
+/// Transfers, each with the start of its block.
+type Transfers = Vec<(u64, Transfer)>;
+
 /// Plan of a divided launch.
 #[derive(Debug)]
 struct Plan {
@@ -49,8 +52,8 @@ struct Plan {
     layout: Layout,
     shares: Vec<League>,
     uses: Vec<Uses>,
-    /// Transfers before it, each with the start of its block.
-    transfers: Vec<(u64, Transfer)>,
+    /// Transfers before it.
+    transfers: Transfers,
     /// Bytes that several members may write.
     contested: Vec<(u64, Bytes)>,
 }
@@ -385,7 +388,7 @@ impl Doing<'_> {
     /// Returns the transfers before a launch: those before all members start, and those while the
     /// helper runs. A GPU may get bytes meanwhile that the helper writes, if it does not use them:
     /// footprints are bounds.
-    fn early_and_late(&self, plan: &Plan) -> (Vec<(u64, Transfer)>, Vec<(u64, Transfer)>) {
+    fn early_and_late(&self, plan: &Plan) -> (Transfers, Transfers) {
         let transfers = plan.transfers.iter().cloned();
         let helps = |to: usize| self.helper == Some(to);
         match self.helper.is_some() && plan.contested.is_empty() {
