@@ -1,7 +1,7 @@
 //! Interrupts: lets a thread leave the guest code that it runs, as after a fault.
 //!
 //! A thread of the host sends [`SIGNAL`] to the thread, again and again until it has left. The
-//! handler returns unless the thread has a reason to leave ([`request`], or its team failed) and is
+//! handler returns unless the thread has a reason to leave (a [`Request`], or its team failed) and is
 //! at a place that may be left: in the guest's own code in any tier, or in a wait of the OpenMP
 //! runtime for other threads. Then it jumps to the innermost activation that catches traps. In the
 //! C library or in a function of the host, which may hold locks, it goes on until it comes back.
