@@ -28,7 +28,8 @@ const PROGRAMS: &[Row] = &[
     ),
     (
         "threads.cpp",
-        &["ulimit -v 307200", "ulimit -d 250000"],
+        // All threads may live at once, with stacks of 8 MiB.
+        &["ulimit -v 400000", "ulimit -d 320000"],
         "66 4\n",
     ),
     (
