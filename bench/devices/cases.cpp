@@ -311,13 +311,31 @@ static void price(float s, float k, float t, float *call, float *put) {
   *put = k * discount * normal(-d2) - s * normal(-d1);
 }
 
+struct Options {
+  float *s, *k, *t, *call, *put;
+  explicit Options(long n)
+      : s(array<float>(n)), k(array<float>(n)), t(array<float>(n)), call(array<float>(n)),
+        put(array<float>(n)) {
+    for (long i = 0; i < n; i++)
+      s[i] = 5 + float(i % 25), k[i] = 1 + float(i % 99), t[i] = 0.25f + float(i % 40) / 4,
+      call[i] = put[i] = 0;
+  }
+  ~Options() { std::free(s), std::free(k), std::free(t), std::free(call), std::free(put); }
+  bool right(long n) const {
+    bool all = true;
+    for (long i = 0; i < n; i += n / 983) {
+      float c, p;
+      price(s[i], k[i], t[i], &c, &p);
+      all &= near(call[i], c, 1e-4) && near(put[i], p, 1e-4);
+    }
+    return all;
+  }
+};
+
 static void black_scholes() {
   long n = 1L << (26 - shrink);
-  float *s = array<float>(n), *k = array<float>(n), *t = array<float>(n);
-  float *call = array<float>(n), *put = array<float>(n);
-  for (long i = 0; i < n; i++)
-    s[i] = 5 + float(i % 25), k[i] = 1 + float(i % 99), t[i] = 0.25f + float(i % 40) / 4,
-    call[i] = put[i] = 0;
+  Options of(n);
+  float *s = of.s, *k = of.k, *t = of.t, *call = of.call, *put = of.put;
   SEND(s, n)
   SEND(k, n)
   SEND(t, n)
@@ -333,14 +351,7 @@ static void black_scholes() {
   DROP(s, n)
   DROP(k, n)
   DROP(t, n)
-  bool right = true;
-  for (long i = 0; i < n; i += n / 983) {
-    float c, p;
-    price(s[i], k[i], t[i], &c, &p);
-    right &= near(call[i], c, 1e-4) && near(put[i], p, 1e-4);
-  }
-  tell("black_scholes", time, call[n / 2 + 3], right);
-  std::free(s), std::free(k), std::free(t), std::free(call), std::free(put);
+  tell("black_scholes", time, call[n / 2 + 3], of.right(n));
 }
 
 /// A ray, and objects that it may hit.
@@ -433,24 +444,14 @@ static void ray_tracer() {
 // Prices options that lie in host memory: a GPU waits for copies in both directions.
 static void host_options() {
   long n = 1L << (25 - shrink);
-  float *s = array<float>(n), *k = array<float>(n), *t = array<float>(n);
-  float *call = array<float>(n), *put = array<float>(n);
-  for (long i = 0; i < n; i++)
-    s[i] = 5 + float(i % 25), k[i] = 1 + float(i % 99), t[i] = 0.25f + float(i % 40) / 4,
-    call[i] = put[i] = 0;
+  Options of(n);
+  float *s = of.s, *k = of.k, *t = of.t, *call = of.call, *put = of.put;
   double time = median(24, [=] {
     HOST_LOOP(map(to : s[ : n], k[ : n], t[ : n]) map(from : call[ : n], put[ : n]))
     for (long i = 0; i < n; i++)
       price(s[i], k[i], t[i], &call[i], &put[i]);
   });
-  bool right = true;
-  for (long i = 0; i < n; i += n / 983) {
-    float c, p;
-    price(s[i], k[i], t[i], &c, &p);
-    right &= near(call[i], c, 1e-4) && near(put[i], p, 1e-4);
-  }
-  tell("host_options", time, call[n / 2 + 3], right);
-  std::free(s), std::free(k), std::free(t), std::free(call), std::free(put);
+  tell("host_options", time, call[n / 2 + 3], of.right(n));
 }
 
 constexpr int CENTERS = 24, SIZE = 8;

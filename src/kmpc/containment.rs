@@ -149,10 +149,12 @@ pub unsafe fn help(thread: &Thread, team: &Team, tid: u32, number: u32, joined: 
     fence(Ordering::SeqCst);
     let mut began = false;
     if !team.failure.happened() {
-        // SAFETY: the worker's last barrier was the join with this number; tasks may be left by a
-        // jump.
-        let result =
-            unsafe { activation::contain(|| task::wait::help_after_join(thread, team, joined)) };
+        let help = || {
+            // SAFETY: the worker's last barrier was the join with this number.
+            unsafe { task::wait::help_after_join(thread, team, joined) }
+        };
+        // SAFETY: tasks may be left by a jump.
+        let result = unsafe { activation::contain(help) };
         began = result.is_err_and(|trap| team.failure.begin(trap));
     }
     let goes_on = !team.failure.happened();

@@ -450,8 +450,10 @@ impl Join {
         thread.local().system.store(system, Ordering::Relaxed);
         // SAFETY: a microtask may be left by a jump, as faults leave it in every tier, and so may
         // waits and tasks of a team that no region uses afterwards.
-        let result = unsafe { activation::contain(run) }
-            .and_then(|()| unsafe { activation::contain(|| self.await_members(number)) });
+        let ran = unsafe { activation::contain(run) };
+        // SAFETY: the master, in this region; waits may be left as above.
+        let wait = || unsafe { activation::contain(|| self.await_members(number)) };
+        let result = ran.and_then(|()| wait());
         let result = result.and_then(|()| {
             if team.failure.happened() {
                 return Ok(());

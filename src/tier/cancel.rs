@@ -4,7 +4,7 @@
 //! thread that starts with the first such call asks the calls that are to end, again and again
 //! ([`ompvm_memory::interrupt`]), until each has left the guest's code with a trap.
 //!
-//! Does not end threads that the guest created itself, and does not limit memory.
+//! Leaves threads alone that the guest created itself. Memory has no limit here.
 
 use ompvm_memory::interrupt::{self, Request};
 use ompvm_memory::thread;

@@ -1,9 +1,10 @@
 //! Links a module: finds a definition for each symbol that it uses but does not define.
 //!
 //! Definitions are searched in this order: the guest itself, our OpenMP runtime, functions given by
-//! the embedder, programs that were started before, functions that a C library has only in its static part ([`super::builtins`]),
-//! named libraries, the process. Everything unsupported or unresolved is collected and reported at
-//! once, each with the first place that uses it, before the first instruction runs.
+//! the embedder, programs that were started before, functions that a C library has only in its
+//! static part ([`super::builtins`]), named libraries, the process. Everything unsupported or
+//! unresolved is collected and reported at once, each with the first place that uses it, before the
+//! first instruction runs.
 //!
 //! Symbols that nothing uses are not searched.
 
@@ -137,7 +138,8 @@ fn undefined(module: &Module, symbol: GlobalRef) -> Option<(&str, SymbolKind, Li
 /// Links a module.
 ///
 /// Returns [`Error::Unsupported`] with everything this version does not support, else
-/// [`Error::NotAllowed`] with everything that the policy refuses, else [`Error::Unresolved`] with every symbol without a definition.
+/// [`Error::NotAllowed`] with everything that the policy refuses, else [`Error::Unresolved`] with
+/// every symbol without a definition.
 pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked, Error> {
     environment.assembly = Assembly::reserve(&module)?;
     if let Some(symbols) = &module.linked_before {

@@ -330,7 +330,7 @@ impl Writer<'_> {
             Some(init) => {
                 let pointer = tokens.clone().rev().find(|&at| self.source.is(at, b'*'));
                 let changed = pointer.unwrap_or(specifiers.start)..tokens.end;
-                // It is assigned once. To later cells it is a constant.
+                // Assigned once here, and a constant for later cells.
                 let hidden = |at: usize| {
                     hidden(at)
                         || self.source.word(at) == "const"

@@ -78,7 +78,7 @@ pub(super) type Case = (u32, u64);
 /// The shares of one kernel.
 #[derive(Debug)]
 pub(super) struct Balances {
-    /// What each case begins with.
+    /// First shares of each case.
     first: Balance,
     by_case: HashMap<Case, Balance>,
     /// Number of placements of memory that came before the measurements.

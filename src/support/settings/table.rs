@@ -110,8 +110,8 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: "OMPVM_DEVICES",
         section: Section::Use,
-        values: "`all`, `auto`, a number of devices, a list of device numbers such as `0,2`, or \
-            `each`",
+        values: "`all`, `auto`, a number of devices, a list of device numbers such as `0,2`, a list \
+            with `cpu` such as `all,cpu`, or `each`",
         default: "the default device alone",
         meaning: "devices that run the regions of the default device together, as `--devices`; \
             `each`: none do, and those of [other ranks](devices.md#devices-of-other-ranks) have \

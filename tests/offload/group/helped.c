@@ -29,7 +29,7 @@ static void updates(void) {
   CHECK(wrong == 0);
   free(x), free(y);
 }
-// What is not copied back keeps its contents on the host, although the region writes it.
+// Writes an array that is not copied back: the host keeps its contents.
 static void private_writes(void) {
   double *in = array(3), *out = array(0);
   for (int t = 0; t < TURNS; t++) {

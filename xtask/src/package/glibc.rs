@@ -6,8 +6,7 @@
 //! linker asks for that version. Functions that the older glibc lacks are in `older.c`; those of
 //! libstdc++ come out of its static archive. libz and libzstd are linked statically.
 //!
-//! Does not know what older headers would have chosen: symbols are all that there is to see. The
-//! result is checked ([`newer_symbols`]) and tried (`trial.rs`).
+//! Sees symbols only, and not what older headers would have chosen. The result is checked ([`newer_symbols`]) and tried (`trial.rs`).
 
 use crate::process::{capture_ok, root};
 use std::collections::BTreeMap;
@@ -273,7 +272,7 @@ pub fn make_stubs(folder: &Path) -> Result<Vec<String>, String> {
         format!("-Lnative={}", folder.display()),
         format!("-Clink-arg=-Wl,--push-state,--no-as-needed,{parts},--pop-state"),
         "-Clink-arg=-Wl,--wrap=__libc_start_main".to_owned(),
-        // What comes out of the archive is for these files alone.
+        // Hides the archive's functions from guests.
         "-Clink-arg=-Wl,--exclude-libs,libstdc++.a".to_owned(),
     ])
 }

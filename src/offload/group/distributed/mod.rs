@@ -520,8 +520,10 @@ fn transfer(
         if let Some(copy) = found {
             direct[copy.on].push((copy.to, copy.from, copy.len));
         } else if let Some(source) = view(*from, source) {
-            // SAFETY: the member's copy has these bytes, and nobody frees it during a launch.
-            unsafe { members[*to].upload(Queue::SYNC, target, source.as_ptr(), len as usize)? };
+            // SAFETY: the member's copy has these bytes, and nobody frees it during a launch. Of
+            // bytes that a helper writes meanwhile the other member uses none.
+            let bytes = unsafe { std::slice::from_raw_parts(source.as_ptr(), len as usize) };
+            members[*to].upload_ahead(target, bytes)?;
         } else if let Some(target) = view(*to, target) {
             // SAFETY: as above.
             unsafe { members[*from].download(Queue::SYNC, target.as_ptr(), source, len as usize)? };
