@@ -1,10 +1,11 @@
 // Loops whose time on several devices is compared with that on one.
 //
 // Compiled twice: as plain `parallel for`, and with TARGET as `target` regions. `cases
-// [small|medium] [CASE...]` prints `CASE SECONDS VALUE` for each case: the median time of its regions
+// [small|medium|large] [CASE...]` prints `CASE SECONDS VALUE` for each case: the median time of its regions
 // with data that stays on the devices, or comes from the host in the cases named `host_`, and a result
 // that must not depend on the number of devices.
-// Medium sizes are for processors. Elements are checked against the same computation on the
+// Medium sizes are for processors. Large ones keep four GPUs busy for milliseconds, as work worth
+// dividing does: four times the elements, and twice the bodies. Elements are checked against the same computation on the
 // processor; `WRONG` in place of the value is a failure.
 #include <algorithm>
 #include <cmath>
@@ -31,7 +32,9 @@
 #define DROP(pointer, count)
 #endif
 
-static int shrink = 0; // halvings of the sizes
+static int shrink = 0; // halvings of the sizes; negative: doublings
+
+static long sized(long n, int halvings) { return halvings < 0 ? n << -halvings : n >> halvings; }
 
 static double now() {
   timespec t;
@@ -108,7 +111,7 @@ static void dot() {
 }
 
 static void stencil() {
-  long n = 16384L >> shrink / 2;
+  long n = sized(16384, shrink / 2);
   double *a = array<double>(n * n), *b = array<double>(n * n);
   for (long i = 0; i < n * n; i++)
     a[i] = b[i] = double(i % 13);
@@ -232,7 +235,7 @@ static void kmeans() {
 }
 
 static void nbody() {
-  long n = 524288L >> shrink;
+  long n = sized(524288, shrink < 0 ? -1 : shrink);
   float *x = array<float>(n), *y = array<float>(n), *z = array<float>(n), *v = array<float>(3 * n);
   for (long i = 0; i < n; i++) {
     x[i] = float(i % 641) / 641, y[i] = float(i % 1009) / 1009, z[i] = float(i % 769) / 769;
@@ -413,7 +416,7 @@ static Ray camera(long pixel, long width, long height) {
 
 static void ray_tracer() {
   constexpr int COUNT = 96;
-  long width = 3840 >> shrink / 2, height = 2160 >> shrink / 2, pixels = width * height;
+  long width = sized(3840, shrink / 2), height = sized(2160, shrink / 2), pixels = width * height;
   Sphere *spheres = array<Sphere>(COUNT);
   for (int n = 0; n < COUNT; n++)
     spheres[n] = Sphere({n * 37 % 19 - 9.0, n * 53 % 11 - 5.0, n * 29 % 13 - 4.0},
@@ -517,6 +520,8 @@ int main(int argc, char **argv) {
       shrink = 10;
     else if (std::strcmp(argv[i], "medium") == 0)
       shrink = 4;
+    else if (std::strcmp(argv[i], "large") == 0)
+      shrink = -2;
     else
       all = false;
   for (auto &one : cases) {

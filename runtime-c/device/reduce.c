@@ -140,7 +140,7 @@ SHORT_ENTRY int32_t __kmpc_nvptx_teams_reduce_nowait_v2(
     threads_of[thread] = 1;
   }
   bool ends = mine && combine_devices(values, store, load, combine);
-  return __ompvm_divided ? __ompvm_ends_reduction(ends) : ends;
+  return __ompvm_ends_reduction(ends);
 }
 
 ENTRY void __kmpc_nvptx_end_reduce_nowait(int32_t thread) { (void)thread; }

@@ -204,6 +204,7 @@ pub unsafe extern "C-unwind" fn associate(
                 size,
                 device: there,
                 allocation: None,
+                memory: MemoryKind::Device,
                 life: Lifetime::Associated,
                 count: 1,
                 held: 0,

@@ -99,6 +99,9 @@ pub struct Kernel {
     /// Number of argument words, with the launch environment. The emulated device pads
     /// [`Launch::args`] to it.
     pub argument_words: u32,
+    /// Argument words that lead to results of a reduction alone, as a set of bits: one thread
+    /// accesses each once, so they may lie in [`MemoryKind::Host`].
+    pub results: u64,
 }
 
 /// Shape and arguments of a kernel launch.
@@ -216,7 +219,7 @@ impl fmt::Display for AtLocation<'_> {
 pub type Result<T> = std::result::Result<T, Failure>;
 
 /// Placement of memory that the program allocates explicitly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemoryKind {
     /// On the device only.
     Device,
@@ -501,6 +504,12 @@ pub trait Device: Send + Sync + Debug {
         false
     }
 
+    /// Returns true if kernels of this process access [`MemoryKind::Host`] as they do device
+    /// memory.
+    fn accesses_host_blocks(&self) -> bool {
+        false
+    }
+
     /// Returns the foreign runtime's objects for a queue, for `interop` constructs. Returns `None`
     /// if the device has no foreign runtime.
     fn foreign_handles(&self, _queue: Queue) -> Option<Foreign> {
@@ -580,7 +589,15 @@ pub trait Device: Send + Sync + Debug {
         Ok(())
     }
 
-    /// Makes later operations on [`Queue::SYNC`] wait for those that `other` was given on its own.
+    /// Marks the end of what [`Queue::SYNC`] was given so far, for [`Device::follow`].
+    ///
+    /// # Errors
+    /// Failures of the device.
+    fn mark(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Makes later operations on [`Queue::SYNC`] wait for the latest [`Device::mark`] of `other`.
     ///
     /// # Errors
     /// Failures of the operations.
@@ -748,6 +765,7 @@ mod tests {
             reduction_length: 0,
             any_grid: false,
             argument_words: 0,
+            results: 0,
         }
     }
 

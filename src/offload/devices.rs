@@ -593,6 +593,7 @@ impl DeviceState {
                     size: entry.size as usize,
                     device: address,
                     allocation: None,
+                    memory: MemoryKind::Device,
                     life: Lifetime::Program,
                     count: 1,
                     held: 0,

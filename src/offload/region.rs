@@ -368,7 +368,9 @@ unsafe fn run_kernel(
     let mut private_copies = Vec::new();
     let references = {
         let mut table = state.table.lock();
-        let mut data = DataConstruct::of_region(device, &mut table);
+        // SAFETY: by this function's contract, the arrays have `count` elements.
+        let results = unsafe { results(&arrays, device, kernel, &items) };
+        let mut data = DataConstruct::of_region(device, &mut table, results);
         // SAFETY: by this function's contract, the items are live host memory.
         let entered = unsafe {
             data.enter(&items, arrays.bases).and_then(|()| {
@@ -503,6 +505,44 @@ fn free_private_copies(state: &DeviceState, private_copies: &[u64]) {
         // Freeing may fail only on a device that has failed, where nothing can be freed.
         let _ = state.device.free(address, MemoryKind::Device);
     }
+}
+
+/// Returns the indices of the items that the kernel accesses where its reduction ends, and whose
+/// memory no other item leads to.
+///
+/// # Safety
+/// `arrays` must be those of the compiler.
+unsafe fn results(
+    arrays: &MapArrays,
+    device: &dyn Device,
+    kernel: &Kernel,
+    items: &[MapItem],
+) -> Vec<usize> {
+    if kernel.results == 0 || !device.accesses_host_blocks() {
+        return Vec::new();
+    }
+    // SAFETY: by this function's contract, the arrays have `count` elements.
+    let is_parameter =
+        |&n: &usize| unsafe { *arrays.map_types.add(n) } & map_type::TARGET_PARAM != 0;
+    // The launch environment is the first argument word.
+    let parameters = (0..arrays.count).filter(is_parameter).zip(1..64);
+    let results = parameters.filter(|(_, word)| kernel.results >> word & 1 != 0);
+    let alone = |n: usize| {
+        let Some(item) = items.iter().find(|item| item.index == Some(n)) else {
+            return false;
+        };
+        let range = item.begin..item.begin.saturating_add(usize::try_from(item.size).unwrap_or(0));
+        let mut others = items.iter().filter(|other| other.index != Some(n));
+        let apart = |other: &MapItem| {
+            !range.contains(&other.begin) && !range.contains(&other.base) && !other.is_member()
+        };
+        let special = map_type::PTR_AND_OBJ | map_type::ATTACH | map_type::CLOSE;
+        item.map_type & special == 0
+            && item.is(map_type::FROM)
+            && !item.is_private()
+            && others.all(apart)
+    };
+    results.map(|(n, _)| n).filter(|&n| alone(n)).collect()
 }
 
 /// Appends the kernel's argument words, one for each item that is an argument, and the sections of

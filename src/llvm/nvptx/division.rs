@@ -52,6 +52,8 @@ pub struct Division {
     pub variables: Vec<(String, ParameterUse)>,
     /// True if the kernel may write through pointers that it finds in memory.
     pub writes_elsewhere: bool,
+    /// Parameters that lead to results of a reduction alone: bit `n` for parameter `n`.
+    pub results: u64,
     /// The bytes that a launch accesses, for devices without a common memory.
     pub footprint: Footprint,
 }
@@ -65,6 +67,10 @@ impl fmt::Display for Division {
         write!(f, "; parameters {:?}", self.parameters)?;
         for (name, used) in &self.variables {
             write!(f, "; `{name}` {used:?}")?;
+        }
+        if self.results != 0 {
+            let numbers: Vec<u32> = (0..64).filter(|n| self.results >> n & 1 != 0).collect();
+            write!(f, "; results {numbers:?}")?;
         }
         if self.writes_elsewhere {
             f.write_str("; writes through pointers in memory")?;
@@ -125,6 +131,7 @@ pub(super) fn analyze(
         parameters: Vec::new(),
         variables: Vec::new(),
         writes_elsewhere: false,
+        results: 0,
         footprint: Footprint::default(),
     };
     let Some(entry) = module.function(kernel).filter(|f| !f.is_declaration()) else {

@@ -374,6 +374,7 @@ define void @kernel(ptr %env, ptr %sum) {{
             parameters: 2,
             refused: None,
             any_grid: false,
+            results: 0,
             division: None,
         };
         // SAFETY: the module outlives the call.
@@ -461,6 +462,7 @@ define void @kernel(ptr %env) {{
             parameters: 1,
             refused: None,
             any_grid: true,
+            results: 0,
             division: None,
         };
         // SAFETY: the module outlives the call.

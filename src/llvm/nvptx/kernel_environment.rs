@@ -46,6 +46,7 @@ pub(crate) fn read(module: Module) -> Vec<Kernel> {
                 parameters: f.parameter_count(),
                 refused: None,
                 any_grid: false,
+                results: 0,
                 division: None,
                 name,
             }

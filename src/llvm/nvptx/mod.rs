@@ -36,6 +36,7 @@ pub(crate) mod machine;
 mod math_library;
 mod one_thread;
 pub(crate) mod promote;
+mod results;
 pub(crate) mod share_variables;
 mod specialize;
 
@@ -91,6 +92,8 @@ pub struct Kernel {
     pub refused: Option<Refusal>,
     /// True if no result depends on the number of teams, so the device may choose it.
     pub any_grid: bool,
+    /// Parameters that lead to results of a reduction alone, see [`results`].
+    pub results: u64,
     /// Division of the kernel among devices, in code compiled for that.
     pub division: Option<Division>,
 }
@@ -270,6 +273,9 @@ pub(super) fn optimize(
     cleanup::unread(module);
     promote::leading_barriers(module, &kernels);
     machine::widen_counters(module)?;
+    for kernel in &mut kernels {
+        kernel.results = results::results(module, &kernel.name);
+    }
     let footprints = footprints(module, &kernels, &divides, request.divided);
     Ok(Optimized {
         kernels,
@@ -337,6 +343,7 @@ pub(super) fn divide(
             division.refused = Some((*why).into());
         }
         division.footprint = footprint;
+        division.results = kernel.results;
         kernel.division = Some(division);
     }
     shared

@@ -456,6 +456,10 @@ impl Device for Gpu {
         (blocks.max(1), block)
     }
 
+    fn accesses_host_blocks(&self) -> bool {
+        true
+    }
+
     fn accesses_host_memory(&self) -> bool {
         self.accesses_host_memory
     }
@@ -527,12 +531,16 @@ impl Device for Gpu {
         Ok(())
     }
 
+    fn mark(&self) -> Result<()> {
+        self.enter()?;
+        self.queues.mark(self)
+    }
+
     fn follow(&self, other: &dyn Device) -> Result<()> {
-        let Some(other) = other.as_any().downcast_ref::<Gpu>() else {
+        let mark = other.as_any().downcast_ref::<Gpu>();
+        let Some(event) = mark.and_then(|other| other.queues.marked()) else {
             return other.synchronize(Queue::SYNC);
         };
-        other.enter()?;
-        let event = other.queues.record(other)?;
         self.enter()?;
         let stream = self.queues.stream(self, Queue::SYNC)?;
         // SAFETY: stream and event are never destroyed; flags must be 0.

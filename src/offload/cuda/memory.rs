@@ -1,8 +1,8 @@
 //! A caching allocator for device memory.
 //!
 //! The driver's `cuMemFree` synchronizes the whole device, and regions map and unmap the same sizes
-//! again and again. So freed blocks of up to [`MAX_CACHED_BLOCK`] bytes are cached by size. They
-//! are returned to the driver when the device runs out of memory.
+//! again and again. So freed blocks of up to [`MAX_CACHED_BLOCK`] bytes are cached by size, and small
+//! ones of host memory, too. They are returned to the driver when the device runs out of memory.
 
 use super::gpu::Gpu;
 use crate::device::{Failure, Fault, MemoryKind, Result};
@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 const ALIGN: u64 = 256;
 /// Maximum size of a cached block.
 const MAX_CACHED_BLOCK: u64 = 256 << 20;
+/// The same for host memory that the device accesses.
+const MAX_CACHED_HOST_BLOCK: u64 = 4 << 10;
 /// Maximum total size of cached blocks.
 const MAX_CACHED_TOTAL: u64 = 2 << 30;
 
@@ -22,8 +24,8 @@ const MAX_CACHED_TOTAL: u64 = 2 << 30;
 struct Blocks {
     /// Blocks in use, by the address that was handed out.
     used: BTreeMap<u64, Block>,
-    /// Cached device memory, by size.
-    cached: HashMap<u64, Vec<u64>>,
+    /// Cached memory, by kind and size.
+    cached: HashMap<(MemoryKind, u64), Vec<u64>>,
     cached_bytes: u64,
 }
 
@@ -55,9 +57,7 @@ impl Pool {
         let Some(rounded) = rounded else {
             return Err(Failure::OutOfMemory { size });
         };
-        let cached = (memory == MemoryKind::Device)
-            .then(|| self.0.lock().take_cached(rounded))
-            .flatten();
+        let cached = self.0.lock().take_cached(memory, rounded);
         let start = match cached {
             Some(start) => start,
             None => match gpu.raw_alloc(rounded, memory) {
@@ -92,7 +92,7 @@ impl Pool {
                 Some(block) if block.memory == memory => {
                     let block = *block;
                     blocks.used.remove(&address);
-                    if memory == MemoryKind::Device && blocks.cache(block) {
+                    if blocks.cache(block) {
                         return Ok(());
                     }
                     block
@@ -132,29 +132,34 @@ impl Pool {
             std::mem::take(&mut blocks.cached)
         };
         let any = !cached.is_empty();
-        for start in cached.into_values().flatten() {
-            gpu.raw_free(start, MemoryKind::Device)?;
+        for ((memory, _), starts) in cached {
+            for start in starts {
+                gpu.raw_free(start, memory)?;
+            }
         }
         Ok(any)
     }
 }
 
 impl Blocks {
-    fn take_cached(&mut self, size: u64) -> Option<u64> {
-        let list = self.cached.get_mut(&size)?;
+    fn take_cached(&mut self, memory: MemoryKind, size: u64) -> Option<u64> {
+        let list = self.cached.get_mut(&(memory, size))?;
         let start = list.pop()?;
-        if list.is_empty() {
-            self.cached.remove(&size);
-        }
         self.cached_bytes -= size;
         Some(start)
     }
 
     fn cache(&mut self, block: Block) -> bool {
-        if block.size > MAX_CACHED_BLOCK || self.cached_bytes + block.size > MAX_CACHED_TOTAL {
+        let most = match block.memory {
+            MemoryKind::Device => MAX_CACHED_BLOCK,
+            MemoryKind::Host => MAX_CACHED_HOST_BLOCK,
+            MemoryKind::Shared => 0,
+        };
+        if block.size > most || self.cached_bytes + block.size > MAX_CACHED_TOTAL {
             return false;
         }
-        self.cached.entry(block.size).or_default().push(block.start);
+        let key = (block.memory, block.size);
+        self.cached.entry(key).or_default().push(block.start);
         self.cached_bytes += block.size;
         true
     }

@@ -63,9 +63,9 @@ impl Queues {
         self.sync_pending.store(true, Ordering::Release);
     }
 
-    /// Returns an event that occurs when all operations on [`Queue::SYNC`] so far are complete. The
+    /// Records the event that occurs when all operations on [`Queue::SYNC`] so far are complete. The
     /// next call reuses it, which those that already wait for it do not notice.
-    pub(super) fn record(&self, gpu: &Gpu) -> Result<Event> {
+    pub(super) fn mark(&self, gpu: &Gpu) -> Result<()> {
         let stream = self.stream(gpu, Queue::SYNC)?;
         let mut event = self.event.lock();
         let event = match &mut *event {
@@ -80,8 +80,12 @@ impl Queues {
         };
         // SAFETY: stream and event belong to this device and are never destroyed.
         let code = unsafe { (gpu.driver.record)(event, stream) };
-        gpu.check(code, "recording an event", 0)?;
-        Ok(event)
+        gpu.check(code, "recording an event", 0)
+    }
+
+    /// Returns the event of the latest [`Queues::mark`].
+    pub(super) fn marked(&self) -> Option<Event> {
+        *self.event.lock()
     }
 
     pub(super) fn take(&self, gpu: &Gpu) -> Result<Queue> {

@@ -215,6 +215,7 @@ pub(super) fn decode_kernel(handle: u64, args: u32, bytes: Option<&[u8]>) -> Ker
         reduction_length: 0,
         any_grid: false,
         argument_words: args,
+        results: 0,
     };
     let Some(bytes) = bytes.filter(|b| b.len() >= 28) else {
         return kernel;
@@ -499,6 +500,10 @@ impl super::device::Device for Device {
     }
 
     fn predicts_no_speed(&self) -> bool {
+        true
+    }
+
+    fn accesses_host_blocks(&self) -> bool {
         true
     }
 

@@ -348,6 +348,7 @@ impl Image for GroupImage {
         let members: Option<Vec<Kernel>> = self.images.iter().map(|i| i.kernel(name)).collect();
         let kernel = members.map(|members| {
             let unknown = || Division {
+                results: 0,
                 refused: Some("its use of memory is unknown".into()),
                 parameters: Vec::new(),
                 variables: Vec::new(),
@@ -384,6 +385,7 @@ impl Image for GroupImage {
                 "loaded a kernel on a group of devices"
             );
             Kernel {
+                results: entry.division.results,
                 handle: std::ptr::from_ref(Box::leak(Box::new(entry))) as u64,
                 ..first
             }

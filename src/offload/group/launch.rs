@@ -68,10 +68,12 @@ struct Doing<'a> {
     measured: bool,
 }
 
-/// Operations of a member: numbers of those begun and of those known to be complete.
+/// Operations of a member: numbers of those begun, marked and known to be complete.
 #[derive(Debug, Default)]
 struct Progress {
     begun: AtomicU64,
+    /// Number of those before the latest [`Device::mark`].
+    marked: AtomicU64,
     complete: AtomicU64,
 }
 
@@ -151,13 +153,12 @@ impl Launcher {
             if progress.complete.load(Ordering::Acquire) == begun {
                 continue;
             }
-            for (_, member) in members[..running]
-                .iter()
-                .enumerate()
-                .filter(|(m, _)| *m != n)
-            {
-                member.follow(&*members[n])?;
+            let others = || (0..running).filter(|&m| m != n);
+            if others().next().is_some() && progress.marked.load(Ordering::Acquire) < begun {
+                members[n].mark()?;
+                progress.marked.fetch_max(begun, Ordering::AcqRel);
             }
+            others().try_for_each(|m| members[m].follow(&*members[n]))?;
         }
         Ok(())
     }

@@ -401,6 +401,10 @@ impl Device for Group {
         )
     }
 
+    fn accesses_host_blocks(&self) -> bool {
+        self.memory.is_common() && self.members.iter().all(|m| m.accesses_host_blocks())
+    }
+
     fn accesses_host_memory(&self) -> bool {
         self.members.iter().all(|m| m.accesses_host_memory())
     }

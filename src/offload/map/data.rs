@@ -15,6 +15,8 @@ use ompvm_support::log;
 
 /// Size in bytes from which a device may use host memory in place: copies of less cost little.
 const IN_PLACE_BYTES: usize = 64 << 10;
+/// Maximum size in bytes of a result in host memory that the device accesses.
+const RESULT_BYTES: usize = 1 << 10;
 
 /// Data transfer statistics of a construct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +45,10 @@ pub struct DataConstruct<'a> {
     staged: Vec<StagedItem>,
     /// True if the program waits until the construct has left its items again.
     waits: bool,
+    /// Indices of the items that are results of the region's reduction alone.
+    results: Vec<usize>,
+    /// True if nothing on the device uses the items any more.
+    complete: bool,
 }
 
 /// References to mapped ranges that a construct has taken, to give them back if it fails.
@@ -86,13 +92,21 @@ impl<'a> DataConstruct<'a> {
             entered: Entered::default(),
             staged: Vec::new(),
             waits: false,
+            results: Vec::new(),
+            complete: false,
         }
     }
 
-    /// Creates those of a region for which the program waits.
-    pub fn of_region(device: &'a dyn Device, table: &'a mut MappingTable) -> DataConstruct<'a> {
+    /// Creates those of a region for which the program waits. `results` are the indices of the items
+    /// that only the thread which ends the region's reduction accesses.
+    pub fn of_region(
+        device: &'a dyn Device,
+        table: &'a mut MappingTable,
+        results: Vec<usize>,
+    ) -> DataConstruct<'a> {
         DataConstruct {
             waits: true,
+            results,
             ..DataConstruct::new(device, table, Queue::SYNC)
         }
     }
@@ -123,7 +137,8 @@ impl<'a> DataConstruct<'a> {
             };
             let last = range.ends_mapping(item.is(map_type::HOLD), item.is(map_type::DELETE));
             let wanted = last || item.is(map_type::ALWAYS);
-            if !wanted || size == 0 || !range.attached.is_empty() || size > STAGING_BYTES - used {
+            let staged_already = range.memory == MemoryKind::Host;
+            if staged_already || !wanted || size == 0 || !range.attached.is_empty() || size > STAGING_BYTES - used {
                 continue;
             }
             let from = range.device + (item.begin - start) as u64;
@@ -143,9 +158,11 @@ impl<'a> DataConstruct<'a> {
         Ok(staged)
     }
 
-    /// Makes [`DataConstruct::leave`] take fetched items from the staging buffer.
+    /// Makes [`DataConstruct::leave`] take fetched items from the staging buffer: the region's kernel
+    /// is complete.
     pub fn with_staged(mut self, staged: Vec<StagedItem>) -> DataConstruct<'a> {
         self.staged = staged;
+        self.complete = true;
         self
     }
 
@@ -267,9 +284,10 @@ impl<'a> DataConstruct<'a> {
             let device = range.device.wrapping_add(offset);
             // Members of a structure that this construct allocated are copied one by one.
             let member = item.is_member() && self.entered.new_ranges.contains(&start);
+            let memory = range.memory;
             if copies && size > 0 && (item.is(map_type::ALWAYS) || member) {
                 // SAFETY: by this function's contract, the range is readable.
-                unsafe { self.upload(device, begin, size)? };
+                unsafe { self.upload(memory, device, begin, size)? };
                 self.reattach(start, begin, size)?;
             }
             let device = Some(device);
@@ -288,7 +306,14 @@ impl<'a> DataConstruct<'a> {
         if size == 0 {
             return Ok(None);
         }
-        let allocation = self.allocate(begin, size, item, padding)?;
+        let memory = match self.is_result(item, size) {
+            true => MemoryKind::Host,
+            false => MemoryKind::Device,
+        };
+        let allocation = match memory {
+            MemoryKind::Host => self.device.alloc((padding + size) as u64, 64, memory)?,
+            _ => self.allocate(begin, size, item, padding)?,
+        };
         let device = allocation + padding as u64;
         self.table.insert(
             begin,
@@ -296,6 +321,7 @@ impl<'a> DataConstruct<'a> {
                 size,
                 device,
                 allocation: Some(allocation),
+                memory,
                 life: Lifetime::Counted,
                 count: u64::from(!held),
                 held: u64::from(held),
@@ -306,10 +332,20 @@ impl<'a> DataConstruct<'a> {
         self.entered.new_ranges.push(begin);
         self.entered.counted.push((begin, held));
         if copies {
+            // Nothing uses a new block yet.
+            let complete = std::mem::replace(&mut self.complete, true);
             // SAFETY: by this function's contract, the range is readable.
-            unsafe { self.upload(device, begin, size)? };
+            let copied = unsafe { self.upload(memory, device, begin, size) };
+            self.complete = complete;
+            copied?;
         }
         Ok(Some(device))
+    }
+
+    /// Returns true if an item is a small result of the region's reduction.
+    fn is_result(&self, item: &MapItem, size: usize) -> bool {
+        let listed = item.index.is_some_and(|index| self.results.contains(&index));
+        listed && size <= RESULT_BYTES
     }
 
     /// Allocates device memory for a host range, and returns the start of the padding before it.
@@ -350,18 +386,70 @@ impl<'a> DataConstruct<'a> {
             host,
             device: value,
         };
-        let at = range.device + (slot - start) as u64;
+        let (at, memory) = (range.device + (slot - start) as u64, range.memory);
         match range.attached.iter_mut().find(|a| a.slot == slot) {
             Some(known) => *known = pointer,
             None => range.attached.push(pointer),
         }
-        self.write_word(at, value)
+        self.write_word(memory, at, value)
     }
 
-    fn write_word(&mut self, at: u64, value: u64) -> Result<()> {
+    fn write_word(&mut self, memory: MemoryKind, at: u64, value: u64) -> Result<()> {
         let bytes = value.to_ne_bytes();
         // SAFETY: `bytes` has eight bytes, and the copy is synchronous.
-        unsafe { self.device.upload(Queue::SYNC, at, bytes.as_ptr(), 8) }
+        unsafe { self.copy_to(Queue::SYNC, memory, at, bytes.as_ptr(), 8) }
+    }
+
+    /// Copies to the device's memory, or to the host's that it accesses.
+    ///
+    /// # Safety
+    /// `size` bytes at `from` must be readable until the copy is complete.
+    unsafe fn copy_to(
+        &self,
+        queue: Queue,
+        memory: MemoryKind,
+        to: u64,
+        from: *const u8,
+        size: usize,
+    ) -> Result<()> {
+        if memory != MemoryKind::Host {
+            // SAFETY: by this function's contract.
+            return unsafe { self.device.upload(queue, to, from, size) };
+        }
+        self.await_users()?;
+        // SAFETY: by this function's contract; the block of host memory belongs to the range.
+        unsafe { std::ptr::copy_nonoverlapping(from, to as *mut u8, size) };
+        Ok(())
+    }
+
+    /// Copies from the device's memory, or from the host's that it accesses.
+    ///
+    /// # Safety
+    /// `size` bytes at `to` must be writable until the copy is complete.
+    unsafe fn copy_from(
+        &self,
+        queue: Queue,
+        memory: MemoryKind,
+        to: *mut u8,
+        from: u64,
+        size: usize,
+    ) -> Result<()> {
+        if memory != MemoryKind::Host {
+            // SAFETY: by this function's contract.
+            return unsafe { self.device.download(queue, to, from, size) };
+        }
+        self.await_users()?;
+        // SAFETY: by this function's contract; the block of host memory belongs to the range.
+        unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to, size) };
+        Ok(())
+    }
+
+    /// Waits until kernels have finished with host memory that the processor accesses next.
+    fn await_users(&self) -> Result<()> {
+        match self.complete {
+            true => Ok(()),
+            false => self.device.synchronize(self.queue),
+        }
     }
 
     /// Restores the attached pointers that a copy to the device overwrote.
@@ -369,7 +457,7 @@ impl<'a> DataConstruct<'a> {
         let Some(range) = self.table.get(start) else {
             return Ok(());
         };
-        let device = range.device;
+        let (device, memory) = (range.device, range.memory);
         let inside: Vec<AttachedPointer> = range
             .attached
             .iter()
@@ -377,7 +465,7 @@ impl<'a> DataConstruct<'a> {
             .copied()
             .collect();
         for a in inside {
-            self.write_word(device + (a.slot - start) as u64, a.device)?;
+            self.write_word(memory, device + (a.slot - start) as u64, a.device)?;
         }
         Ok(())
     }
@@ -386,14 +474,17 @@ impl<'a> DataConstruct<'a> {
     ///
     /// # Safety
     /// `size` bytes at `from` must be readable until the copy is complete.
-    unsafe fn upload(&mut self, to: u64, from: usize, size: usize) -> Result<()> {
+    unsafe fn upload(
+        &mut self,
+        memory: MemoryKind,
+        to: u64,
+        from: usize,
+        size: usize,
+    ) -> Result<()> {
         let since = std::time::Instant::now();
         host_access::announce(from, size, false);
         // SAFETY: by this function's contract, the range is readable.
-        unsafe {
-            self.device
-                .upload(self.queue, to, from as *const u8, size)?
-        };
+        unsafe { self.copy_to(self.queue, memory, to, from as *const u8, size)? };
         self.traffic.to += size as u64;
         self.traffic.time += since.elapsed().as_nanos() as u64;
         tracing::trace!(
@@ -414,7 +505,7 @@ impl<'a> DataConstruct<'a> {
         let Some(range) = self.table.get(start) else {
             return Ok(());
         };
-        let device = range.device + (begin - start) as u64;
+        let (device, memory) = (range.device + (begin - start) as u64, range.memory);
         let inside: Vec<AttachedPointer> = range
             .attached
             .iter()
@@ -434,8 +525,7 @@ impl<'a> DataConstruct<'a> {
         }
         // SAFETY: by this function's contract, the range is writable; attached slots lie within it.
         unsafe {
-            self.device
-                .download(self.queue, begin as *mut u8, device, size)?;
+            self.copy_from(self.queue, memory, begin as *mut u8, device, size)?;
             if !inside.is_empty() {
                 self.device.synchronize(self.queue)?;
                 for a in inside {
@@ -497,12 +587,12 @@ impl<'a> DataConstruct<'a> {
             let Some(range) = self.table.get(start) else {
                 continue;
             };
-            let (device, size) = (range.device, range.size);
+            let (device, memory, size) = (range.device, range.memory, range.size);
             let is_variable = range.life == Lifetime::Program;
             // SAFETY: by this function's contract, the range is live.
             unsafe {
                 if !is_variable || self.differs(start)? {
-                    self.upload(device, start, size)?;
+                    self.upload(memory, device, start, size)?;
                 }
             }
             self.reattach(start, start, size)?;
@@ -526,11 +616,11 @@ impl<'a> DataConstruct<'a> {
         let Some(range) = self.table.get(start) else {
             return Ok(false);
         };
-        let (device, mut there) = (range.device, vec![0u8; range.size]);
+        let (device, memory, mut there) = (range.device, range.memory, vec![0u8; range.size]);
         // SAFETY: the buffer has room for the range, which is live by this function's contract.
         unsafe {
             let to = there.as_mut_ptr();
-            self.device.download(Queue::SYNC, to, device, there.len())?;
+            self.copy_from(Queue::SYNC, memory, to, device, there.len())?;
             Ok(std::slice::from_raw_parts(start as *const u8, there.len()) != there)
         }
     }
@@ -560,7 +650,7 @@ impl<'a> DataConstruct<'a> {
             if let Some(range) = self.table.remove(start)
                 && let Some(allocation) = range.allocation
             {
-                self.device.free(allocation, MemoryKind::Device)?;
+                self.device.free(allocation, range.memory)?;
             }
         }
         Ok(())
@@ -669,8 +759,9 @@ impl<'a> DataConstruct<'a> {
             }
             if item.is(map_type::TO)
                 && let Some(device) = self.table.translate(begin, size)
+                && let Some(memory) = self.table.get(start).map(|range| range.memory)
             {
-                self.upload(device, begin, size)?;
+                self.upload(memory, device, begin, size)?;
                 self.reattach(start, begin, size)?;
             }
         }
@@ -751,7 +842,7 @@ impl<'a> DataConstruct<'a> {
                 && let Some(allocation) = range.allocation
             {
                 // Freeing may fail only on a device that has failed, where nothing can be freed.
-                let _ = self.device.free(allocation, MemoryKind::Device);
+                let _ = self.device.free(allocation, range.memory);
             }
         }
     }

@@ -5,6 +5,7 @@
 //! associated ranges stay. A range records the attached pointers in it, so that copies in either
 //! direction keep both sides' pointers valid.
 
+use crate::device::MemoryKind;
 use std::collections::BTreeMap;
 
 /// An attached pointer: it lies in a mapped range and points to mapped data.
@@ -38,6 +39,8 @@ pub struct MappedRange {
     pub device: u64,
     /// Device allocation to free with the range.
     pub allocation: Option<u64>,
+    /// Kind of memory of the device's copy: [`MemoryKind::Device`], or [`MemoryKind::Host`].
+    pub memory: MemoryKind,
     /// Lifetime.
     pub life: Lifetime,
     /// Reference count of ordinary constructs.
@@ -165,6 +168,7 @@ mod tests {
             size,
             device,
             allocation: None,
+            memory: MemoryKind::Device,
             life: Lifetime::Counted,
             count: 1,
             held: 0,

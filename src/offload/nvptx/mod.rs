@@ -57,6 +57,7 @@ pub fn kernel(known: &Known, handle: u64) -> Kernel {
         reduction_length: environment.map_or(0, |e| e.reduction_length),
         any_grid: known.any_grid,
         argument_words: known.parameters,
+        results: known.results,
     }
 }
 

@@ -353,6 +353,7 @@ mod tests {
             reduction_length: 1024,
             any_grid: true,
             argument_words: 4,
+            results: 2,
         };
         let fault = Fault {
             what: "a read".into(),

@@ -28,7 +28,7 @@ pub struct DevicesOptions {
     /// Further options of ompvm, such as `--device=emulated:2`
     #[arg(long, default_value = "", allow_hyphen_values = true)]
     options: String,
-    /// Run these cases only; `small` makes them small
+    /// Run these cases only; `small` makes them small, `large` four times as large
     cases: Vec<String>,
 }
 

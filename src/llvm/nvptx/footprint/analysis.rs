@@ -391,7 +391,7 @@ impl<'m> Analysis<'m> {
 
 /// Returns the blocks of a kernel that a device reaches without the answer of
 /// `__ompvm_ends_reduction` that the league's reduction ends there.
-fn reached_before_end(kernel: Function) -> HashSet<Block> {
+pub(crate) fn reached_before_end(kernel: Function) -> HashSet<Block> {
     let mut found = HashSet::new();
     let mut open: Vec<Block> = kernel.blocks().take(1).collect();
     while let Some(block) = open.pop() {

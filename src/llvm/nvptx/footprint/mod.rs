@@ -14,7 +14,7 @@ mod interval;
 mod loops;
 mod terms;
 
-pub(super) use analysis::analyze;
+pub(super) use analysis::{analyze, reached_before_end};
 use induction::induction;
 use interval::Interval;
 use serde::{Deserialize, Serialize};
