@@ -531,7 +531,10 @@ unsafe fn results(
         let Some(item) = items.iter().find(|item| item.index == Some(n)) else {
             return false;
         };
-        let range = item.begin..item.begin.saturating_add(usize::try_from(item.size).unwrap_or(0));
+        let range = item.begin
+            ..item
+                .begin
+                .saturating_add(usize::try_from(item.size).unwrap_or(0));
         let mut others = items.iter().filter(|other| other.index != Some(n));
         let apart = |other: &MapItem| {
             !range.contains(&other.begin) && !range.contains(&other.base) && !other.is_member()

@@ -25,6 +25,7 @@ mod launch;
 mod memory;
 mod placement;
 mod replicas;
+mod transfer;
 pub mod volume;
 
 use super::device::{
@@ -36,11 +37,9 @@ use distributed::layout::helping_teams;
 use launch::Launcher;
 use memory::Memory;
 use ompvm_support::log;
-use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Devices that run regions together.
 #[derive(Debug)]
@@ -119,78 +118,10 @@ impl Group {
         &*self.members[0]
     }
 
-    /// Keeps blocks where they are while memory is copied. Without common memory, copies of
-    /// different threads follow each other.
-    fn copying(&self) -> Copying<'_> {
-        match self.memory.is_common() {
-            true => Copying {
-                _shared: Some(self.memory.stay()),
-                _alone: None,
-            },
-            false => Copying {
-                _shared: None,
-                _alone: Some(self.memory.exclude()),
-            },
-        }
-    }
-
-    /// Copies to the host; no other thread copies.
-    ///
-    /// # Safety
-    /// As for [`Device::download`].
-    unsafe fn read(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
-        let in_place = self.memory.give_in_place(from, to as u64, len as u64);
-        let counts = in_place.is_some();
-        for piece in in_place.unwrap_or_else(|| self.memory.read(from, len as u64)) {
-            let member = &self.members[piece.member];
-            let since = Instant::now();
-            // SAFETY: the piece lies within the range, which is writable by this function's
-            // contract.
-            unsafe {
-                member.download(Queue::SYNC, to.add(piece.offset), piece.address, piece.len)?
-            };
-            if counts {
-                self.launcher.add_copy(piece.member, since.elapsed());
-            }
-        }
-        Ok(())
-    }
-
-    /// Copies from the host; no other thread copies.
-    ///
-    /// # Safety
-    /// As for [`Device::upload`].
-    unsafe fn write(&self, to: u64, from: *const u8, len: usize) -> Result<()> {
-        if self.memory.take_in_place(to, from as u64, len as u64) {
-            return Ok(());
-        }
-        for piece in self.memory.written(&self.members, to, len as u64)? {
-            let member = &self.members[piece.member];
-            // SAFETY: the piece lies within the range, which is readable by this function's
-            // contract.
-            unsafe {
-                member.upload(
-                    Queue::SYNC,
-                    piece.address,
-                    from.add(piece.offset),
-                    piece.len,
-                )?
-            };
-            self.launcher.begin(piece.member);
-        }
-        Ok(())
-    }
-
     /// Waits until all members have completed what was started.
     fn settle(&self) -> Result<()> {
         self.launcher.settle(&self.members)
     }
-}
-
-/// A claim on the memory of a group while it is copied.
-struct Copying<'a> {
-    _shared: Option<RwLockReadGuard<'a, ()>>,
-    _alone: Option<RwLockWriteGuard<'a, ()>>,
 }
 
 /// Makes the memory of each device accessible to all others.

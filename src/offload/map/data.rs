@@ -138,7 +138,12 @@ impl<'a> DataConstruct<'a> {
             let last = range.ends_mapping(item.is(map_type::HOLD), item.is(map_type::DELETE));
             let wanted = last || item.is(map_type::ALWAYS);
             let staged_already = range.memory == MemoryKind::Host;
-            if staged_already || !wanted || size == 0 || !range.attached.is_empty() || size > STAGING_BYTES - used {
+            if staged_already
+                || !wanted
+                || size == 0
+                || !range.attached.is_empty()
+                || size > STAGING_BYTES - used
+            {
                 continue;
             }
             let from = range.device + (item.begin - start) as u64;
@@ -344,7 +349,9 @@ impl<'a> DataConstruct<'a> {
 
     /// Returns true if an item is a small result of the region's reduction.
     fn is_result(&self, item: &MapItem, size: usize) -> bool {
-        let listed = item.index.is_some_and(|index| self.results.contains(&index));
+        let listed = item
+            .index
+            .is_some_and(|index| self.results.contains(&index));
         listed && size <= RESULT_BYTES
     }
 
