@@ -42,6 +42,7 @@ typedef struct ompvm_module ompvm_module;
 typedef struct ompvm_linker ompvm_linker;
 typedef struct ompvm_program ompvm_program;
 typedef struct ompvm_config ompvm_config;
+typedef struct ompvm_cancel ompvm_cancel;
 typedef struct ompvm_process ompvm_process;
 typedef struct ompvm_function ompvm_function;
 typedef struct ompvm_error ompvm_error;
@@ -192,7 +193,17 @@ void ompvm_config_set_stack_size(ompvm_config *config, size_t bytes);
 ompvm_error *ompvm_config_set_devices(ompvm_config *config, const char *devices);
 /* Counts instructions for ompvm_process_statistics, and runs for ompvm_offload_report. */
 void ompvm_config_set_reports(ompvm_config *config, int enabled);
+/* Ends each call after this time with the trap OMPVM_TRAP_OUT_OF_TIME; 0, the default, is no limit. */
+void ompvm_config_set_time_limit(ompvm_config *config, uint64_t nanoseconds);
+/* Lets `cancel` end the calls of the programs that are started with the configuration. */
+void ompvm_config_set_cancel(ompvm_config *config, const ompvm_cancel *cancel);
 void ompvm_config_free(ompvm_config *config);
+
+ompvm_cancel *ompvm_cancel_new(void);
+/* Ends the calls that run now with the trap OMPVM_TRAP_CANCELLED, in every tier and on all threads of
+ * their regions. Any thread may call it; it does not wait for them. */
+void ompvm_cancel_calls(const ompvm_cancel *cancel);
+void ompvm_cancel_free(ompvm_cancel *cancel);
 
 /* Starts a program: opens libraries, resolves symbols, places the data and runs constructors. A
  * program can be started several times; each process has its own data. `config` may be NULL. */

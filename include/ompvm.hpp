@@ -10,6 +10,7 @@
 
 #include "ompvm.h"
 
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -120,6 +121,16 @@ public:
   ompvm_module *get() const { return handle.get(); }
 };
 
+// Ends running calls from another thread.
+class Cancel {
+  detail::Owner<ompvm_cancel, ompvm_cancel_free> handle;
+
+public:
+  Cancel() : handle(ompvm_cancel_new()) {}
+  void cancel() const { ompvm_cancel_calls(get()); }
+  ompvm_cancel *get() const { return handle.get(); }
+};
+
 class Config {
   detail::Owner<ompvm_config, ompvm_config_free> handle;
 
@@ -129,6 +140,14 @@ public:
   Config &threads(uint32_t count) { return ompvm_config_set_threads(get(), count), *this; }
   Config &argument(const std::string &text) {
     return ompvm_config_add_argument(get(), text.c_str()), *this;
+  }
+  // Limits the wall time of each call.
+  Config &time_limit(std::chrono::nanoseconds limit) {
+    uint64_t count = limit.count() > 0 ? static_cast<uint64_t>(limit.count()) : 1;
+    return ompvm_config_set_time_limit(get(), count), *this;
+  }
+  Config &cancelled_by(const Cancel &cancel) {
+    return ompvm_config_set_cancel(get(), cancel.get()), *this;
   }
   ompvm_config *get() const { return handle.get(); }
 };

@@ -1,6 +1,7 @@
 """Run OpenMP programs from LLVM bitcode, and call their functions on arrays in place."""
 
 from ._ompvm import (
+    Cancel,
     Error,
     Function,
     Module,
@@ -14,6 +15,7 @@ from ._ompvm import (
 )
 
 __all__ = [
+    "Cancel",
     "Error",
     "Function",
     "Module",

@@ -74,6 +74,13 @@ class Process:
         traceback: TracebackType | None,
     ) -> None: ...
 
+class Cancel:
+    """Ends running calls from another thread: they raise Trap with the kind "cancelled"."""
+
+    def __init__(self) -> None: ...
+    def cancel(self) -> None:
+        """Ends the calls that run now of the programs that were started with it."""
+
 class _Options(TypedDict, total=False):
     tier: _Tier
     args: Sequence[str] | None
@@ -85,6 +92,8 @@ class _Options(TypedDict, total=False):
     stack_size: int
     devices: str | None
     reports: bool
+    time_limit: float | None
+    cancel: Cancel | None
 
 class Module:
     """A program that has been read. It can be started several times."""
@@ -104,7 +113,8 @@ class Module:
         """Compiles a text with the installed clang or flang, -O2 -g -fopenmp and `flags`."""
     def start(self, **options: Unpack[_Options]) -> Process:
         """Starts the program. `functions` defines functions of the host by name, each with its
-        type as in C and a callable."""
+        type as in C and a callable. `time_limit` limits each call, in seconds, and `cancel` can
+        end it."""
 
 def open(*files: _Path, **options: Unpack[_Options]) -> Process:
     """Reads files and starts the program, as the command line does."""

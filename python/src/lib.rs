@@ -36,6 +36,7 @@ fn _ompvm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Trap", module.py().get_type::<error::Trap>())?;
     module.add_class::<module::Module>()?;
     module.add_class::<module::Process>()?;
+    module.add_class::<module::Cancel>()?;
     module.add_class::<call::Function>()?;
     module.add_function(wrap_pyfunction!(module::open, module)?)?;
     module.add_function(wrap_pyfunction!(module::compile, module)?)?;

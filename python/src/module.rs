@@ -2,13 +2,14 @@
 
 use super::call::{self, Function, Raised};
 use super::error::{Error, exception};
-use ompvm::api::{self, Config, Engine, Language, Linker, Signature, Source, Tier};
+use ompvm::api::{self, CancelHandle, Config, Engine, Language, Linker, Signature, Source, Tier};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A running program, held by its process and its functions.
 pub(crate) struct Running {
@@ -83,7 +84,8 @@ impl Module {
     /// Starts the program.
     #[pyo3(signature = (*, tier = "auto", args = None, env = None, threads = None,
                         libraries = None, library_paths = None, functions = None,
-                        stack_size = 0, devices = None, reports = false))]
+                        stack_size = 0, devices = None, reports = false, time_limit = None,
+                        cancel = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn start(
         &self,
@@ -98,6 +100,8 @@ impl Module {
         stack_size: usize,
         devices: Option<&str>,
         reports: bool,
+        time_limit: Option<f64>,
+        cancel: Option<PyRef<'_, Cancel>>,
     ) -> PyResult<Process> {
         let mut config = Config::new()
             .tier(parse_tier(tier)?)
@@ -124,6 +128,14 @@ impl Module {
                 .ok_or_else(|| PyValueError::new_err(format!("{text:?} selects no devices")))?;
             config = config.devices(devices);
         }
+        if let Some(seconds) = time_limit {
+            let limit = Duration::try_from_secs_f64(seconds)
+                .map_err(|error| PyValueError::new_err(format!("{seconds} seconds: {error}")))?;
+            config = config.time_limit(limit);
+        }
+        if let Some(cancel) = cancel {
+            config = config.cancelled_by(&cancel.0);
+        }
         let raised = Arc::new(Raised::default());
         let mut linker = Linker::new(&self.engine);
         for (name, (signature, function)) in functions.into_iter().flatten() {
@@ -140,6 +152,23 @@ impl Module {
         Ok(Process {
             running: Mutex::new(Some(Arc::new(running))),
         })
+    }
+}
+
+/// Ends running calls from another thread.
+#[pyclass(frozen, module = "ompvm")]
+pub(crate) struct Cancel(CancelHandle);
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Cancel {
+        Cancel(CancelHandle::new())
+    }
+
+    /// Ends the calls that run now of the programs that were started with it.
+    fn cancel(&self) {
+        self.0.cancel();
     }
 }
 

@@ -123,6 +123,20 @@ class Calls(unittest.TestCase):
             with self.assertRaisesRegex(ompvm.Error, "status 7"):
                 self.process["leave"](7)
 
+    def test_limits(self):
+        go = array.array("q", [1])
+        cancel = ompvm.Cancel()
+        for options, kind in [({"time_limit": 0.05}, "out of time"), ({"cancel": cancel}, "cancelled")]:
+            process = start(tier=self.tier, **options)
+            threading.Timer(0.2, cancel.cancel).start()
+            with self.assertRaises(ompvm.Trap) as caught:
+                process["spin"](go)
+            self.assertEqual(caught.exception.kind, kind)
+            process["nothing"]()
+        for wrong in [-1, float("nan")]:
+            with self.assertRaisesRegex(ValueError, "seconds"):
+                start(time_limit=wrong)
+
     def test_errors(self):
         with self.assertRaisesRegex(ompvm.Error, "no function `missing`"):
             self.process["missing"]

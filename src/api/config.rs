@@ -303,9 +303,9 @@ impl Config {
 
     /// Limits the wall time of each call of an embedded program, of its start and of `main`. A call
     /// that takes longer ends with [`super::TrapKind::OutOfTime`], as one that
-    /// [`CancelHandle::cancel`] ends. Default: no limit.
-    pub fn time_limit(mut self, limit: Duration) -> Self {
-        self.time_limit = Some(limit);
+    /// [`CancelHandle::cancel`] ends. Default: `None`, no limit.
+    pub fn time_limit(mut self, limit: impl Into<Option<Duration>>) -> Self {
+        self.time_limit = limit.into();
         self
     }
 

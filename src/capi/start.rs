@@ -2,8 +2,9 @@
 
 use super::call::{OmpvmProcess, OmpvmValue};
 use super::{Callback, OmpvmError, free, store, store_handle, text};
-use engine::api::{Config, Engine, Error, Linker, Module, Program, Tier, parse_devices};
+use engine::api::{CancelHandle, Config, Engine, Error, Linker, Module, Program, Tier, parse_devices};
 use std::ffi::{c_char, c_int, c_void};
+use std::time::Duration;
 
 /// `ompvm_callback`.
 type HostFunction = unsafe extern "C-unwind" fn(*mut c_void, *const OmpvmValue, *mut OmpvmValue);
@@ -261,6 +262,56 @@ pub unsafe extern "C" fn ompvm_config_set_reports(config: *mut Config, enabled: 
     let enabled = enabled != 0;
     // SAFETY: the caller passes a configuration that nothing else uses now.
     unsafe { change(config, |c| c.stats(enabled).offload_report(enabled)) }
+}
+
+/// `ompvm_config_set_time_limit`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_config_set_time_limit(config: *mut Config, nanoseconds: u64) {
+    let limit = (nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds));
+    // SAFETY: the caller passes a configuration that nothing else uses now.
+    unsafe { change(config, |c| c.time_limit(limit)) }
+}
+
+/// `ompvm_config_set_cancel`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_config_set_cancel(
+    config: *mut Config,
+    cancel: *const CancelHandle,
+) {
+    // SAFETY: the caller passes a configuration that nothing else uses now, and a live handle.
+    unsafe { change(config, |c| c.cancelled_by(&*cancel)) }
+}
+
+/// `ompvm_cancel_new`.
+#[unsafe(no_mangle)]
+pub extern "C" fn ompvm_cancel_new() -> *mut CancelHandle {
+    Box::into_raw(Box::new(CancelHandle::new()))
+}
+
+/// `ompvm_cancel_calls`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_cancel_calls(cancel: *const CancelHandle) {
+    // SAFETY: the caller passes a live handle.
+    unsafe { (*cancel).cancel() }
+}
+
+/// `ompvm_cancel_free`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_cancel_free(cancel: *mut CancelHandle) {
+    // SAFETY: the caller passes null or a handle that it uses no more.
+    unsafe { free(cancel) }
 }
 
 /// `ompvm_config_free`.

@@ -74,7 +74,8 @@ impl Interrupts {
             request: request.clone(),
             // SAFETY: the call takes no arguments.
             thread: unsafe { libc::gettid() },
-            deadline: limit.map(|limit| Instant::now() + limit),
+            // A limit beyond what the clock can count is none.
+            deadline: limit.and_then(|limit| Instant::now().checked_add(limit)),
             asked: false,
         });
         if limit.is_some() {

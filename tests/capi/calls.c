@@ -1,10 +1,12 @@
 // Calls of every kind, callbacks, faults, exits, and several threads, through the C library.
 // Takes the path of the guest's bitcode.
+#define _POSIX_C_SOURCE 200809L
 #include <ompvm.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // Ends the test if a condition does not hold.
 #define CHECK(condition)                                                                           \
@@ -168,6 +170,47 @@ static void *thread(void *argument) {
   return NULL;
 }
 
+// The kind of the trap that ends an endless call.
+static int endless(ompvm_process *process) {
+  long go = 1;
+  ompvm_error *error =
+      ompvm_call(look_up(process, "spin", NULL), (ompvm_value[]){{.pointer = &go}}, NULL);
+  ompvm_trap trap;
+  CHECK(error && ompvm_error_trap(error, &trap) == 1);
+  ompvm_error_free(error);
+  succeed(ompvm_call(look_up(process, "nothing", NULL), NULL, NULL));
+  return trap.kind;
+}
+
+static void *cancel_soon(void *cancel) {
+  nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+  ompvm_cancel_calls(cancel);
+  return NULL;
+}
+
+static void limits(ompvm_program *program, int tier) {
+  ompvm_cancel *cancel = ompvm_cancel_new();
+  ompvm_config *config = ompvm_config_new();
+  ompvm_config_set_tier(config, tier);
+  ompvm_config_set_time_limit(config, 50000000);
+  ompvm_config_set_cancel(config, cancel);
+  ompvm_process *limited, *free;
+  succeed(ompvm_program_start(program, config, &limited));
+  ompvm_config_set_time_limit(config, 0);
+  succeed(ompvm_program_start(program, config, &free));
+  ompvm_config_free(config);
+  for (int i = 0; i < 2; i++) {
+    CHECK(endless(limited) == OMPVM_TRAP_OUT_OF_TIME);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, cancel_soon, cancel) == 0);
+    CHECK(endless(free) == OMPVM_TRAP_CANCELLED);
+    pthread_join(thread, NULL);
+  }
+  ompvm_process_free(limited);
+  ompvm_process_free(free);
+  ompvm_cancel_free(cancel);
+}
+
 static void count_lines(void *data, const char *line, size_t size) {
   if (size > 0 && line[size - 1] == '\n')
     __atomic_fetch_add((int *)data, 1, __ATOMIC_SEQ_CST);
@@ -227,6 +270,7 @@ int main(int argc, char **argv) {
     succeed(ompvm_process_run_main(process, &status));
     CHECK(status == 2);
     ompvm_process_free(process);
+    limits(program, tier);
   }
   char *report = ompvm_compile_report("dot");
   CHECK(report != NULL);

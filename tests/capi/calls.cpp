@@ -69,5 +69,18 @@ int main(int argc, char **argv) {
     use(process);
     CHECK(process.run_main() == 1);
   }
+  ompvm::Cancel cancel;
+  ompvm::Config config;
+  config.time_limit(std::chrono::milliseconds(50)).cancelled_by(cancel);
+  ompvm::Process process = linker.start(module, config);
+  try {
+    long go = 1;
+    process.function<long(long *)>("spin")(&go);
+    CHECK(false);
+  } catch (const ompvm::Error &error) {
+    ompvm_trap trap;
+    CHECK(error.trap(trap) && trap.kind == OMPVM_TRAP_OUT_OF_TIME);
+  }
+  cancel.cancel();
   std::puts("ok");
 }

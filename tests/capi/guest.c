@@ -45,6 +45,14 @@ int fault(int *where) {
   return 0;
 }
 
+long spin(volatile long *go) {
+  long turns = 0;
+#pragma omp parallel reduction(+ : turns)
+  while (*go)
+    turns++;
+  return turns;
+}
+
 void leave(int status) { exit(status); }
 
 int main(int argc, char **argv) {
