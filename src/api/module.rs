@@ -201,6 +201,7 @@ impl Module {
                 ReadOptions {
                     contract: engine.contract,
                     parallel: engine.settings.chaos.is_some(),
+                    reader: engine.reader().as_deref(),
                 },
             )?,
         };
@@ -273,7 +274,7 @@ fn bitcode_members(
     if let Some(members) = kept.and_then(|k| archive::member_inputs(archives, &k)) {
         return Ok(members);
     }
-    let chosen = archive::choose_bitcode(inputs, archives, roots)?;
+    let chosen = archive::choose_bitcode(inputs, archives, roots, engine.reader().as_deref())?;
     if let (Some(cache_entry), Ok(bytes)) = (&cache_entry, postcard::to_allocvec(&chosen)) {
         cache_entry.put_bytes(MEMBERS, &bytes);
     }

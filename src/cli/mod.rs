@@ -21,6 +21,7 @@ mod repl;
 mod run;
 
 use crate::api::ranks;
+use ompvm_llvm::reader_process;
 use ompvm_support::{log, settings};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -31,6 +32,9 @@ const FAILED: u8 = 125;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if reader_process::is_request(&arguments) {
+        return reader_process::serve();
+    }
     if let Some((compiler, words)) = driver::Compiler::of_command_line(&arguments) {
         return driver::main(compiler, &arguments[words..], settings::from_environment());
     }

@@ -133,7 +133,7 @@ impl ResourceLimits {
         let bytes = bytes as u64;
         ResourceLimits {
             memory: (1 << 30) + bytes * 200,
-            time: Duration::from_secs(20 + (bytes >> 20) * 10),
+            time: Duration::from_secs(8 + (bytes >> 20) * 10),
         }
     }
 }
