@@ -178,7 +178,7 @@ pub(crate) fn open<'py>(
     files: Vec<PathBuf>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let module = Bound::new(py, Module::new(py, files, true)?)?;
+    let module = Bound::new(py, Module::new(py, files, true, false)?)?;
     module.call_method("start", (), options)
 }
 

@@ -93,7 +93,9 @@ impl Module {
     /// Reads one module from memory. `name` is used in messages.
     ///
     /// # Errors
-    /// Returns [`Error::Input`] if the bytes are not valid bitcode or textual IR for this machine.
+    /// Returns [`Error::Input`] if the bytes are not valid bitcode or textual IR for this machine, and
+    /// [`Error::Host`] if they should be read in a process of its own and there is none
+    /// ([`Engine::contain_reading`]).
     pub fn from_bytes(engine: &Engine, name: &str, bytes: &[u8]) -> Result<Module, Error> {
         let input = Input {
             name: name.to_owned(),

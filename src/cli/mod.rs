@@ -8,6 +8,37 @@
 //! Exit statuses: the guest's own; 125 if ompvm itself fails (as with `env` and `timeout`); 2 for
 //! wrong usage.
 
+/// Prints output of a command, or ends the process: the standard macro panics on a full disk.
+macro_rules! print {
+    ($($text:tt)*) => {
+        ompvm_support::output::write_output(format_args!($($text)*))
+    };
+}
+
+/// As [`print!`], with a line break.
+macro_rules! println {
+    () => {
+        print!("\n")
+    };
+    ($($text:tt)*) => {
+        print!("{}\n", format_args!($($text)*))
+    };
+}
+
+/// Prints to standard error, and loses what cannot be written.
+macro_rules! eprint {
+    ($($text:tt)*) => {
+        ompvm_support::eprint!($($text)*)
+    };
+}
+
+/// As [`eprint!`], with a line break.
+macro_rules! eprintln {
+    ($($text:tt)*) => {
+        ompvm_support::eprintln!($($text)*)
+    };
+}
+
 mod args;
 mod cache;
 mod compare;

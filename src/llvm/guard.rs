@@ -133,7 +133,7 @@ impl ResourceLimits {
         let bytes = bytes as u64;
         ResourceLimits {
             memory: (1 << 30) + bytes * 200,
-            time: Duration::from_secs(8 + (bytes >> 20) * 10),
+            time: Duration::from_secs(3 + (bytes >> 20) * 10),
         }
     }
 }
@@ -169,7 +169,7 @@ extern "C" fn on_fatal(reason: *const c_char) {
     contain::on_fatal(&reason);
     let current = current();
     if current.is_null() {
-        eprintln!("ompvm: LLVM gave up: {reason}");
+        ompvm_support::eprintln!("ompvm: LLVM gave up: {reason}");
         // SAFETY: `_exit` has no preconditions; LLVM is about to end the process as well.
         unsafe { libc::_exit(125) };
     }

@@ -242,7 +242,7 @@ pub fn serve() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let Some((inputs, contract)) = parse_request(&request) else {
-        eprintln!("ompvm: {ARGUMENT} is for processes of ompvm only");
+        ompvm_support::eprintln!("ompvm: {ARGUMENT} is for processes of ompvm only");
         return ExitCode::FAILURE;
     };
     let limits = ResourceLimits::for_input(request.len());

@@ -1,5 +1,5 @@
 //! Modules that a process of its own reads: they run as others do, errors are the same, and a reader
-//! that dies, hangs about or answers nonsense is an error.
+//! that dies, lingers or answers nonsense is an error.
 
 use super::{REGION, one_at_a_time};
 use ompvm::api::{Config, Engine, Error, Linker, Module};

@@ -238,6 +238,13 @@ fn full_output() -> Result<(), String> {
             return Err(format!("{tier}: {}", ran.summary()));
         }
     }
+    // A warning in a region is lost, too.
+    let bitcode_of_threads = guest("threads.c", THREADS)?;
+    for tier in TIERS {
+        let words = ["run", "--no-cache", "--tier", tier];
+        let ran = shell("exec 2>/dev/full", &words, &bitcode_of_threads)?;
+        is(&ran, "40 40 100\n").map_err(|e| format!("warnings, {tier}: {e}"))?;
+    }
     let words: [&[&str]; 4] = [
         &["inspect"],
         &["inspect", "--offload"],

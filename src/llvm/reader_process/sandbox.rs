@@ -171,3 +171,54 @@ fn jump(comparison: u32, k: u32, yes: u8, no: u8) -> libc::sock_filter {
         ..statement(code, k)
     }
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_in_the_sandbox_can_only_compute() {
+        // SAFETY: the child makes system calls only, and ends by `_exit`.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            enter(1 << 40, Duration::from_secs(5));
+            // SAFETY: each call is one whose refusal is checked, or maps fresh memory.
+            let failed = unsafe {
+                let map = |access| {
+                    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+                    libc::mmap(std::ptr::null_mut(), 4096, access, flags, -1, 0) != libc::MAP_FAILED
+                };
+                let refused =
+                    |result: libc::c_long| result == -1 && *libc::__errno_location() == libc::EPERM;
+                let flags = libc::SIGCHLD;
+                [
+                    !refused(libc::syscall(
+                        libc::SYS_openat,
+                        -100,
+                        c"/dev/null".as_ptr(),
+                        0,
+                    )),
+                    !refused(libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0)),
+                    !refused(libc::syscall(
+                        libc::SYS_socket,
+                        libc::AF_INET,
+                        libc::SOCK_STREAM,
+                        0,
+                    )),
+                    !refused(libc::syscall(libc::SYS_kill, libc::getppid(), 0)),
+                    !refused(libc::syscall(libc::SYS_execve, c"/bin/true".as_ptr(), 0, 0)),
+                    map(libc::PROT_READ | libc::PROT_EXEC),
+                    !map(libc::PROT_READ | libc::PROT_WRITE),
+                ]
+            };
+            let failed = failed.iter().position(|&failed| failed);
+            // SAFETY: `_exit` has no preconditions.
+            unsafe { libc::_exit(failed.map_or(0, |n| n as i32 + 1)) };
+        }
+        let mut status = -1;
+        // SAFETY: `status` is a live local.
+        unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert!(libc::WIFEXITED(status), "status {status:#x}");
+        assert_eq!(libc::WEXITSTATUS(status), 0);
+    }
+}

@@ -407,7 +407,7 @@ pub fn from_environment() -> &'static Settings {
     SETTINGS.get_or_init(|| {
         let (settings, warnings) = Settings::read(&|name| std::env::var_os(name));
         for warning in warnings {
-            eprintln!("ompvm: warning: {warning}");
+            crate::eprintln!("ompvm: warning: {warning}");
         }
         if let Some(filter) = &settings.log {
             log::start(filter.clone());

@@ -2,7 +2,7 @@
 //!
 //! Workers (`tests/inputs`) mutate files of a corpus in memory and call the readers in their own
 //! process. This process starts them again when they end, and watches them: a worker that dies, that
-//! stays at one input for ten seconds, or that has more than 2 GiB of resident memory is a finding.
+//! spends ten seconds on one input, or that has more than 2 GiB of resident memory is a finding.
 //! Its input is written to `target/fuzz-inputs/findings`, with the command that repeats it.
 //!
 //! The corpus is made from programs of this repository: bitcode, textual IR, fat objects, archives,
@@ -44,6 +44,9 @@ pub struct Options {
     /// Directory with the corpus (default: made from this tree)
     #[arg(long)]
     corpus: Option<PathBuf>,
+    /// The worker, which is beside `ompvm` and its libraries (default: built from this tree)
+    #[arg(long)]
+    worker: Option<PathBuf>,
 }
 
 const SURFACES: [&str; 7] = [
@@ -55,8 +58,10 @@ const SURFACES: [&str; 7] = [
     "settings",
     "capi",
 ];
-/// Time that one input may take.
+/// Processor time that one input may take. Other work on the machine may delay a worker for long.
 const HANG: Duration = Duration::from_secs(10);
+/// Wall time that one input may take.
+const STOP: Duration = Duration::from_secs(60);
 /// Resident memory that a worker may have, in bytes.
 const MEMORY: u64 = 2 << 30;
 /// Interval at which a worker is looked at.
@@ -91,6 +96,8 @@ struct Fuzzer {
     worker: PathBuf,
     corpus: PathBuf,
     dir: PathBuf,
+    /// Folder of the workers' files, in memory if possible.
+    work: PathBuf,
     seed: u64,
 }
 
@@ -105,16 +112,24 @@ pub fn run(options: &Options) -> Result<(), String> {
     }
     let tools = setup::ensure()?;
     let dir = root().join("target/fuzz-inputs");
-    let worker = build(&tools)?;
+    let worker = match &options.worker {
+        Some(worker) => worker.clone(),
+        None => build(&tools)?,
+    };
     let corpus = match &options.corpus {
         Some(corpus) => corpus.clone(),
         None => make_corpus(&tools, &dir)?,
     };
     lower_priority();
+    let memory = Path::new("/dev/shm");
+    let parent = if memory.is_dir() { memory } else { &dir };
+    let work = parent.join(format!("ompvm-fuzz-inputs-{}", std::process::id()));
+    std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
     let fuzzer = Fuzzer {
         worker,
         corpus,
         dir,
+        work: work.clone(),
         seed: options.seed,
     };
     let mut all = Counts::default();
@@ -137,6 +152,8 @@ pub fn run(options: &Options) -> Result<(), String> {
         all.done += counts.done;
         all.findings += counts.findings;
     }
+    // If it stays, it takes a few kilobytes of memory.
+    let _ = std::fs::remove_dir_all(&work);
     println!("{} executions, {} findings", all.done, all.findings);
     match all.findings {
         0 => Ok(()),
@@ -196,7 +213,7 @@ impl Fuzzer {
     /// Runs one worker after another until the time is over.
     fn job(&self, surface: &str, job: u64, options: &Options) -> Result<Counts, String> {
         let end = Instant::now() + Duration::from_secs_f64(options.seconds);
-        let path = self.dir.join(format!("progress-{surface}-{job}"));
+        let path = self.work.join(format!("progress-{surface}-{job}"));
         let mut counts = Counts {
             next: options.first + job * JOB,
             ..Counts::default()
@@ -206,7 +223,7 @@ impl Fuzzer {
             let progress = map(&path)?;
             progress.at.store(counts.next, Ordering::Relaxed);
             let left = end.saturating_duration_since(Instant::now());
-            let errors = self.dir.join(format!("errors-{surface}-{job}"));
+            let errors = self.work.join(format!("errors-{surface}-{job}"));
             let log = File::create(&errors).map_err(|e| format!("{}: {e}", errors.display()))?;
             let mut child = Command::new(&self.worker)
                 .args([
@@ -262,7 +279,7 @@ impl Fuzzer {
 
 /// Waits for a worker. Returns what went wrong.
 fn watch(child: &mut Child, progress: &Progress) -> Result<Option<String>, String> {
-    let (mut last, mut since) = (u64::MAX, Instant::now());
+    let (mut last, mut since, mut before) = (u64::MAX, Instant::now(), Duration::ZERO);
     loop {
         if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
             return Ok(match (status.code(), status.signal()) {
@@ -273,12 +290,14 @@ fn watch(child: &mut Child, progress: &Progress) -> Result<Option<String>, Strin
         }
         let at = progress.at.load(Ordering::Relaxed);
         if at != last {
-            (last, since) = (at, Instant::now());
+            (last, since, before) = (at, Instant::now(), processor_time(child.id()));
         }
         let resident = resident(child.id());
         let failure = match resident > MEMORY {
             true => Some(format!("the worker has {} MiB", resident >> 20)),
-            false if since.elapsed() > HANG => Some("the worker hangs".into()),
+            false if since.elapsed() < HANG => None,
+            false if since.elapsed() > STOP => Some("the worker waits for ever".into()),
+            false if processor_time(child.id()) > before + HANG => Some("the worker hangs".into()),
             false => None,
         };
         if failure.is_some() {
@@ -288,6 +307,16 @@ fn watch(child: &mut Child, progress: &Progress) -> Result<Option<String>, Strin
         }
         std::thread::sleep(TICK);
     }
+}
+
+/// Returns the processor time of a process (proc(5), `stat`, fields 14 and 15).
+fn processor_time(process: u32) -> Duration {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let (_, fields) = text.rsplit_once(')').unwrap_or_default();
+    let ticks = fields.split_whitespace().skip(11).take(2);
+    let ticks: u64 = ticks.filter_map(|t| t.parse::<u64>().ok()).sum();
+    // Linux shows ticks of 10 ms to all programs.
+    Duration::from_millis(ticks * 10)
 }
 
 /// Returns the resident memory of a process in bytes.
@@ -342,7 +371,9 @@ const SOURCES: [&str; 8] = [
     "npb/ep.c",
 ];
 /// Largest file of the corpus, in bytes: larger ones make each execution slow.
-const LARGEST: u64 = 96 << 10;
+const LARGEST: u64 = 32 << 10;
+/// The same for native files.
+const LARGEST_NATIVE: u64 = 96 << 10;
 
 /// Makes the corpus, a folder for each surface, unless it is there.
 fn make_corpus(tools: &Tools, dir: &Path) -> Result<PathBuf, String> {
@@ -455,12 +486,16 @@ fn copy_all(from: &Path, to: &Path, extension: &str) -> Result<(), String> {
 /// Removes the large files of the corpus.
 fn drop_large(corpus: &Path) -> Result<(), String> {
     for surface in SURFACES {
+        let largest = match surface {
+            "object" => LARGEST_NATIVE,
+            _ => LARGEST,
+        };
         for file in std::fs::read_dir(corpus.join(surface))
             .into_iter()
             .flatten()
             .flatten()
         {
-            if file.metadata().is_ok_and(|m| m.len() > LARGEST) {
+            if file.metadata().is_ok_and(|m| m.len() > largest) {
                 std::fs::remove_file(file.path()).map_err(|e| e.to_string())?;
             }
         }
