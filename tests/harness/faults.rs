@@ -322,7 +322,7 @@ fn no_room_for_cache() -> Result<(), String> {
 /// over. The times are spread over a run.
 fn killed() -> Result<(), String> {
     let bitcode = guest("stored.c", STORED)?;
-    let mut cold = |cache: &Path| {
+    let cold = |cache: &Path| {
         let mut command = Command::new(ompvm());
         command
             .args(["run", "--tier=opt"])
@@ -392,7 +392,8 @@ fn two_hundred() -> Result<(), String> {
 
 /// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
-    let trials: [(&str, fn() -> Result<(), String>); 7] = [
+    type Test = fn() -> Result<(), String>;
+    let trials: [(&str, Test); 7] = [
         ("threads", threads),
         ("memory", memory),
         ("signals", signals),
@@ -401,8 +402,7 @@ pub fn trials() -> Vec<Trial> {
         ("killed", killed),
         ("two-hundred", two_hundred),
     ];
-    let trial = |(name, test): (&str, fn() -> Result<(), String>)| {
-        Trial::test(format!("faults/{name}"), move || Ok(test()?))
-    };
+    let trial =
+        |(name, test): (&str, Test)| Trial::test(format!("faults/{name}"), move || Ok(test()?));
     trials.into_iter().map(trial).collect()
 }
