@@ -15,7 +15,7 @@ macro_rules! print {
     };
 }
 
-/// As [`print!`], with a line break.
+/// As `print`, with a line break.
 macro_rules! println {
     () => {
         print!("\n")
@@ -32,7 +32,7 @@ macro_rules! eprint {
     };
 }
 
-/// As [`eprint!`], with a line break.
+/// As `eprint`, with a line break.
 macro_rules! eprintln {
     ($($text:tt)*) => {
         ompvm_support::eprintln!($($text)*)

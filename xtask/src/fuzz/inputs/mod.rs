@@ -11,7 +11,6 @@
 
 mod corpus;
 
-use super::lower_priority;
 use crate::process::{self, root};
 use crate::setup::{self, Tools};
 use crate::timed::write;
@@ -122,7 +121,6 @@ pub fn run(options: &Options) -> Result<(), String> {
         Some(corpus) => corpus.clone(),
         None => corpus::make(&tools, &dir)?,
     };
-    lower_priority();
     let memory = Path::new("/dev/shm");
     let parent = if memory.is_dir() { memory } else { &dir };
     let work = parent.join(format!("ompvm-fuzz-inputs-{}", std::process::id()));
