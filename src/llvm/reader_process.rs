@@ -60,7 +60,6 @@ pub fn read(program: &Path, inputs: &[Input], contract: bool) -> Result<Module, 
     let request = request(inputs, contract).map_err(|e| host("its request", e))?;
     let mut child = Command::new(program)
         .arg(ARGUMENT)
-        .env_clear()
         .stdin(Stdio::from(request))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -347,6 +346,9 @@ mod tests {
             text.contains("/bin/echo is another version of ompvm"),
             "{text}"
         );
+        // Found in `PATH`.
+        let text = read("echo");
+        assert!(text.contains("echo is another version of ompvm"), "{text}");
         let text = read("/nonexistent/ompvm");
         assert!(text.contains("/nonexistent/ompvm: No such file"), "{text}");
     }

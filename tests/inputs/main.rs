@@ -25,7 +25,7 @@ const MOST_CONTAINED: u64 = 100;
 /// Resident memory in bytes above which a worker ends.
 const MOST_RESIDENT: u64 = 600 << 20;
 
-/// The counts that the parent reads. The layout is that of `xtask/src/fuzz/inputs.rs`.
+/// The counts that the parent reads. The layout is that of `xtask/src/fuzz/inputs/mod.rs`.
 #[repr(C)]
 struct Progress {
     /// Number of the input at work.
