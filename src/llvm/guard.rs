@@ -360,10 +360,11 @@ impl Drop for HandlerGuard {
     }
 }
 
-/// A stack for signal handlers of this thread. Dropping it restores the earlier one.
+/// A stack for signal handlers of this thread until its end. The earlier one is not restored: at the
+/// end of a thread of Rust's library its memory is unmapped already, and the C library still sends
+/// the thread a signal there, on that stack (`setuid` in another thread).
 pub(crate) struct SignalStack {
     memory: *mut c_void,
-    old: libc::stack_t,
 }
 
 impl SignalStack {
@@ -372,28 +373,30 @@ impl SignalStack {
         // `drop`.
         unsafe {
             let memory = libc::malloc(SIGNAL_STACK);
-            let mut old: libc::stack_t = MaybeUninit::zeroed().assume_init();
             let new = libc::stack_t {
                 ss_sp: memory,
                 ss_flags: 0,
                 ss_size: SIGNAL_STACK,
             };
             if !memory.is_null() {
-                libc::sigaltstack(&new, &mut old);
+                libc::sigaltstack(&new, null_mut());
             }
-            SignalStack { memory, old }
+            SignalStack { memory }
         }
     }
 }
 
 impl Drop for SignalStack {
     fn drop(&mut self) {
-        // SAFETY: the thread is not in a handler, and the old stack was this thread's before.
+        // SAFETY: the thread is not in a handler. A stack that it has registered since stays.
         unsafe {
-            if !self.memory.is_null() {
-                libc::sigaltstack(&self.old, null_mut());
-                libc::free(self.memory);
+            let mut now: libc::stack_t = MaybeUninit::zeroed().assume_init();
+            libc::sigaltstack(null(), &mut now);
+            if now.ss_sp == self.memory {
+                now.ss_flags = libc::SS_DISABLE;
+                libc::sigaltstack(&now, null_mut());
             }
+            libc::free(self.memory);
         }
     }
 }
