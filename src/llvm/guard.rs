@@ -516,3 +516,23 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_users_reaches_threads_that_end() {
+        let limits = ResourceLimits::for_input(0);
+        let work = std::thread::spawn(move || {
+            for _ in 0..300 {
+                assert_eq!(run(&limits, || 1), Ok(1));
+            }
+        });
+        while !work.is_finished() {
+            // SAFETY: changes nothing, and sends a signal to each thread all the same.
+            unsafe { libc::setresuid(u32::MAX, u32::MAX, u32::MAX) };
+        }
+        work.join().unwrap();
+    }
+}
