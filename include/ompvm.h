@@ -102,6 +102,11 @@ void ompvm_check(ompvm_error *error);
 ompvm_engine *ompvm_engine_new(void);
 /* Like ompvm_engine_new, with compiled code kept where the command line keeps it. */
 ompvm_engine *ompvm_engine_new_cached(void);
+/* Reads the bytes of modules from now on in a process of its own, which cannot open files: bytes from
+ * others cannot take this process down until the program is started. It executes the `ompvm` that
+ * OMPVM_READER names, or the one beside the library, in `../bin`, or in PATH. Default: 0. No other
+ * thread may use the engine meanwhile. */
+void ompvm_engine_contain_reading(ompvm_engine *engine, int contained);
 /* Modules and programs may outlive the engine. `engine` may be NULL, as for all of these. */
 void ompvm_engine_free(ompvm_engine *engine);
 

@@ -98,9 +98,11 @@ class _Options(TypedDict, total=False):
 class Module:
     """A program that has been read. It can be started several times."""
 
-    def __init__(self, *files: _Path, cached: bool = True) -> None: ...
+    def __init__(self, *files: _Path, cached: bool = True, contained: bool = False) -> None: ...
     @staticmethod
-    def from_bytes(data: bytes, name: str = "bytes", cached: bool = True) -> Module: ...
+    def from_bytes(
+        data: bytes, name: str = "bytes", cached: bool = True, contained: bool = False
+    ) -> Module: ...
     @staticmethod
     def from_source(
         text: str,

@@ -35,9 +35,9 @@ type Callbacks = HashMap<String, (String, Py<PyAny>)>;
 impl Module {
     /// Reads files of bitcode, textual IR, or objects with bitcode, and links them.
     #[new]
-    #[pyo3(signature = (*files, cached = true))]
-    fn new(py: Python<'_>, files: Vec<PathBuf>, cached: bool) -> PyResult<Module> {
-        let engine = engine(cached);
+    #[pyo3(signature = (*files, cached = true, contained = false))]
+    fn new(py: Python<'_>, files: Vec<PathBuf>, cached: bool, contained: bool) -> PyResult<Module> {
+        let engine = engine(cached).contain_reading(contained);
         let read = py.detach(|| api::Module::from_files(&engine, &files));
         let module = read.map_err(|error| exception(py, error))?;
         Ok(Module { engine, module })
@@ -45,9 +45,15 @@ impl Module {
 
     /// Reads bitcode or textual IR from memory; `name` is for messages.
     #[staticmethod]
-    #[pyo3(signature = (data, name = "bytes", cached = true))]
-    fn from_bytes(py: Python<'_>, data: &[u8], name: &str, cached: bool) -> PyResult<Module> {
-        let engine = engine(cached);
+    #[pyo3(signature = (data, name = "bytes", cached = true, contained = false))]
+    fn from_bytes(
+        py: Python<'_>,
+        data: &[u8],
+        name: &str,
+        cached: bool,
+        contained: bool,
+    ) -> PyResult<Module> {
+        let engine = engine(cached).contain_reading(contained);
         let read = py.detach(|| api::Module::from_bytes(&engine, name, data));
         let module = read.map_err(|error| exception(py, error))?;
         Ok(Module { engine, module })
@@ -201,7 +207,7 @@ pub(crate) fn open<'py>(
     files: Vec<PathBuf>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let module = Bound::new(py, Module::new(py, files, true)?)?;
+    let module = Bound::new(py, Module::new(py, files, true, false)?)?;
     module.call_method("start", (), options)
 }
 

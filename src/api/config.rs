@@ -6,6 +6,7 @@
 use super::cancel::CancelHandle;
 use ompvm_cache::Cache;
 use ompvm_kmpc::waits::watchdog;
+use ompvm_llvm::reader_process;
 use ompvm_support::error::Error;
 use ompvm_support::settings::{self, Settings};
 use std::ffi::OsString;
@@ -26,6 +27,8 @@ use std::time::Duration;
 pub struct Engine {
     pub(super) cache: Option<Cache>,
     pub(super) contract: bool,
+    /// True if LLVM reads modules in a process of its own.
+    contain_reading: bool,
     /// Options of the compilers of sources.
     pub(super) compiler_flags: Vec<OsString>,
     pub(super) settings: &'static Settings,
@@ -41,6 +44,7 @@ impl Engine {
         Engine {
             cache: None,
             contract: false,
+            contain_reading: false,
             compiler_flags: Vec::new(),
             settings: settings::from_environment(),
         }
@@ -59,6 +63,30 @@ impl Engine {
     pub fn contract(mut self, contract: bool) -> Engine {
         self.contract = contract && fuses();
         self
+    }
+
+    /// Makes LLVM read the bytes of modules from now on in a process of its own, which can neither
+    /// open files nor start programs: whatever the bytes do to LLVM's reader, this process goes on.
+    /// For bytes from others that are read but not run, or checked before they are run; a guest that
+    /// runs has the rights of this process, and [`super::Module::bitcode`] and listings of device code
+    /// use LLVM here. Costs about 8 ms for each module that is not in the
+    /// cache. The process executes the `ompvm` that `OMPVM_READER` names, or the one beside the
+    /// library, in the folder `bin` beside that, or in `PATH`; it must have this version. Default:
+    /// off, LLVM's crashes are contained on a thread.
+    pub fn contain_reading(mut self, contain: bool) -> Engine {
+        self.contain_reading = contain;
+        self
+    }
+
+    /// Returns the executable that reads modules, if this process does not.
+    pub(super) fn reader(&self) -> Option<PathBuf> {
+        let program = || {
+            self.settings
+                .reader
+                .clone()
+                .unwrap_or_else(reader_process::find)
+        };
+        self.contain_reading.then(program)
     }
 
     /// Sets the options, besides `-O2 -g -fopenmp`, with which [`super::Module::from_files`]

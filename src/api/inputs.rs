@@ -339,6 +339,9 @@ fn error(file: &Path, cause: String) -> Error {
     }
 }
 
+/// Size in bytes that a compressed file may expand to: a kilobyte can stand for a megabyte.
+const MOST_EXPANDED: u64 = 512 << 20;
+
 /// Returns the file's bytes, expanded if they are compressed by gzip.
 ///
 /// # Errors
@@ -359,7 +362,12 @@ pub(super) fn read(file: &Path) -> Result<Vec<u8>, Error> {
         return Ok(bytes);
     }
     let mut expanded = Vec::new();
-    match flate2::read::MultiGzDecoder::new(&*bytes).read_to_end(&mut expanded) {
+    let decoder = flate2::read::MultiGzDecoder::new(&*bytes);
+    match decoder.take(MOST_EXPANDED + 1).read_to_end(&mut expanded) {
+        Ok(size) if size as u64 > MOST_EXPANDED => Err(error(
+            file,
+            "the gzip data expands to more than 512 MiB".into(),
+        )),
         Ok(_) => Ok(expanded),
         Err(_) => Err(error(file, "the gzip data is damaged or truncated".into())),
     }

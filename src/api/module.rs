@@ -93,7 +93,9 @@ impl Module {
     /// Reads one module from memory. `name` is used in messages.
     ///
     /// # Errors
-    /// Returns [`Error::Input`] if the bytes are not valid bitcode or textual IR for this machine.
+    /// Returns [`Error::Input`] if the bytes are not valid bitcode or textual IR for this machine, and
+    /// [`Error::Host`] if they should be read in a process of its own and there is none
+    /// ([`Engine::contain_reading`]).
     pub fn from_bytes(engine: &Engine, name: &str, bytes: &[u8]) -> Result<Module, Error> {
         let input = Input {
             name: name.to_owned(),
@@ -201,6 +203,7 @@ impl Module {
                 ReadOptions {
                     contract: engine.contract,
                     parallel: engine.settings.chaos.is_some(),
+                    reader: engine.reader().as_deref(),
                 },
             )?,
         };
@@ -273,7 +276,7 @@ fn bitcode_members(
     if let Some(members) = kept.and_then(|k| archive::member_inputs(archives, &k)) {
         return Ok(members);
     }
-    let chosen = archive::choose_bitcode(inputs, archives, roots)?;
+    let chosen = archive::choose_bitcode(inputs, archives, roots, engine.reader().as_deref())?;
     if let (Some(cache_entry), Ok(bytes)) = (&cache_entry, postcard::to_allocvec(&chosen)) {
         cache_entry.put_bytes(MEMBERS, &bytes);
     }

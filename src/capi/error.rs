@@ -163,7 +163,7 @@ pub unsafe extern "C" fn ompvm_error_trap(error: *const OmpvmError, out: *mut Om
 pub unsafe extern "C" fn ompvm_check(error: *const OmpvmError) {
     // SAFETY: the caller passes null or a live error.
     if let Some(error) = unsafe { error.as_ref() } {
-        eprintln!("ompvm: {}", error.message.to_string_lossy());
+        engine::support::eprintln!("ompvm: {}", error.message.to_string_lossy());
         std::process::exit(125);
     }
 }

@@ -27,6 +27,16 @@ pub extern "C" fn ompvm_engine_new_cached() -> *mut Engine {
     new_engine(true)
 }
 
+/// `ompvm_engine_contain_reading`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_engine_contain_reading(engine: *mut Engine, contained: c_int) {
+    // SAFETY: the caller passes an engine that nothing else uses now.
+    unsafe { *engine = (*engine).clone().contain_reading(contained != 0) };
+}
+
 /// `ompvm_engine_free`.
 ///
 /// # Safety

@@ -8,6 +8,37 @@
 //! Exit statuses: the guest's own; 125 if ompvm itself fails (as with `env` and `timeout`); 2 for
 //! wrong usage.
 
+/// Prints output of a command, or ends the process: the standard macro panics on a full disk.
+macro_rules! print {
+    ($($text:tt)*) => {
+        ompvm_support::output::write_output(format_args!($($text)*))
+    };
+}
+
+/// As `print`, with a line break.
+macro_rules! println {
+    () => {
+        print!("\n")
+    };
+    ($($text:tt)*) => {
+        print!("{}\n", format_args!($($text)*))
+    };
+}
+
+/// Prints to standard error, and loses what cannot be written.
+macro_rules! eprint {
+    ($($text:tt)*) => {
+        ompvm_support::eprint!($($text)*)
+    };
+}
+
+/// As `eprint`, with a line break.
+macro_rules! eprintln {
+    ($($text:tt)*) => {
+        ompvm_support::eprintln!($($text)*)
+    };
+}
+
 mod args;
 mod cache;
 mod compare;
@@ -21,6 +52,7 @@ mod repl;
 mod run;
 
 use crate::api::ranks;
+use ompvm_llvm::reader_process;
 use ompvm_support::{log, settings};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -31,6 +63,9 @@ const FAILED: u8 = 125;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if reader_process::is_request(&arguments) {
+        return reader_process::serve();
+    }
     if let Some((compiler, words)) = driver::Compiler::of_command_line(&arguments) {
         return driver::main(compiler, &arguments[words..], settings::from_environment());
     }

@@ -695,6 +695,6 @@ fn refuse(func: &FuncRef, why: &str) -> ! {
         place: None,
         function: Some(name.to_string()),
     };
-    eprintln!("ompvm: {}", Error::Unsupported(vec![what]));
+    ompvm_support::eprintln!("ompvm: {}", Error::Unsupported(vec![what]));
     std::process::exit(125)
 }

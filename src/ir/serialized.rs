@@ -60,14 +60,25 @@ impl<T: LazyPart> Lazy<T> {
     }
 
     fn decode(&self) -> T {
+        self.try_decode()
+            .unwrap_or_else(|e| ompvm_support::bug!("a saved module does not decode: {e}"))
+    }
+
+    fn try_decode(&self) -> Result<T, postcard::Error> {
         match &self.encoded {
-            None => T::default(),
+            None => Ok(T::default()),
             Some(encoded) => {
-                let bytes = &encoded.bytes[encoded.start as usize..encoded.end as usize];
-                T::decode(bytes)
-                    .unwrap_or_else(|e| ompvm_support::bug!("a saved module does not decode: {e}"))
+                T::decode(&encoded.bytes[encoded.start as usize..encoded.end as usize])
             }
         }
+    }
+
+    /// Decodes the part; `None` if the bytes have not its form.
+    fn decode_now(&mut self) -> Option<()> {
+        if self.value.is_none() {
+            self.value = Some(self.try_decode().ok()?);
+        }
+        Some(())
     }
 }
 
@@ -264,6 +275,19 @@ pub fn load(bytes: Vec<u8>) -> Option<Module> {
         module.const_types[id] = ty;
     }
     module.symbols = symbols(&module);
+    Some(module)
+}
+
+/// Loads a module as [`load`] does, and decodes every part now. The module counts as not linked.
+pub fn load_all(bytes: Vec<u8>) -> Option<Module> {
+    let mut module = load(bytes)?;
+    module.linked_before = None;
+    for function in module.functions.values_mut() {
+        if let Some(body) = &mut function.body {
+            body.decode_now()?;
+        }
+    }
+    module.debug.decode_now()?;
     Some(module)
 }
 

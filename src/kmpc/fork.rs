@@ -199,7 +199,7 @@ fn child_icvs(icvs: Icvs, level: u32, nested: NestedThreads) -> Icvs {
 
 fn warn_fewer(wanted: u32, got: u32) {
     RUNTIME.warned_fewer.call_once(|| {
-        eprintln!("ompvm: warning: a region gets {got} threads instead of {wanted}");
+        ompvm_support::eprintln!("ompvm: warning: a region gets {got} threads instead of {wanted}");
     });
 }
 

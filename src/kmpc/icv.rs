@@ -341,7 +341,7 @@ pub fn settings() -> &'static Settings {
         let mut warnings = Vec::new();
         let settings = of_environment(&mut |warning| warnings.push(warning));
         for warning in warnings.iter().filter(|_| settings.warnings) {
-            eprintln!("OMP: Warning {warning}");
+            ompvm_support::eprintln!("OMP: Warning {warning}");
         }
         env::display::at_start(&settings);
         tracing::info!(
@@ -366,7 +366,7 @@ pub fn of_environment(warn: &mut dyn FnMut(String)) -> Settings {
 /// Prints a warning, prefixed by its libomp number, unless `KMP_WARNINGS` turns warnings off.
 pub fn warn(text: &str) {
     if settings().warnings {
-        eprintln!("OMP: Warning {text}");
+        ompvm_support::eprintln!("OMP: Warning {text}");
     }
 }
 

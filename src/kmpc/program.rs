@@ -27,9 +27,9 @@ pub unsafe extern "C-unwind" fn error(ident: *const Ident, severity: i32, messag
         unsafe { CStr::from_ptr(message) }.to_string_lossy()
     };
     if severity == 1 {
-        eprintln!("OMP: Warning: {at}{text}");
+        ompvm_support::eprintln!("OMP: Warning: {at}{text}");
     } else {
-        eprintln!("OMP: Error: {at}{text}");
+        ompvm_support::eprintln!("OMP: Error: {at}{text}");
         // SAFETY: ends the process, by the signal that libomp uses.
         unsafe { libc::abort() }
     }
@@ -48,6 +48,6 @@ pub unsafe extern "C-unwind" fn unsupported(name: *const c_char) -> ! {
         Some(crate::table::Status::Unsupported { reason }) => reason,
         _ => "not part of this runtime",
     };
-    eprintln!("ompvm: unsupported: {name}: {reason}");
+    ompvm_support::eprintln!("ompvm: unsupported: {name}: {reason}");
     std::process::exit(125);
 }

@@ -290,7 +290,7 @@ pub unsafe extern "C-unwind" fn get_proc_bind() -> i32 {
 
 /// Implements `omp_display_env`.
 pub unsafe extern "C-unwind" fn display_env(verbose: i32) {
-    eprint!("{}", env::display::listing(settings(), verbose != 0));
+    ompvm_support::eprint!("{}", env::display::listing(settings(), verbose != 0));
 }
 
 /// Implements `omp_pause_resource`; succeeds at once, since workers hold nothing that can be freed.

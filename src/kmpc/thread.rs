@@ -317,7 +317,9 @@ impl Thread {
 fn register_root() -> &'static Thread {
     fork_handlers::install();
     let Some(gtid) = take_number() else {
-        eprintln!("ompvm: cannot register a thread: all {MAX_THREADS} thread numbers are in use");
+        ompvm_support::eprintln!(
+            "ompvm: cannot register a thread: all {MAX_THREADS} thread numbers are in use"
+        );
         std::process::abort();
     };
     let thread = Thread::new(gtid, true);
@@ -462,7 +464,7 @@ fn take_worker() -> Option<&'static Thread> {
 }
 
 fn warn_no_thread(why: &dyn std::fmt::Display) {
-    let warning = || eprintln!("ompvm: warning: cannot create a thread: {why}");
+    let warning = || ompvm_support::eprintln!("ompvm: warning: cannot create a thread: {why}");
     RUNTIME.workforce.warned.call_once(warning);
 }
 

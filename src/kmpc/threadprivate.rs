@@ -91,7 +91,9 @@ pub unsafe extern "C-unwind" fn address(
     let copy = unsafe {
         let block = libc::aligned_alloc(64, size.max(1).next_multiple_of(64));
         if block.is_null() {
-            eprintln!("ompvm: out of memory for a threadprivate variable of {size} bytes");
+            ompvm_support::eprintln!(
+                "ompvm: out of memory for a threadprivate variable of {size} bytes"
+            );
             libc::abort();
         }
         std::ptr::copy_nonoverlapping(image, block.cast::<u8>(), size);

@@ -133,7 +133,7 @@ impl ResourceLimits {
         let bytes = bytes as u64;
         ResourceLimits {
             memory: (1 << 30) + bytes * 200,
-            time: Duration::from_secs(20 + (bytes >> 20) * 10),
+            time: Duration::from_secs(3 + (bytes >> 20) * 10),
         }
     }
 }
@@ -169,7 +169,7 @@ extern "C" fn on_fatal(reason: *const c_char) {
     contain::on_fatal(&reason);
     let current = current();
     if current.is_null() {
-        eprintln!("ompvm: LLVM gave up: {reason}");
+        ompvm_support::eprintln!("ompvm: LLVM gave up: {reason}");
         // SAFETY: `_exit` has no preconditions; LLVM is about to end the process as well.
         unsafe { libc::_exit(125) };
     }
@@ -360,10 +360,11 @@ impl Drop for HandlerGuard {
     }
 }
 
-/// A stack for signal handlers of this thread. Dropping it restores the earlier one.
+/// A stack for signal handlers of this thread until its end. The earlier one is not restored: at the
+/// end of a thread of Rust's library its memory is unmapped already, and the C library still sends
+/// the thread a signal there, on that stack (`setuid` in another thread).
 pub(crate) struct SignalStack {
     memory: *mut c_void,
-    old: libc::stack_t,
 }
 
 impl SignalStack {
@@ -372,28 +373,30 @@ impl SignalStack {
         // `drop`.
         unsafe {
             let memory = libc::malloc(SIGNAL_STACK);
-            let mut old: libc::stack_t = MaybeUninit::zeroed().assume_init();
             let new = libc::stack_t {
                 ss_sp: memory,
                 ss_flags: 0,
                 ss_size: SIGNAL_STACK,
             };
             if !memory.is_null() {
-                libc::sigaltstack(&new, &mut old);
+                libc::sigaltstack(&new, null_mut());
             }
-            SignalStack { memory, old }
+            SignalStack { memory }
         }
     }
 }
 
 impl Drop for SignalStack {
     fn drop(&mut self) {
-        // SAFETY: the thread is not in a handler, and the old stack was this thread's before.
+        // SAFETY: the thread is not in a handler. A stack that it has registered since stays.
         unsafe {
-            if !self.memory.is_null() {
-                libc::sigaltstack(&self.old, null_mut());
-                libc::free(self.memory);
+            let mut now: libc::stack_t = MaybeUninit::zeroed().assume_init();
+            libc::sigaltstack(null(), &mut now);
+            if now.ss_sp == self.memory {
+                now.ss_flags = libc::SS_DISABLE;
+                libc::sigaltstack(&now, null_mut());
             }
+            libc::free(self.memory);
         }
     }
 }
@@ -511,5 +514,25 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
         signal => Err(format!(
             "damaged LLVM IR, LLVM crashed on it (signal {signal})"
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_users_reaches_threads_that_end() {
+        let limits = ResourceLimits::for_input(0);
+        let work = std::thread::spawn(move || {
+            for _ in 0..300 {
+                assert_eq!(run(&limits, || 1), Ok(1));
+            }
+        });
+        while !work.is_finished() {
+            // SAFETY: changes nothing, and sends a signal to each thread all the same.
+            unsafe { libc::setresuid(u32::MAX, u32::MAX, u32::MAX) };
+        }
+        work.join().unwrap();
     }
 }

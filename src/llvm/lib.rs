@@ -39,6 +39,7 @@ mod process;
 pub mod processors;
 mod raw;
 mod reader;
+pub mod reader_process;
 mod shim;
 mod tables;
 #[cfg(test)]
@@ -50,6 +51,7 @@ use ompvm_ir::{LineTables, Module};
 use ompvm_support::error::Error;
 use ompvm_support::log;
 use parking_lot::Mutex;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -76,20 +78,25 @@ pub fn read(inputs: &[Input]) -> Result<Module, Error> {
 
 /// Options of reading a program.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ReadOptions {
+pub struct ReadOptions<'r> {
     /// True to round `a * b + c` once where the source permits it, except in sums that loops carry.
     pub contract: bool,
     /// True to read on several threads even if that does not pay, for tests.
     pub parallel: bool,
+    /// The executable of ompvm that reads in a process of its own; `None` to read in this one.
+    pub reader: Option<&'r Path>,
 }
 
 /// Reads a program that will be compiled, like [`read`]. Its line tables are written while the
 /// program already runs.
 ///
 /// # Errors
-/// Fails as [`read`] does.
+/// Fails as [`read`] does, and with [`Error::Host`] if there is no process that reads.
 pub fn read_program(inputs: &[Input], options: ReadOptions) -> Result<Module, Error> {
-    finish(read_module(inputs, options, true)?)
+    match options.reader {
+        Some(program) => reader_process::read(program, inputs, options.contract),
+        None => finish(read_module(inputs, options, true)?),
+    }
 }
 
 /// Assembles the module's naked functions and its file-scope assembly.

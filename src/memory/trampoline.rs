@@ -153,7 +153,7 @@ fn slot(owner: usize) -> *mut Datum {
     if pool.next == pool.end
         && let Err(why) = pool.extend()
     {
-        eprintln!(
+        ompvm_support::eprintln!(
             "ompvm: no memory for the code of an internal procedure's address: {why}. Allow this \
              process memory that is executed after it was written"
         );

@@ -97,7 +97,7 @@ pub unsafe extern "C-unwind" fn free(address: *mut c_void, number: i32) {
             let kind = block.map_or(MemoryKind::Device, |block| block.kind);
             let freed = state.device.free(address as u64, kind);
             if let Err(failure) = freed {
-                eprintln!("ompvm: omp_target_free: {failure}");
+                ompvm_support::eprintln!("ompvm: omp_target_free: {failure}");
             }
         }
         Endpoint::Invalid => {}
@@ -290,7 +290,7 @@ fn status(result: Result<(), Failure>, what: &str) -> i32 {
     match result {
         Ok(()) => 0,
         Err(failure) => {
-            eprintln!("ompvm: {what}: {failure}");
+            ompvm_support::eprintln!("ompvm: {what}: {failure}");
             libc::EINVAL
         }
     }
@@ -547,11 +547,15 @@ pub unsafe extern "C-unwind" fn print_info(number: i64) -> i32 {
 /// `ompx_dump_mapping_tables`.
 pub unsafe extern "C-unwind" fn dump_tables() {
     for state in devices::all() {
-        eprintln!("ompvm: mapped on {}:", state.device.name());
+        ompvm_support::eprintln!("ompvm: mapped on {}:", state.device.name());
         for (start, range) in state.table.lock().iter() {
-            eprintln!(
+            ompvm_support::eprintln!(
                 "  {start:#x}, {} bytes, at {:#x}, {:?}, counts {} and {}",
-                range.size, range.device, range.life, range.count, range.held
+                range.size,
+                range.device,
+                range.life,
+                range.count,
+                range.held
             );
         }
     }

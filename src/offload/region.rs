@@ -156,7 +156,7 @@ fn abort_with_report(site: ConstructSite, message: &str) -> ! {
     unsafe { libc::fflush(std::ptr::null_mut()) };
     let location = site.known_location();
     let location = location.as_deref().unwrap_or("an unknown location");
-    eprintln!("ompvm: {message}\n  in the {} at {location}", site.name);
+    ompvm_support::eprintln!("ompvm: {message}\n  in the {} at {location}", site.name);
     ompvm_memory::signals::raise_trap(ompvm_support::error::TrapKind::Device, std::ptr::null())
 }
 

@@ -24,7 +24,7 @@ pub fn stub_for(
     exit: Option<usize>,
 ) -> Result<usize, Error> {
     let run = move |_: &mut _| -> () {
-        eprintln!("ompvm: {}", error(vec![at_current_position(&what)]));
+        ompvm_support::eprintln!("ompvm: {}", error(vec![at_current_position(&what)]));
         // SAFETY: `exit` is the address of a function of exit's type. Neither call returns to the
         // guest.
         unsafe {

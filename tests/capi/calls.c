@@ -216,6 +216,18 @@ static void count_lines(void *data, const char *line, size_t size) {
     __atomic_fetch_add((int *)data, 1, __ATOMIC_SEQ_CST);
 }
 
+// Reads in a process of its own; the module has all functions of the host-read one.
+static void contained(ompvm_engine *engine, const char *path) {
+  ompvm_module *module;
+  ompvm_engine_contain_reading(engine, 1);
+  succeed(ompvm_module_from_file(engine, path, &module));
+  ompvm_module_free(module);
+  const char *damaged = "BC\xC0\xDE and more";
+  fail(ompvm_module_from_bytes(engine, "damaged", damaged, strlen(damaged), &module), OMPVM_ERROR_INPUT,
+       "damaged: damaged or truncated LLVM bitcode");
+  ompvm_engine_contain_reading(engine, 0);
+}
+
 int main(int argc, char **argv) {
   CHECK(argc == 2 && ompvm_abi() == OMPVM_ABI && ompvm_version()[0]);
   static int lines;
@@ -278,6 +290,7 @@ int main(int argc, char **argv) {
   ompvm_text_free(ompvm_offload_report());
   CHECK(lines > 0);
   ompvm_program_free(program);
+  contained(engine, argv[1]);
   ompvm_engine_free(engine);
   ompvm_error_free(NULL);
   ompvm_process_free(NULL);

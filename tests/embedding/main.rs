@@ -6,6 +6,7 @@
     reason = "test code: each function has the type that the guest defines"
 )]
 
+mod contained;
 mod limits;
 
 use ompvm::api::{Cache, Config, Devices, Engine, Linker, Module, Offload, Process, Tier};

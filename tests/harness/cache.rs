@@ -144,7 +144,7 @@ impl Folder {
 }
 
 /// Returns every file below a folder.
-fn all(dir: &Path) -> Vec<PathBuf> {
+pub fn all(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         match entry.path() {

@@ -14,7 +14,7 @@
 //! - single passes on textual IR, and machine code of the baseline tier,
 //! - listings of bytecode, device code, damaged device images, and failures of a GPU's driver,
 //! - devices of other ranks of MPI, and random programs on memory of host and devices,
-//! - programs under limits, the NAS benchmarks, the examples and the layering rule.
+//! - programs under limits and under faults of the system, the NAS benchmarks, the examples and the layering rule.
 //!
 //! It is one binary, since each one that links LLVM costs seconds and 50 MB. Measures no times.
 //!
@@ -37,6 +37,7 @@ mod directives;
 mod driver;
 mod dropin;
 mod failures;
+mod faults;
 mod fortran;
 #[path = "../diff/generate.rs"]
 #[allow(dead_code, unused_imports, reason = "its own unit tests use the rest")]
@@ -178,6 +179,7 @@ fn main() {
         trials.extend(driver::trials());
         trials.extend(dropin::trials());
         trials.extend(failures::trials());
+        trials.extend(faults::trials());
         trials.extend(images::trials());
         trials.extend(limits::trials());
         trials.extend(log::trials());

@@ -76,6 +76,8 @@ enum Command {
     Fuzz(fuzz::Options),
     /// Compare random programs that move data between host and emulated devices
     FuzzCoherence(fuzz::coherence::Options),
+    /// Hand damaged bytes, values and calls to everything that reads them
+    FuzzInputs(fuzz::inputs::Options),
     /// Run random, self-checking nestings of OpenMP constructs under random settings
     Stress(stress::Options),
     /// Measure ompvm and its peers and print a table
@@ -111,6 +113,7 @@ fn main() -> ExitCode {
         Command::Count { revisions } => count::run(&revisions),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::FuzzCoherence(options) => fuzz::coherence::start(&options),
+        Command::FuzzInputs(options) => fuzz::inputs::run(&options),
         Command::Stress(options) => stress::run(&options),
         Command::Bench { bench } => bench::run(&bench),
     };

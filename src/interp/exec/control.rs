@@ -327,7 +327,7 @@ control_handler!(unsupported(o: Site, r, ip, cx) {
 fn report_unsupported(text: usize) -> ! {
     // SAFETY: the lowering keeps the text alive with the code.
     let text = unsafe { &*(text as *const String) };
-    eprintln!("ompvm: not supported by this version of ompvm:\n  {text}");
+    ompvm_support::eprintln!("ompvm: not supported by this version of ompvm:\n  {text}");
     std::process::exit(125)
 }
 handler!(count(o: Count, r, _ip, cx) (*cx).interp[0] = (*cx).interp[0].wrapping_add(o.n as usize));

@@ -51,14 +51,14 @@ extern "C" fn print() {
         let percent = |n: u64| 100.0 * n as f64 / total as f64;
         let mut single: Vec<_> = single.into_iter().collect();
         single.sort_by_key(|s| std::cmp::Reverse(s.1));
-        eprintln!("{total} instructions");
+        ompvm_support::eprintln!("{total} instructions");
         for (h, n) in single.into_iter().take(40) {
-            eprintln!("{:6.2}% {}", percent(n), name(h));
+            ompvm_support::eprintln!("{:6.2}% {}", percent(n), name(h));
         }
         let mut pairs: Vec<_> = c.0.iter().map(|(&p, &n)| (p, n)).collect();
         pairs.sort_by_key(|p| std::cmp::Reverse(p.1));
         for ((a, b), n) in pairs.into_iter().take(60) {
-            eprintln!("{:6.2}% {} {}", percent(n), name(a), name(b));
+            ompvm_support::eprintln!("{:6.2}% {} {}", percent(n), name(a), name(b));
         }
     });
 }

@@ -149,7 +149,7 @@ fn report_failure<T>(result: io::Result<T>) -> Option<T> {
     result
         .inspect_err(|why| {
             if !CODE.told_failure.swap(true, Ordering::Relaxed) {
-                eprintln!(
+                ompvm_support::eprintln!(
                     "ompvm: cannot describe compiled code to the profiler or debugger: {why}"
                 );
             }

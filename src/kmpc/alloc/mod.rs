@@ -176,7 +176,7 @@ fn allocate(align: usize, size: usize, handle: usize, zero: bool) -> *mut c_void
             Fallback::DefaultMem => return plain(align, size, zero),
             Fallback::Null => return block,
             Fallback::Abort => {
-                eprintln!(
+                ompvm_support::eprintln!(
                     "OMP: Error: cannot allocate {size} bytes; the allocator has the fallback \
                      abort_fb"
                 );

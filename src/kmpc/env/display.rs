@@ -420,7 +420,7 @@ fn settings_with(
 pub fn at_start(s: &Settings) {
     let on = |name| environment(name).is_some_and(|t| boolean(&t) == Some(true));
     if on("KMP_VERSION") {
-        eprintln!(
+        ompvm_support::eprintln!(
             "ompvm OpenMP runtime, version {}\nOpenMP API version: 5.0 ({OPENMP})",
             env!("CARGO_PKG_VERSION")
         );
@@ -432,17 +432,17 @@ pub fn at_start(s: &Settings) {
             .filter(|(name, _)| ours.iter().any(|prefix| name.starts_with(prefix)))
             .collect();
         given.sort();
-        eprint!("{}", settings_with(s, &given, &environment));
+        ompvm_support::eprint!("{}", settings_with(s, &given, &environment));
     }
     let Some(text) = environment("OMP_DISPLAY_ENV") else {
         return;
     };
     match (text.trim().eq_ignore_ascii_case("verbose"), boolean(&text)) {
-        (true, _) => eprint!("{}", listing(s, true)),
-        (_, Some(true)) => eprint!("{}", listing(s, false)),
+        (true, _) => ompvm_support::eprint!("{}", listing(s, true)),
+        (_, Some(true)) => ompvm_support::eprint!("{}", listing(s, false)),
         (_, Some(false)) => {}
         (_, None) if s.warnings => {
-            eprintln!(
+            ompvm_support::eprintln!(
                 "OMP: Warning #42: OMP_DISPLAY_ENV={text:?} is not true, false or verbose; using \
                  the default"
             );

@@ -171,7 +171,7 @@ fn start() -> bool {
     let mut log = Log::new(&variables);
     let allowed = variables.allowed();
     if allowed.is_none() {
-        eprintln!(
+        ompvm_support::eprintln!(
             "Warning: OMP_TOOL has invalid value \"{}\".\n  legal values are \
              (NULL,\"\",\"disabled\",\"enabled\").",
             variables.tool.to_string_lossy()

@@ -240,7 +240,7 @@ fn slab_layout() -> Layout {
 /// that size.
 fn apart_layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes.saturating_add(64), 64).unwrap_or_else(|_| {
-        eprintln!("ompvm: a task of {bytes} bytes cannot be allocated");
+        ompvm_support::eprintln!("ompvm: a task of {bytes} bytes cannot be allocated");
         std::process::abort()
     })
 }

@@ -159,7 +159,7 @@ fn protect(start: usize, size: usize, to: i32) {
 
 /// Aborts the process after data was lost on the device.
 fn abort_data_lost(why: &str) -> ! {
-    eprintln!("ompvm: the program's data was lost on the device: {why}");
+    ompvm_support::eprintln!("ompvm: the program's data was lost on the device: {why}");
     std::process::abort()
 }
 

@@ -82,7 +82,7 @@ extern "C" fn vprintf_sized(format: u64, arguments: u64, _size: u32) -> i32 {
 /// Reports a failed assertion as the C library does, and ends the process.
 extern "C" fn assert_fail(message: u64, file: u64, line: u32, function: u64) -> ! {
     let text = |address| printf::read_text(in_place, address);
-    eprintln!(
+    ompvm_support::eprintln!(
         "{}:{line}: {}: Assertion `{}' failed.",
         text(file),
         text(function),

@@ -64,6 +64,8 @@ pub struct Settings {
     pub clang: Option<PathBuf>,
     /// Flang for `ompvm fc`. `None` searches for it.
     pub flang: Option<PathBuf>,
+    /// The ompvm that reads for embedding programs. `None` searches for it.
+    pub reader: Option<PathBuf>,
     /// Time after which a deadlock is reported, if the watchdog is on.
     pub watchdog: Option<Duration>,
     /// True to allow only listed native functions.
@@ -352,6 +354,7 @@ impl Settings {
         cuda_folders: Vec::new(),
         clang: None,
         flang: None,
+        reader: None,
         watchdog: None,
         deny_native: false,
         allow_native: Vec::new(),
@@ -404,7 +407,7 @@ pub fn from_environment() -> &'static Settings {
     SETTINGS.get_or_init(|| {
         let (settings, warnings) = Settings::read(&|name| std::env::var_os(name));
         for warning in warnings {
-            eprintln!("ompvm: warning: {warning}");
+            crate::eprintln!("ompvm: warning: {warning}");
         }
         if let Some(filter) = &settings.log {
             log::start(filter.clone());

@@ -213,6 +213,14 @@ pub const VARIABLES: &[Variable] = &[
         parser: Parser::Path(|s, v| s.flang = Some(v.into())),
     },
     Variable {
+        name: "OMPVM_READER",
+        section: Section::Use,
+        values: "a program",
+        default: "the `ompvm` beside the library, or in `PATH`",
+        meaning: "ompvm that [reads untrusted files](embedding.md#untrusted-files) for an embedding program",
+        parser: Parser::Path(|s, v| s.reader = Some(v.into())),
+    },
+    Variable {
         name: "OMPVM_LOG",
         section: Section::Use,
         values: "`LEVEL` or `TARGET=LEVEL`, separated by commas, \

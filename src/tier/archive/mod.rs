@@ -30,7 +30,7 @@ use object::read::archive::ArchiveFile;
 use ompvm_cache::CacheEntry;
 use ompvm_ir::visit::Uses;
 use ompvm_ir::{GlobalRef, Linkage, Module};
-use ompvm_llvm::Input;
+use ompvm_llvm::{Input, reader_process};
 use ompvm_support::error::Error;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -215,14 +215,14 @@ impl Archive {
 
     /// Returns the symbols of the bitcode members that the archive's index lacks, because the tool
     /// that wrote it did not know bitcode, with the member that defines each.
-    fn unindexed(&self) -> Result<HashMap<Box<[u8]>, u32>, Error> {
+    fn unindexed(&self, reader: Option<&Path>) -> Result<HashMap<Box<[u8]>, u32>, Error> {
         let indexed: hashbrown::HashSet<u32> = self.index.values().copied().collect();
         let mut found = HashMap::new();
         for (n, member) in (0u32..).zip(&self.members) {
             if member.kind != MemberKind::Bitcode || indexed.contains(&n) {
                 continue;
             }
-            let (defined, _) = self.symbols(n).map_err(|cause| Error::Input {
+            let (defined, _) = self.symbols(n, reader).map_err(|cause| Error::Input {
                 file: self.describe(n),
                 cause,
             })?;
@@ -241,7 +241,7 @@ impl Archive {
     fn make_index(&mut self) -> Result<(), String> {
         for n in 0..self.members.len() as u32 {
             if self.members[n as usize].kind == MemberKind::Native {
-                for name in self.symbols(n)?.0 {
+                for name in self.symbols(n, None)?.0 {
                     self.index.entry(name.into_bytes().into()).or_insert(n);
                 }
             }
@@ -280,12 +280,16 @@ impl Archive {
     }
 
     /// Returns the names that a member defines and those that it needs.
-    fn symbols(&self, member: u32) -> Result<(Vec<String>, Vec<String>), String> {
+    fn symbols(
+        &self,
+        member: u32,
+        reader: Option<&Path>,
+    ) -> Result<(Vec<String>, Vec<String>), String> {
         let bytes = self.bytes(member);
         match self.members[member as usize].kind {
             MemberKind::Native => objects::names(bytes),
             MemberKind::Bitcode => {
-                ir_symbols(&self.bitcode_inputs(member)).map_err(|e| e.to_string())
+                ir_symbols(&self.bitcode_inputs(member), reader).map_err(|e| e.to_string())
             }
             MemberKind::Other => Ok((Vec::new(), Vec::new())),
         }
@@ -293,8 +297,14 @@ impl Archive {
 }
 
 /// Returns the names that bitcode files export together and those that they need.
-fn ir_symbols(inputs: &[Input]) -> Result<(Vec<String>, Vec<String>), Error> {
-    let module = ompvm_llvm::read(inputs)?;
+fn ir_symbols(
+    inputs: &[Input],
+    reader: Option<&Path>,
+) -> Result<(Vec<String>, Vec<String>), Error> {
+    let module = match reader {
+        Some(program) => reader_process::read(program, inputs, false)?,
+        None => ompvm_llvm::read(inputs)?,
+    };
     let uses = Uses::of(&module);
     let symbols: Vec<GlobalRef> = uses.symbols.keys().copied().collect();
     Ok((defined(&module), needed(&module, &symbols)))
@@ -357,31 +367,34 @@ pub type MemberId = (u32, u32);
 /// Returns the bitcode members of `archives` that `inputs` and the symbols `roots` need, directly or
 /// through other members, in link order.
 ///
+/// `reader` is the executable that reads them in a process of its own, if any.
+///
 /// # Errors
 /// Returns [`Error::Input`] if a file or member cannot be read.
 pub fn choose_bitcode(
     inputs: &[Input],
     archives: &[Arc<Archive>],
     roots: &[&str],
+    reader: Option<&Path>,
 ) -> Result<Vec<MemberId>, Error> {
     let mut chosen = Vec::new();
     let mut defined = hashbrown::HashSet::new();
     let mut wanted: Vec<String> = roots.iter().map(|&root| root.to_owned()).collect();
     for input in inputs {
-        let (d, w) = ir_symbols(std::slice::from_ref(input))?;
+        let (d, w) = ir_symbols(std::slice::from_ref(input), reader)?;
         defined.extend(d);
         wanted.extend(w);
     }
     let whole = archives.iter().filter(|a| a.whole);
     for archive in whole {
-        let (d, w) = archive.symbols(0).map_err(|cause| Error::Input {
+        let (d, w) = archive.symbols(0, reader).map_err(|cause| Error::Input {
             file: archive.describe(0),
             cause,
         })?;
         defined.extend(d);
         wanted.extend(w);
     }
-    let unindexed = archives.iter().map(|a| a.unindexed());
+    let unindexed = archives.iter().map(|a| a.unindexed(reader));
     let unindexed: Vec<_> = unindexed.collect::<Result<_, _>>()?;
     let mut taken = hashbrown::HashSet::new();
     while let Some(name) = wanted.pop() {
@@ -401,10 +414,12 @@ pub fn choose_bitcode(
             continue;
         }
         let archive = &archives[i as usize];
-        let (d, w) = archive.symbols(member).map_err(|cause| Error::Input {
-            file: archive.describe(member),
-            cause,
-        })?;
+        let (d, w) = archive
+            .symbols(member, reader)
+            .map_err(|cause| Error::Input {
+                file: archive.describe(member),
+                cause,
+            })?;
         defined.extend(d);
         wanted.extend(w);
         if archive.members[member as usize].kind == MemberKind::Bitcode {

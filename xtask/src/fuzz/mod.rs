@@ -15,6 +15,7 @@ pub mod coherence;
 #[path = "../../../tests/diff/generate.rs"]
 #[allow(dead_code, unused_imports, reason = "the tests use the rest")]
 mod generate;
+pub mod inputs;
 mod mutate;
 mod pack;
 mod reduce;
