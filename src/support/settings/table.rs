@@ -4,6 +4,7 @@ use super::{
     DeviceGroup, DeviceSelection, EagerPolicy, InjectedFailure, MpiChoice, OffloadMode, Settings,
 };
 use crate::log::LogFilter;
+use crate::message::Format;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -211,6 +212,14 @@ pub const VARIABLES: &[Variable] = &[
         default: "flang 22",
         meaning: "flang of [`ompvm fc`](compilers.md)",
         parser: Parser::Path(|s, v| s.flang = Some(v.into())),
+    },
+    Variable {
+        name: "OMPVM_MESSAGE_FORMAT",
+        section: Section::Use,
+        values: "`text` or `json`",
+        default: "`text`",
+        meaning: "format of ompvm's [messages](messages.md), as `--message-format`",
+        parser: Parser::Text(|s, v| set(&mut s.message_format, Format::parse(v))),
     },
     Variable {
         name: "OMPVM_LOG",
