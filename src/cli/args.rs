@@ -49,7 +49,7 @@ pub struct CommandLine {
     pub command: Command,
 }
 
-/// Options of all commands: the appearance of ompvm's messages.
+// The options of all commands. clap would take a doc comment for the program's description.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct MessageOptions {
     /// Print messages as `text`, or as `json`, one object a line [also: `OMPVM_MESSAGE_FORMAT`]

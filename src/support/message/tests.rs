@@ -1,5 +1,6 @@
 //! The table of kinds, its page, and the parts of places.
 
+use super::json::split_place;
 use super::*;
 use std::collections::HashSet;
 
