@@ -8,6 +8,7 @@ use super::compare::CompareOptions;
 use super::link_options::{self, OptionMatch};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use ompvm_support::log::LogFilter;
+use ompvm_support::message::Format;
 use ompvm_support::settings;
 use std::ffi::OsString;
 use std::path::{Component, PathBuf};
@@ -39,9 +40,40 @@ Exit status: the guest's own; 125 when ompvm itself cannot go on; 2 for wrong us
                       ompvm compare [OPTIONS] FILE [ARGUMENTS]...",
     after_help = EXAMPLES
 )]
-struct CommandLine {
+pub struct CommandLine {
+    /// Appearance of messages.
+    #[command(flatten)]
+    pub messages: MessageOptions,
+    /// The command.
     #[command(subcommand)]
-    command: Command,
+    pub command: Command,
+}
+
+// The options of all commands. clap would take a doc comment for the program's description.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct MessageOptions {
+    /// Print messages as `text`, or as `json`, one object a line [also: `OMPVM_MESSAGE_FORMAT`]
+    #[arg(long, value_name = "FORMAT", global = true, value_parser = message_format)]
+    pub message_format: Option<Format>,
+    /// Colour messages; `auto` does so on a terminal, unless `NO_COLOR` is set
+    #[arg(long, value_enum, value_name = "WHEN", global = true)]
+    pub color: Option<Color>,
+}
+
+/// Colours of messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Color {
+    /// On a terminal.
+    Auto,
+    /// Everywhere.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// Parses the value of `--message-format`.
+fn message_format(text: &str) -> Result<Format, String> {
+    Format::parse(text).ok_or_else(|| "expected `text` or `json`".into())
 }
 
 /// A command with its options.
@@ -403,19 +435,40 @@ pub fn definition() -> clap::Command {
     CommandLine::command()
 }
 
+/// The first words that are commands.
+const WORDS: [&str; 9] = [
+    "run",
+    "repl",
+    "inspect",
+    "compile",
+    "cache",
+    "compare",
+    "install",
+    "completions",
+    "help",
+];
+
+/// Moves a command to the front of the options of all commands that stand before it.
+pub fn put_command_first(arguments: &mut [OsString]) {
+    let mut at = 1;
+    while let Some(word) = arguments.get(at).and_then(|word| word.to_str()) {
+        at += match word.split_once('=') {
+            Some(("--message-format" | "--color", _)) => 1,
+            None if matches!(word, "--message-format" | "--color") => 2,
+            _ => break,
+        };
+    }
+    if arguments
+        .get(at)
+        .is_some_and(|word| WORDS.iter().any(|w| word == w))
+    {
+        arguments[1..=at].rotate_right(1);
+    }
+}
+
 /// Parses the command line. A first word that is not a command implies `run`.
-pub fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
-    const WORDS: [&str; 9] = [
-        "run",
-        "repl",
-        "inspect",
-        "compile",
-        "cache",
-        "compare",
-        "install",
-        "completions",
-        "help",
-    ];
+pub fn parse(mut arguments: Vec<OsString>) -> Result<CommandLine, clap::Error> {
+    put_command_first(&mut arguments);
     let own = ["-h", "--help", "-V", "--version"];
     if let Some(first) = arguments.get(1)
         && !WORDS.iter().any(|w| first == w)
@@ -424,7 +477,7 @@ pub fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
         arguments.insert(1, "run".into());
     }
     let arguments = without_compiler_options(arguments)?;
-    CommandLine::try_parse_from(arguments).map(|line| line.command)
+    CommandLine::try_parse_from(arguments)
 }
 
 /// Translates options of compilers' link lines (see [`link_options`]).
@@ -444,7 +497,7 @@ fn without_compiler_options(mut arguments: Vec<OsString>) -> Result<Vec<OsString
             Some(option) if option.get_action().takes_values() || !joined => OptionMatch::Whole,
             _ => OptionMatch::None,
         };
-        let mut options = command.get_arguments();
+        let mut options = command.get_arguments().chain(line.get_arguments());
         if let Some(long) = word.strip_prefix("--") {
             let (name, value) = long
                 .split_once('=')
@@ -472,7 +525,10 @@ mod tests {
     fn run(words: &[&str]) -> RunOptions {
         let words = std::iter::once("ompvm").chain(words.iter().copied());
         match parse(words.map(OsString::from).collect()) {
-            Ok(Command::Run(options)) => *options,
+            Ok(CommandLine {
+                command: Command::Run(options),
+                ..
+            }) => *options,
             _ => panic!("should be a run"),
         }
     }
@@ -512,6 +568,22 @@ mod tests {
         );
         let wrong = ["ompvm", "run", "--watchdog=soon", "a.bc"];
         assert!(parse(wrong.map(OsString::from).to_vec()).is_err());
+    }
+
+    #[test]
+    fn options_of_messages_may_precede_the_command() {
+        for words in [
+            "ompvm --message-format json --color=never inspect a.bc",
+            "ompvm inspect --message-format=json a.bc",
+        ] {
+            let line = parse(words.split(' ').map(OsString::from).collect()).unwrap();
+            assert_eq!(line.messages.message_format, Some(Format::Json));
+            assert!(matches!(line.command, Command::Inspect(_)));
+        }
+        assert_eq!(
+            run(&["--color=always", "a.bc", "--color"]).program,
+            ["a.bc", "--color"]
+        );
     }
 
     #[test]

@@ -34,7 +34,7 @@ fn fill(options: CompileOptions) -> Result<(), Error> {
         config = config.library_path(path);
     }
     for left in Linker::new(&engine).link(&module)?.compile(&config)? {
-        eprintln!("ompvm: {left}");
+        ompvm_support::message!(Note, "{left}");
     }
     let stats = Stats::collect();
     if options.stats {

@@ -124,12 +124,12 @@ fn ptx(code: Result<Option<DeviceCode>, Error>) -> ExitCode {
         Ok(Some(code)) => {
             print!("{}", code.ptx);
             for (kernel, why) in &code.refused {
-                eprintln!("ompvm: `{kernel}` runs on the host: {why}");
+                ompvm_support::message!(Note, "`{kernel}` runs on the host: {why}");
             }
             ExitCode::SUCCESS
         }
         Ok(None) => {
-            eprintln!("ompvm: the program has no code for devices");
+            ompvm_support::message!(Note, "the program has no code for devices");
             ExitCode::SUCCESS
         }
         Err(error) => message::failed(&error),

@@ -69,25 +69,34 @@ pub fn main() -> ExitCode {
     if let Some((compiler, words)) = driver::Compiler::of_command_line(&arguments) {
         return driver::main(compiler, &arguments[words..], settings::from_environment());
     }
-    match args::parse(arguments) {
-        Ok(args::Command::Run(options)) => {
-            // The option comes first: the first filter applies.
-            if let Some(filter) = &options.log {
-                log::start(filter.clone());
-            }
-            run::run(*options, settings::from_environment())
+    let parsed = args::parse(arguments);
+    // Options come first: the first filter and the first format apply.
+    if let Ok(line) = &parsed {
+        message::set_format(line.messages);
+        if let args::Command::Run(options) = &line.command
+            && let Some(filter) = &options.log
+        {
+            log::start(filter.clone());
         }
-        Ok(args::Command::Repl(options)) => repl::run(options, settings::from_environment()),
+    }
+    let settings = settings::from_environment();
+    message::set_appearance(parsed.as_ref().ok().map(|line| line.messages));
+    match parsed.map(|line| line.command) {
+        Ok(args::Command::Run(options)) => run::run(*options, settings),
+        Ok(args::Command::Repl(options)) => repl::run(options, settings),
         Ok(args::Command::Inspect(options)) => inspect::run(&options),
         Ok(args::Command::Install(options)) => install::run(&options),
         Ok(args::Command::Completions(options)) => completions::run(&options),
         Ok(args::Command::Compile(options)) => cache::compile(options),
-        Ok(args::Command::Cache(options)) => cache::run(&options, settings::from_environment()),
+        Ok(args::Command::Cache(options)) => cache::run(&options, settings),
         Ok(args::Command::Compare(options)) => compare::run(&options),
         Err(shown) => {
             let status = ExitCode::from(u8::try_from(shown.exit_code()).unwrap_or(2));
             // One of the ranks of MPI is enough to say it.
-            if ranks::launched(settings::from_environment()).is_some_and(|l| l.rank > 0) {
+            if ranks::launched(settings).is_some_and(|l| l.rank > 0) {
+                return status;
+            }
+            if message::wrong_usage(&shown) {
                 return status;
             }
             // clap sends help and version to standard output with status 0, and wrong usage to

@@ -7,6 +7,7 @@ use super::args::{self, ReplOptions};
 use super::{FAILED, compiler_flags, message};
 use crate::api::{Completeness, Config, Engine, ExitStatus, Session, Tier};
 use ompvm_support::error::Error;
+use ompvm_support::message::Message;
 use ompvm_support::settings::Settings;
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
@@ -61,7 +62,7 @@ pub fn run(options: ReplOptions, settings: &Settings) -> ExitCode {
         Ok(None) if repl.failed => ExitCode::from(CELL_FAILED),
         Ok(None) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("ompvm: cannot read or write: {error}");
+            ompvm_support::message!(Input, "cannot read or write: {error}");
             ExitCode::from(FAILED)
         }
     }
@@ -101,7 +102,9 @@ impl Repl {
                             return Ok(Some(status));
                         }
                     }
-                    _ => eprintln!("ompvm: `{words}` is no command; `:help` lists them"),
+                    _ => {
+                        ompvm_support::message!(Note, "`{words}` is no command; `:help` lists them")
+                    }
                 }
                 continue;
             }
@@ -160,7 +163,7 @@ impl Repl {
     }
 
     fn fail(&mut self, error: &Error) {
-        eprintln!("ompvm: {error}");
+        Message::of_error(error).print();
         self.failed |= !self.lines.interactive();
     }
 }

@@ -289,6 +289,7 @@ extern "C" fn print_advice() {
 /// last `guests` words, which are the file and the guest's arguments.
 fn restart_command(mut arguments: Vec<OsString>, guests: usize) -> Vec<OsString> {
     arguments.truncate(arguments.len().saturating_sub(guests));
+    args::put_command_first(&mut arguments);
     if arguments.get(1).is_none_or(|word| word != "run") {
         arguments.insert(1.min(arguments.len()), "run".into());
     }
@@ -330,7 +331,7 @@ extern "C" fn write_timeline() {
     if let Some(path) = EXIT_REPORTS.get().and_then(|r| r.timeline.as_ref())
         && let Err(error) = std::fs::write(path, text)
     {
-        eprintln!("ompvm: {}: {error}", path.display());
+        ompvm_support::message!(Input, "{}: {error}", path.display());
     }
 }
 
@@ -349,8 +350,9 @@ extern "C" fn print_explanation() {
     for function in EXIT_REPORTS.get().into_iter().flat_map(|r| &r.explain) {
         let text = api::compile_report(Some(function));
         if text.is_empty() {
-            eprintln!(
-                "ompvm: no function that matches `{function}` was compiled or queued for \
+            ompvm_support::message!(
+                Note,
+                "no function that matches `{function}` was compiled or queued for \
                  compilation"
             );
         }

@@ -21,6 +21,7 @@ use ompvm_memory::signal_safe::SignalSafe;
 use ompvm_memory::thread::{self, ThreadState};
 use ompvm_memory::{image::Image, signal_actions, signals, stack, throws, walk};
 use ompvm_support::error::{Error, Unsupported};
+use ompvm_support::message::Message;
 use ompvm_support::{demangle, fork_lock, internal_work};
 use std::ffi::c_void;
 use std::fmt::Write;
@@ -695,6 +696,7 @@ fn refuse(func: &FuncRef, why: &str) -> ! {
         place: None,
         function: Some(name.to_string()),
     };
-    ompvm_support::eprintln!("ompvm: {}", Error::Unsupported(vec![what]));
+    let error = Error::Unsupported(vec![what]);
+    Message::of_error(&error).print();
     std::process::exit(125)
 }

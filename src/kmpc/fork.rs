@@ -29,6 +29,7 @@ use crate::thread::{self, Thread, by_number, current};
 use crate::waits;
 use ompvm_memory::activation;
 use ompvm_support::fp_env::FpControl;
+use ompvm_support::message::{Kind, Message};
 
 /// Executes `microtask` in a new team. `argv` holds `argc` pointers.
 ///
@@ -199,7 +200,8 @@ fn child_icvs(icvs: Icvs, level: u32, nested: NestedThreads) -> Icvs {
 
 fn warn_fewer(wanted: u32, got: u32) {
     RUNTIME.warned_fewer.call_once(|| {
-        ompvm_support::eprintln!("ompvm: warning: a region gets {got} threads instead of {wanted}");
+        let text = format_args!("a region gets {got} threads instead of {wanted}");
+        Message::new(Kind::Warning, &text).print();
     });
 }
 

@@ -3,6 +3,7 @@
 //!
 //! OpenMP 5.2, section 8.5 (error).
 
+use ompvm_support::message::{Kind, Message};
 use std::ffi::{CStr, c_char};
 
 use crate::ident::{self, Ident};
@@ -48,6 +49,7 @@ pub unsafe extern "C-unwind" fn unsupported(name: *const c_char) -> ! {
         Some(crate::table::Status::Unsupported { reason }) => reason,
         _ => "not part of this runtime",
     };
-    ompvm_support::eprintln!("ompvm: unsupported: {name}: {reason}");
+    let text = format_args!("unsupported: {name}: {reason}");
+    Message::new(Kind::Unsupported, &text).print();
     std::process::exit(125);
 }

@@ -9,6 +9,7 @@
 //! cannot hang. After `fork` the child starts with an empty pool.
 
 use ompvm_support::log;
+use ompvm_support::message::{Kind, Message};
 use std::cell::{Cell, UnsafeCell};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -317,9 +318,11 @@ impl Thread {
 fn register_root() -> &'static Thread {
     fork_handlers::install();
     let Some(gtid) = take_number() else {
-        ompvm_support::eprintln!(
-            "ompvm: cannot register a thread: all {MAX_THREADS} thread numbers are in use"
-        );
+        let text =
+            format_args!("cannot register a thread: all {MAX_THREADS} thread numbers are in use");
+        Message::new(Kind::GuestResources, &text)
+            .signal(libc::SIGABRT)
+            .print();
         std::process::abort();
     };
     let thread = Thread::new(gtid, true);
@@ -464,7 +467,10 @@ fn take_worker() -> Option<&'static Thread> {
 }
 
 fn warn_no_thread(why: &dyn std::fmt::Display) {
-    let warning = || ompvm_support::eprintln!("ompvm: warning: cannot create a thread: {why}");
+    let warning = || {
+        let text = format_args!("cannot create a thread: {why}");
+        Message::new(Kind::Warning, &text).print();
+    };
     RUNTIME.workforce.warned.call_once(warning);
 }
 

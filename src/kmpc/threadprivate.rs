@@ -11,6 +11,7 @@ use std::ffi::c_void;
 use crate::ident::Ident;
 use crate::runtime::RUNTIME;
 use crate::thread::{Thread, by_number};
+use ompvm_support::message::{Kind, Message};
 use ompvm_support::sync::{self, MutexGuard};
 
 type Ctor = Option<unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void>;
@@ -91,9 +92,10 @@ pub unsafe extern "C-unwind" fn address(
     let copy = unsafe {
         let block = libc::aligned_alloc(64, size.max(1).next_multiple_of(64));
         if block.is_null() {
-            ompvm_support::eprintln!(
-                "ompvm: out of memory for a threadprivate variable of {size} bytes"
-            );
+            let text = format_args!("out of memory for a threadprivate variable of {size} bytes");
+            Message::new(Kind::GuestResources, &text)
+                .signal(libc::SIGABRT)
+                .print();
             libc::abort();
         }
         std::ptr::copy_nonoverlapping(image, block.cast::<u8>(), size);

@@ -14,6 +14,7 @@ use super::contain;
 use super::handles::library;
 use super::process::{LLVM, LOCALS, OWNED};
 use super::raw::copy_cstr;
+use ompvm_support::message::{Kind, Message};
 use ompvm_support::{clock, internal_work, limits};
 use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_int, c_void};
@@ -169,7 +170,7 @@ extern "C" fn on_fatal(reason: *const c_char) {
     contain::on_fatal(&reason);
     let current = current();
     if current.is_null() {
-        ompvm_support::eprintln!("ompvm: LLVM gave up: {reason}");
+        Message::new(Kind::Llvm, &format_args!("LLVM gave up: {reason}")).print();
         // SAFETY: `_exit` has no preconditions; LLVM is about to end the process as well.
         unsafe { libc::_exit(125) };
     }

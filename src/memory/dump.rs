@@ -14,11 +14,14 @@
 
 use super::activation::RawTrap;
 use super::hooks::HOOKS;
-use super::signals::{self, LineBuffer, compiled_frame, is_compiled, locate, write_backtrace};
+use super::signals::{
+    self, LineBuffer, compiled_frame, is_compiled, locate, print_with_backtrace, write_backtrace,
+};
 use super::thread;
 use super::walk::Registers;
 use ompvm_support::error::TrapKind;
 use ompvm_support::fault_alloc;
+use ompvm_support::message::{self, Kind, Message};
 use std::ffi::{CStr, c_void};
 use std::fmt::{self, Write};
 use std::mem;
@@ -99,7 +102,7 @@ pub fn write_others(headline: &str) -> bool {
     // The program's own action for the signal does not matter any more.
     take_signal();
     let _memory = fault_alloc::describing();
-    let _ = writeln!(Output::new(), "{headline}");
+    Message::new(Kind::Deadlock, &headline).print();
     each_thread(&mut ask);
     true
 }
@@ -122,7 +125,9 @@ extern "C" fn on_quit(signal: i32, info: *mut libc::siginfo_t, context: *mut c_v
     if DUMP.begun.swap(true, Ordering::AcqRel) {
         stop();
     }
-    let _ = writeln!(Output::new(), "ompvm: SIGQUIT: the program's threads are");
+    Message::new(Kind::Dump, &"SIGQUIT: the program's threads are")
+        .signal(signal)
+        .print();
     each_thread(&mut |thread| match thread.number == me {
         true => write_thread(me, context),
         false => ask(thread),
@@ -173,6 +178,30 @@ impl Drop for Output {
     }
 }
 
+/// The description of a thread: written line by line, or collected for a JSON object.
+enum Report {
+    Text(Output),
+    Json(LineBuffer),
+}
+
+impl Report {
+    fn new() -> Report {
+        match message::is_json() {
+            true => Report::Json(LineBuffer::new()),
+            false => Report::Text(Output::new()),
+        }
+    }
+}
+
+impl Write for Report {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        match self {
+            Report::Text(out) => out.write_str(text),
+            Report::Json(out) => out.write_str(text),
+        }
+    }
+}
+
 fn write_error(bytes: &[u8]) {
     // SAFETY: the bytes are live. A message that cannot be written is lost.
     unsafe { libc::write(2, bytes.as_ptr().cast(), bytes.len()) };
@@ -191,7 +220,8 @@ fn ask(thread: &Listed) {
     const ANSWER: u32 = 1_000;
     const WRITING: u32 = 10_000;
     let silent = |why: &str| {
-        let _ = writeln!(Output::new(), "ompvm: thread {} {why}", thread.number);
+        let text = format_args!("thread {} {why}", thread.number);
+        Message::new(Kind::Thread, &text).print();
     };
     if thread.blocks {
         return silent("of the system blocks SIGQUIT, so it cannot say where it is");
@@ -262,7 +292,7 @@ fn write_thread(number: i32, context: &libc::ucontext_t) {
     }
     let (mut place, mut function) = (LineBuffer::new(), LineBuffer::new());
     locate(ip, &mut place, &mut function);
-    let mut out = Output::new();
+    let mut out = Report::new();
     let described = match HOOKS.describe.get() {
         Some(hook) => hook(place.text(), &mut out),
         None => Description::Unknown,
@@ -271,10 +301,8 @@ fn write_thread(number: i32, context: &libc::ucontext_t) {
         Description::Written => {}
         Description::Idle => return,
         Description::Unknown if ip.is_null() => {
-            let _ = writeln!(
-                out,
-                "ompvm: thread {number} of the system runs no code of the program"
-            );
+            let text = format_args!("thread {number} of the system runs no code of the program");
+            Message::new(Kind::Thread, &text).print();
             return;
         }
         Description::Unknown => {
@@ -285,14 +313,25 @@ fn write_thread(number: i32, context: &libc::ucontext_t) {
             let _ = writeln!(out);
         }
     }
-    drop(out);
     let raw = RawTrap {
         kind: TrapKind::BuiltinTrap,
         ip,
         exception: 0,
         thread: None,
     };
-    write_backtrace(raw, from);
+    match out {
+        Report::Text(lines) => {
+            drop(lines);
+            write_backtrace(raw, from);
+        }
+        Report::Json(lines) => {
+            let text = lines.text().trim_end().trim_start_matches("ompvm: ");
+            let message = Message::new(Kind::Thread, &text)
+                .place(place.text())
+                .function(function.text());
+            print_with_backtrace(&message, raw, from);
+        }
+    }
 }
 
 /// Calls `each` for the threads of the process that may belong to the program, in the order of the

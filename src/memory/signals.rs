@@ -17,6 +17,7 @@ use super::thread::{self, ThreadState};
 use super::walk::{self, Registers};
 use ompvm_support::error::{FpException, Trap, TrapKind};
 use ompvm_support::fault_alloc;
+use ompvm_support::message::{self, Kind, Message};
 use std::ffi::c_void;
 use std::fmt::{self, Write};
 use std::mem;
@@ -224,20 +225,26 @@ impl Write for LineBuffer {
 const INNERMOST: usize = 24;
 const OUTERMOST: usize = 8;
 
-/// Writes the guest's frames, one per line: the innermost ones, and the outermost ones of a deep
-/// recursion.
+/// A part of a backtrace.
+enum Part {
+    /// A step, with the number of its frame.
+    Step(usize, Step),
+    /// The number of steps that were left out here.
+    Omitted(usize),
+}
+
+/// Writes the guest's frames, one per line.
 pub(super) fn write_backtrace(raw: RawTrap, from: Registers) {
-    let write_line = |line: &LineBuffer| {
-        // SAFETY: the buffer is a local.
-        unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
-    };
-    let show = |number: usize, step: Step| {
+    each_part(raw, from, &mut |part| {
         let mut line = LineBuffer::new();
-        match step {
-            Step::Forked => {
-                let _ = line.write_str("  forked at\n");
+        match part {
+            Part::Omitted(frames) => {
+                let _ = write!(line, "  ... {frames} frames");
             }
-            Step::Frame(ip) => {
+            Part::Step(_, Step::Forked) => {
+                let _ = line.write_str("  forked at");
+            }
+            Part::Step(number, Step::Frame(ip)) => {
                 let (mut place, mut function) = (LineBuffer::new(), LineBuffer::new());
                 locate(ip, &mut place, &mut function);
                 let name = if function.len > 0 {
@@ -249,12 +256,17 @@ pub(super) fn write_backtrace(raw: RawTrap, from: Registers) {
                 if place.len > 0 {
                     let _ = write!(line, " at {}", place.text());
                 }
-                line.len = line.len.min(line.bytes.len() - 1);
-                let _ = line.write_str("\n");
             }
         }
-        write_line(&line);
-    };
+        line.len = line.len.min(line.bytes.len() - 1);
+        let _ = line.write_str("\n");
+        // SAFETY: the buffer is a local.
+        unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
+    });
+}
+
+/// Calls `show` for the innermost frames, and for the outermost ones of a deep recursion.
+fn each_part(raw: RawTrap, from: Registers, show: &mut dyn FnMut(Part)) {
     let (mut steps, mut frames) = (0, 0);
     let mut last = [(0, Step::Forked); OUTERMOST];
     let state = thread::current_or_null();
@@ -268,7 +280,7 @@ pub(super) fn write_backtrace(raw: RawTrap, from: Registers) {
         let number = frames;
         frames += usize::from(step != Step::Forked);
         if steps < INNERMOST {
-            show(number, step);
+            show(Part::Step(number, step));
         } else {
             last[steps % OUTERMOST] = (number, step);
         }
@@ -280,13 +292,11 @@ pub(super) fn write_backtrace(raw: RawTrap, from: Registers) {
     if steps > INNERMOST {
         let first = steps.saturating_sub(OUTERMOST).max(INNERMOST);
         if first > INNERMOST {
-            let mut line = LineBuffer::new();
-            let _ = writeln!(line, "  ... {} frames", first - INNERMOST);
-            write_line(&line);
+            show(Part::Omitted(first - INNERMOST));
         }
         for i in first..steps {
             let (number, step) = last[i % OUTERMOST];
-            show(number, step);
+            show(Part::Step(number, step));
         }
     }
 }
@@ -382,7 +392,6 @@ fn report(raw: RawTrap, from: Registers) {
         (LineBuffer::new(), LineBuffer::new(), LineBuffer::new());
     write_type(raw, &mut detail);
     locate(raw.ip, &mut place, &mut function);
-    let mut line = LineBuffer::new();
     let bare = Trap {
         kind: raw.kind,
         detail: None,
@@ -390,25 +399,52 @@ fn report(raw: RawTrap, from: Registers) {
         function: None,
         thread: None,
     };
+    let thread = thread_number();
+    let mut text = LineBuffer::new();
     // Formatting into the fixed buffer neither fails nor allocates.
-    let _ = write!(line, "ompvm: the guest program failed: {bare}");
+    let _ = write!(text, "the guest program failed: {bare}");
     if detail.len > 0 {
-        let _ = write!(line, ", of type `{}`,", detail.text());
+        let _ = write!(text, ", of type `{}`,", detail.text());
     }
     if place.len > 0 {
-        let _ = write!(line, " at {}", place.text());
+        let _ = write!(text, " at {}", place.text());
     }
     if function.len > 0 {
-        let _ = write!(line, " in `{}`", function.text());
+        let _ = write!(text, " in `{}`", function.text());
     }
-    if let Some(n) = thread_number() {
-        let _ = write!(line, ", thread {n}");
+    if let Some(n) = thread {
+        let _ = write!(text, ", thread {n}");
     }
-    line.len = line.len.min(line.bytes.len() - 1);
-    let _ = line.write_str("\n");
-    // SAFETY: the buffer is a local.
-    unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
-    write_backtrace(raw, from);
+    let text = text.text();
+    let message = Message::new(Kind::of_trap(raw.kind), &text)
+        .place(place.text())
+        .function(function.text())
+        .thread(thread)
+        .signal(raw.kind.signal());
+    print_with_backtrace(&message, raw, from);
+}
+
+/// Prints a message with the calling thread's frames.
+pub(super) fn print_with_backtrace(message: &Message<'_>, raw: RawTrap, from: Registers) {
+    if !message::is_json() {
+        message.print();
+        return write_backtrace(raw, from);
+    }
+    let mut object = message.object();
+    object.begin_backtrace();
+    let (mut shown, mut omitted, mut forked) = (0, 0, false);
+    each_part(raw, from, &mut |part| match part {
+        Part::Omitted(frames) => omitted = frames,
+        Part::Step(_, Step::Forked) => forked = true,
+        Part::Step(_, Step::Frame(ip)) => {
+            let (mut place, mut function) = (LineBuffer::new(), LineBuffer::new());
+            locate(ip, &mut place, &mut function);
+            object.frame(shown, place.text(), function.text(), mem::take(&mut forked));
+            shown += 1;
+        }
+    });
+    object.end_backtrace(omitted);
+    object.end();
 }
 
 /// Returns the thread's innermost activation that catches traps.

@@ -153,8 +153,9 @@ fn slot(owner: usize) -> *mut Datum {
     if pool.next == pool.end
         && let Err(why) = pool.extend()
     {
-        ompvm_support::eprintln!(
-            "ompvm: no memory for the code of an internal procedure's address: {why}. Allow this \
+        ompvm_support::message!(
+            Resources,
+            "no memory for the code of an internal procedure's address: {why}. Allow this \
              process memory that is executed after it was written"
         );
         std::process::exit(125);

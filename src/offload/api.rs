@@ -97,7 +97,7 @@ pub unsafe extern "C-unwind" fn free(address: *mut c_void, number: i32) {
             let kind = block.map_or(MemoryKind::Device, |block| block.kind);
             let freed = state.device.free(address as u64, kind);
             if let Err(failure) = freed {
-                ompvm_support::eprintln!("ompvm: omp_target_free: {failure}");
+                ompvm_support::message!(Note, "omp_target_free: {failure}");
             }
         }
         Endpoint::Invalid => {}
@@ -290,7 +290,7 @@ fn status(result: Result<(), Failure>, what: &str) -> i32 {
     match result {
         Ok(()) => 0,
         Err(failure) => {
-            ompvm_support::eprintln!("ompvm: {what}: {failure}");
+            ompvm_support::message!(Note, "{what}: {failure}");
             libc::EINVAL
         }
     }

@@ -145,7 +145,7 @@ fn discover() -> &'static [DeviceState] {
         };
         let (mut list, problems) = local(selection, settings, 0, instead);
         for problem in problems {
-            ompvm_support::eprintln!("ompvm: {problem}");
+            ompvm_support::message!(Note, "{problem}");
         }
         if matches!(grouped, DeviceGroup::Each | DeviceGroup::All) {
             let known = list.iter().filter_map(|device| device.uid()).collect();
@@ -305,7 +305,7 @@ fn join(list: &mut [Arc<dyn Device>], grouped: DeviceGroup) {
         Err(why) if grouped == DeviceGroup::Auto => {
             tracing::info!(target: log::OFFLOAD, why, "the devices do not work together");
         }
-        Err(why) => ompvm_support::eprintln!("ompvm: device {first} works alone: {why}"),
+        Err(why) => ompvm_support::message!(Note, "device {first} works alone: {why}"),
     }
 }
 

@@ -16,6 +16,7 @@ use ompvm_kmpc::icv::{TargetOffload, settings};
 use ompvm_kmpc::ident::{self, Ident};
 use ompvm_kmpc::{routines, task};
 use ompvm_support::log;
+use ompvm_support::message::{Kind, Message};
 use std::ffi::c_void;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -151,18 +152,27 @@ fn is_mandatory() -> bool {
 }
 
 /// Reports an error on a device and ends the program.
-fn abort_with_report(site: ConstructSite, message: &str) -> ! {
+fn abort_with_report(kind: Kind, site: ConstructSite, message: &str) -> ! {
     // SAFETY: null flushes every stream, so earlier output of the program precedes the report.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     let location = site.known_location();
-    let location = location.as_deref().unwrap_or("an unknown location");
-    ompvm_support::eprintln!("ompvm: {message}\n  in the {} at {location}", site.name);
+    let place = location.as_deref().unwrap_or("");
+    let shown = location.as_deref().unwrap_or("an unknown location");
+    Message::new(
+        kind,
+        &format_args!("{message}\n  in the {} at {shown}", site.name),
+    )
+    .region(site.name)
+    .place(place)
+    .signal(libc::SIGABRT)
+    .print();
     ompvm_memory::signals::raise_trap(ompvm_support::error::TrapKind::Device, std::ptr::null())
 }
 
 /// Ends the program with a failure of its own work on a device.
 pub fn abort_with_failure(failure: &Failure, what: &'static str) -> ! {
     abort_with_report(
+        Kind::DeviceFailure,
         ConstructSite::new(std::ptr::null(), what),
         &failure.to_string(),
     )
@@ -182,11 +192,16 @@ fn handle_failure(
     );
     let device = state.map_or_else(|| "a device".to_owned(), |s| s.device.name());
     if let Failure::Fault(_) = failure {
-        abort_with_report(site, &format!("the program failed on {device}: {failure}"));
+        abort_with_report(
+            Kind::DeviceFault,
+            site,
+            &format!("the program failed on {device}: {failure}"),
+        );
     }
     if is_mandatory() {
         let whose = state.map_or_else(String::new, |s| format!("{}: ", s.device.name()));
         abort_with_report(
+            Kind::DeviceFailure,
             site,
             &format!("{whose}{failure}, and OMP_TARGET_OFFLOAD is `mandatory`"),
         );
@@ -206,7 +221,7 @@ fn handle_failure(
 /// Reports a damaged image once. Users would not look for it in the offload report.
 fn report_once(what: &str) {
     report::tell_once(&format!(
-        "ompvm: {what}; target regions that need it run on the host"
+        "{what}; target regions that need it run on the host"
     ));
 }
 
@@ -214,6 +229,7 @@ fn report_once(what: &str) {
 fn record_host_run(site: ConstructSite, why: &HostReason) {
     if is_mandatory() && *why != HostReason::Requested {
         abort_with_report(
+            Kind::DeviceFailure,
             site,
             &format!("OMP_TARGET_OFFLOAD is `mandatory`, but {why}"),
         );
@@ -677,7 +693,7 @@ unsafe fn data_construct(
             drop(table);
             // Skipping a copy would leave stale data, so the program ends.
             if operation != DataOperation::Enter && matches!(failure, Failure::Unsupported { .. }) {
-                abort_with_report(site, &failure.to_string());
+                abort_with_report(Kind::DeviceFailure, site, &failure.to_string());
             }
             let why = handle_failure(site, Some(state), &failure);
             record_host_run(site, &why);

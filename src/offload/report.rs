@@ -131,7 +131,7 @@ pub fn is_enabled() -> bool {
 pub(super) fn tell_once(message: &str) {
     let mut told = REPORT.told.lock();
     if !told.iter().any(|t| t == message) {
-        ompvm_support::eprintln!("{message}");
+        ompvm_support::message!(Note, "{message}");
         told.push(message.to_owned());
     }
 }

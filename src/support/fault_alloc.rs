@@ -12,6 +12,7 @@
 //! does.
 
 use super::{limits, signal_heap};
+use crate::message::{Kind, Message};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -197,25 +198,12 @@ fn reserve_or_die(layout: Layout) -> *mut u8 {
 }
 
 fn die_out_of_memory(bytes: usize) -> ! {
-    let mut digits = [0u8; 20];
-    let (mut at, mut left) = (digits.len(), bytes);
-    while at == digits.len() || left > 0 {
-        at -= 1;
-        digits[at] = b'0' + (left % 10) as u8;
-        left /= 10;
-    }
-    let parts: [&[u8]; 3] = [
-        b"ompvm: the system refuses ompvm memory (",
-        &digits[at..],
-        b" bytes): raise the limit of the shell (`ulimit -v`, `ulimit -d`) or of the container, \
-          or run fewer threads\n",
-    ];
-    for part in parts {
-        // SAFETY: writes live bytes; the process ends without its exit handlers, which would
-        // allocate.
-        unsafe { libc::write(2, part.as_ptr().cast(), part.len()) };
-    }
-    // SAFETY: has no preconditions. The status is that of ompvm's own failures.
+    let text = format_args!(
+        "the system refuses ompvm memory ({bytes} bytes): raise the limit of the shell (`ulimit -v`, \
+         `ulimit -d`) or of the container, or run fewer threads"
+    );
+    Message::new(Kind::Resources, &text).print();
+    // SAFETY: ends the process without its exit handlers, which would allocate. The status is that of ompvm's own failures.
     unsafe { libc::_exit(125) }
 }
 

@@ -16,6 +16,7 @@ pub mod limits;
 pub mod log;
 pub mod machine;
 pub mod math_functions;
+pub mod message;
 pub mod output;
 pub mod processor_sharing;
 pub mod registry;

@@ -9,6 +9,7 @@ use ompvm_interp as interp;
 use ompvm_memory::func::{HostEntry, StubKind, Stubs};
 use ompvm_memory::thread;
 use ompvm_support::error::{Error, Unsupported};
+use ompvm_support::message::Message;
 
 /// Exit status of a program that reached something unsupported.
 const STATUS: i32 = 125;
@@ -24,7 +25,8 @@ pub fn stub_for(
     exit: Option<usize>,
 ) -> Result<usize, Error> {
     let run = move |_: &mut _| -> () {
-        ompvm_support::eprintln!("ompvm: {}", error(vec![at_current_position(&what)]));
+        let error = error(vec![at_current_position(&what)]);
+        Message::of_error(&error).print();
         // SAFETY: `exit` is the address of a function of exit's type. Neither call returns to the
         // guest.
         unsafe {

@@ -75,7 +75,7 @@ impl Tiers {
         if mode == TierPolicy::Baseline && chaos.is_none() {
             // Code that cannot be compiled stays in the interpreter.
             if let Err(why) = baseline::set_compile_at_first_call(image) {
-                ompvm_support::eprintln!("ompvm: the baseline tier is not used: {why}");
+                ompvm_support::message!(Note, "the baseline tier is not used: {why}");
             }
             tracing::info!(target: log::TIER, tier = ?mode, "starts the program");
             return Ok(Tiers::default());

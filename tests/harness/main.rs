@@ -10,7 +10,7 @@
 //! - compilers, sources that are compiled at the start, and cells of `ompvm repl`,
 //! - what `ompvm install` writes, and native functions that are denied,
 //! - the drop-in library, and native libraries with an OpenMP runtime of their own,
-//! - deadlocks that the watchdog reports, and dumps of threads,
+//! - deadlocks that the watchdog reports, dumps of threads, and messages as JSON,
 //! - single passes on textual IR, and machine code of the baseline tier,
 //! - listings of bytecode, device code, damaged device images, and failures of a GPU's driver,
 //! - devices of other ranks of MPI, and random programs on memory of host and devices,
@@ -50,6 +50,7 @@ mod limits;
 mod log;
 mod lto;
 mod machine_code;
+mod messages;
 mod native_policy;
 mod neighbours;
 mod npb;
@@ -183,6 +184,7 @@ fn main() {
         trials.extend(images::trials());
         trials.extend(limits::trials());
         trials.extend(log::trials());
+        trials.extend(messages::trials());
         trials.extend(ompt::trials());
         trials.extend(ptx::trials());
         trials.extend(python::trials());

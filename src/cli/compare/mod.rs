@@ -138,7 +138,7 @@ pub fn run(options: &CompareOptions) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(message) => {
-            eprintln!("ompvm: {message}");
+            ompvm_support::message!(Input, "{message}");
             ExitCode::from(FAILED)
         }
     }
@@ -207,7 +207,7 @@ fn compare(options: &CompareOptions) -> Result<bool, String> {
         if good {
             println!("{text}");
         } else {
-            eprintln!("ompvm: {text}");
+            ompvm_support::message!(Note, "{text}");
         }
     }
     let write = |path: &Option<PathBuf>, text: &dyn Fn() -> String| match path {
@@ -224,8 +224,9 @@ fn compare(options: &CompareOptions) -> Result<bool, String> {
         let threads = all.last().and_then(|s| s.threads);
         match bench.timeline(threads, &title)? {
             Some(timeline) => picture = plot::below(&picture, &timeline),
-            None => eprintln!(
-                "ompvm: the picture has no timeline, because our side wrote none (did a signal end \
+            None => ompvm_support::message!(
+                Note,
+                "the picture has no timeline, because our side wrote none (did a signal end \
                  it?)"
             ),
         }

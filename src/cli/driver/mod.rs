@@ -105,7 +105,7 @@ pub fn main(compiler: Compiler, arguments: &[OsString], settings: &Settings) -> 
             ExitCode::from(status.and_then(|s| u8::try_from(s).ok()).unwrap_or(1))
         }
         Err(Failure::Own(message)) => {
-            eprintln!("ompvm: {message}");
+            ompvm_support::message!(Input, "{message}");
             ExitCode::from(FAILED)
         }
     }

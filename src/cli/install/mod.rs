@@ -80,7 +80,10 @@ fn install(options: &InstallOptions) -> io::Result<()> {
         let file = own.with_file_name(library.file);
         if !file.exists() {
             let (file, what) = (file.display(), library.what);
-            eprintln!("ompvm: {file} does not exist, so the {what} is not installed");
+            ompvm_support::message!(
+                Note,
+                "{file} does not exist, so the {what} is not installed"
+            );
             continue;
         }
         let folder = folder(&libdir, library.folder)?;

@@ -13,6 +13,7 @@ use crate::frame::{self, HEADER_BYTES, LoweredFunction};
 use ompvm_memory::image::Image;
 use ompvm_memory::thread::ThreadState;
 use ompvm_support::error::TrapKind;
+use ompvm_support::message::{Kind, Message};
 
 /// Claims the frame that the call has reserved.
 ///
@@ -327,7 +328,8 @@ control_handler!(unsupported(o: Site, r, ip, cx) {
 fn report_unsupported(text: usize) -> ! {
     // SAFETY: the lowering keeps the text alive with the code.
     let text = unsafe { &*(text as *const String) };
-    ompvm_support::eprintln!("ompvm: not supported by this version of ompvm:\n  {text}");
+    let text = format_args!("not supported by this version of ompvm:\n  {text}");
+    Message::new(Kind::Unsupported, &text).print();
     std::process::exit(125)
 }
 handler!(count(o: Count, r, _ip, cx) (*cx).interp[0] = (*cx).interp[0].wrapping_add(o.n as usize));

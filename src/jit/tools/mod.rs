@@ -149,8 +149,9 @@ fn report_failure<T>(result: io::Result<T>) -> Option<T> {
     result
         .inspect_err(|why| {
             if !CODE.told_failure.swap(true, Ordering::Relaxed) {
-                ompvm_support::eprintln!(
-                    "ompvm: cannot describe compiled code to the profiler or debugger: {why}"
+                ompvm_support::message!(
+                    Note,
+                    "cannot describe compiled code to the profiler or debugger: {why}"
                 );
             }
         })

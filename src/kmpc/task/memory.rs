@@ -19,6 +19,7 @@ use crossbeam::utils::CachePadded;
 
 use super::{HEADER, Payload, Task};
 use crate::runtime::RUNTIME;
+use ompvm_support::message::{Kind, Message};
 use ompvm_support::sync::{self, MutexGuard};
 
 /// Sizes of blocks in bytes, header included.
@@ -240,7 +241,10 @@ fn slab_layout() -> Layout {
 /// that size.
 fn apart_layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes.saturating_add(64), 64).unwrap_or_else(|_| {
-        ompvm_support::eprintln!("ompvm: a task of {bytes} bytes cannot be allocated");
+        let text = format_args!("a task of {bytes} bytes cannot be allocated");
+        Message::new(Kind::GuestResources, &text)
+            .signal(libc::SIGABRT)
+            .print();
         std::process::abort()
     })
 }

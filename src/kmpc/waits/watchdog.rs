@@ -127,7 +127,7 @@ fn ended_or_internal(thread: i32) -> bool {
 
 /// Reports the deadlock and ends the process.
 fn end() {
-    let headline = "ompvm: deadlock: every thread of the program waits, and none can go on";
+    let headline = "deadlock: every thread of the program waits, and none can go on";
     if !dump::write_others(headline) {
         return;
     }

@@ -244,7 +244,7 @@ impl Program {
         let regions = match outlined {
             Ok(outlined) => &outlined.regions,
             Err(why) => {
-                ompvm_support::eprintln!("ompvm: no region runs on a device: {why}");
+                ompvm_support::message!(Note, "no region runs on a device: {why}");
                 AUTO_OFFLOAD.failed.lock().push(self.clone());
                 return;
             }

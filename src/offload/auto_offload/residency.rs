@@ -20,6 +20,7 @@ use crate::locals::LOCALS;
 use ompvm_memory::internal_thread;
 use ompvm_offload::device::{Failure, MemoryKind, Queue, Result};
 use ompvm_offload::devices::DeviceState;
+use ompvm_support::message::{Kind, Message};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -159,7 +160,10 @@ fn protect(start: usize, size: usize, to: i32) {
 
 /// Aborts the process after data was lost on the device.
 fn abort_data_lost(why: &str) -> ! {
-    ompvm_support::eprintln!("ompvm: the program's data was lost on the device: {why}");
+    let text = format_args!("the program's data was lost on the device: {why}");
+    Message::new(Kind::DeviceFailure, &text)
+        .signal(libc::SIGABRT)
+        .print();
     std::process::abort()
 }
 

@@ -22,12 +22,12 @@ use image::entry;
 use omp_abi::{LaunchEnvironment, League};
 use ompvm_kmpc::icv;
 use ompvm_memory::internal_thread;
+use ompvm_support::message::{Kind, Message};
 use ompvm_support::topology;
 use parking_lot::Mutex;
 use std::alloc::Layout;
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -125,23 +125,19 @@ impl Device {
 
 /// Reports a fault in a signal handler, if the thread executes a kernel. The process ends afterwards,
 /// as at a fault of the host's code.
-fn report_fault(_signal: i32, address: usize) {
+fn report_fault(signal: i32, address: usize) {
     let kernel = LOCALS.with(|locals| locals.processor_kernel.get());
     if kernel.is_empty() {
         return;
     }
-    let mut buffer = [0u8; 512];
-    let mut rest = &mut buffer[..];
-    // A longer message is cut off.
-    let _ = writeln!(
-        rest,
-        "ompvm: the guest program failed: a fault on the processors at address {address:#x}, in the \
-         kernel `{kernel}`\n  (`--device=emulated` finds the access)"
+    let text = format_args!(
+        "the guest program failed: a fault on the processors at address {address:#x}, in the kernel \
+         `{kernel}`\n  (`--device=emulated` finds the access)"
     );
-    let left = rest.len();
-    let len = buffer.len() - left;
-    // SAFETY: the buffer has that many bytes, and `write` may be called in a signal handler.
-    unsafe { libc::write(2, buffer.as_ptr().cast(), len) };
+    Message::new(Kind::DeviceFault, &text)
+        .region(kernel)
+        .signal(signal)
+        .print();
 }
 
 /// Copies memory; several threads copy parts of much. The ranges may overlap only if they are short.

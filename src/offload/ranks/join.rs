@@ -137,7 +137,7 @@ fn without_mpi(rank: u32, host: &str, why: &str) -> JoinError {
     };
     if rank == 0 {
         let _listener = UnixListener::bind_addr(&address);
-        ompvm_support::eprintln!("ompvm: {message}");
+        ompvm_support::message!(Resources, "{message}");
         std::thread::sleep(TIME);
         return JoinError::Silent;
     }

@@ -142,7 +142,7 @@ pub fn remote_devices(first: usize, mut known: Vec<String>) -> Vec<Arc<dyn Devic
             continue;
         };
         for problem in problems {
-            eprintln!("ompvm: rank {} on {}: {problem}", peer.link.peer, peer.host);
+            ompvm_support::message!(Note, "rank {} on {}: {problem}", peer.link.peer, peer.host);
         }
         for (index, description) in (0..).zip(descriptions) {
             if let Some(uid) = &description.uid {

@@ -10,8 +10,8 @@ use super::protocol::{Answer, CONTROL, Command, FIRST_CHANNEL, Reply, Request};
 use super::{FAILED, devices};
 use crate::device::{Failure, Result};
 use ompvm_support::internal_work;
+use ompvm_support::message::{Kind, Message};
 use parking_lot::Mutex;
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -113,13 +113,13 @@ impl Peer {
         }
         // SAFETY: null flushes every stream, so earlier output of the program precedes the report.
         unsafe { libc::fflush(std::ptr::null_mut()) };
-        let message = format!(
-            "ompvm: rank {} on {} is lost: {why}; the program cannot go on, because its data may \
-             be there (see the messages of that rank and of the launcher)\n",
+        let text = format_args!(
+            "rank {} on {} is lost: {why}; the program cannot go on, because its data may be there \
+             (see the messages of that rank and of the launcher)",
             self.link.peer, self.host
         );
         // In one piece, since launchers forward only what they have read when the last rank ends.
-        let _ = std::io::stderr().write_all(message.as_bytes());
+        Message::new(Kind::RankLost, &text).print();
         std::thread::sleep(Duration::from_millis(100));
         // SAFETY: ends the process without exit handlers, which would wait for the other rank.
         unsafe { libc::_exit(FAILED) }

@@ -179,7 +179,7 @@ impl Server {
                 Ok(true) => {}
                 Ok(false) | Err(Broken::Ended | Broken::Closed) => return,
                 Err(Broken::Failed(why)) => {
-                    ompvm_support::eprintln!("ompvm: rank {} cannot serve: {why}", self.rank);
+                    ompvm_support::message!(RankLost, "rank {} cannot serve: {why}", self.rank);
                     // SAFETY: ends the process.
                     unsafe { libc::_exit(FAILED) }
                 }

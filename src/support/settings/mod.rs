@@ -19,6 +19,7 @@ mod table;
 mod tests;
 
 use crate::log::{self, LogFilter};
+use crate::message::{self, Kind, Message};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -74,6 +75,8 @@ pub struct Settings {
     pub allow_native: Vec<String>,
     /// Folders that the dynamic loader searches, as the process was started with them.
     pub loader_path: Option<OsString>,
+    /// Format of ompvm's messages.
+    pub message_format: message::Format,
     /// Events that the log shows. `None` if there is no log.
     pub log: Option<LogFilter>,
     /// Seed of chaos mode, if on.
@@ -359,6 +362,7 @@ impl Settings {
         deny_native: false,
         allow_native: Vec::new(),
         loader_path: None,
+        message_format: message::Format::Text,
         log: None,
         chaos: None,
         eager: EagerPolicy::Idle,
@@ -406,8 +410,9 @@ static SETTINGS: OnceLock<Settings> = OnceLock::new();
 pub fn from_environment() -> &'static Settings {
     SETTINGS.get_or_init(|| {
         let (settings, warnings) = Settings::read(&|name| std::env::var_os(name));
+        message::set_default_format(settings.message_format);
         for warning in warnings {
-            crate::eprintln!("ompvm: warning: {warning}");
+            Message::new(Kind::Warning, &warning).print();
         }
         if let Some(filter) = &settings.log {
             log::start(filter.clone());

@@ -4,6 +4,7 @@ use super::{
     DeviceGroup, DeviceSelection, EagerPolicy, InjectedFailure, MpiChoice, OffloadMode, Settings,
 };
 use crate::log::LogFilter;
+use crate::message::Format;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -219,6 +220,14 @@ pub const VARIABLES: &[Variable] = &[
         default: "the `ompvm` beside the library, or in `PATH`",
         meaning: "ompvm that [reads untrusted files](embedding.md#untrusted-files) for an embedding program",
         parser: Parser::Path(|s, v| s.reader = Some(v.into())),
+    },
+    Variable {
+        name: "OMPVM_MESSAGE_FORMAT",
+        section: Section::Use,
+        values: "`text` or `json`",
+        default: "`text`",
+        meaning: "format of ompvm's [messages](messages.md), as `--message-format`",
+        parser: Parser::Text(|s, v| set(&mut s.message_format, Format::parse(v))),
     },
     Variable {
         name: "OMPVM_LOG",
