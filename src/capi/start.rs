@@ -2,7 +2,9 @@
 
 use super::call::{OmpvmProcess, OmpvmValue};
 use super::{Callback, OmpvmError, free, store, store_handle, text};
-use engine::api::{CancelHandle, Config, Engine, Error, Linker, Module, Program, Tier, parse_devices};
+use engine::api::{
+    CancelHandle, Config, Engine, Error, Linker, Module, Program, Tier, parse_devices,
+};
 use std::ffi::{c_char, c_int, c_void};
 use std::time::Duration;
 
@@ -280,10 +282,7 @@ pub unsafe extern "C" fn ompvm_config_set_time_limit(config: *mut Config, nanose
 /// # Safety
 /// See `ompvm.h`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ompvm_config_set_cancel(
-    config: *mut Config,
-    cancel: *const CancelHandle,
-) {
+pub unsafe extern "C" fn ompvm_config_set_cancel(config: *mut Config, cancel: *const CancelHandle) {
     // SAFETY: the caller passes a configuration that nothing else uses now, and a live handle.
     unsafe { change(config, |c| c.cancelled_by(&*cancel)) }
 }
