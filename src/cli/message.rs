@@ -1,4 +1,4 @@
-//! Prints failures, and sets the appearance of messages ([`ompvm_support::message`]).
+//! Prints failures, and sets the appearance of messages ([`mod@ompvm_support::message`]).
 
 use super::FAILED;
 use super::args::{Color, MessageOptions};
