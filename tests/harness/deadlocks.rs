@@ -90,16 +90,24 @@ fn start(tier: &str, argument: Option<&str>) -> Result<Child, String> {
     let source = compile::source("deadlocks", "threads.c", GUEST)?;
     let flags = ["-O1", "-g", "-fopenmp", "-pthread"].map(str::to_owned);
     let bitcode = compile::bitcode(&source, &flags)?;
-    Command::new(ompvm())
+    let mut command = Command::new(ompvm());
+    command
         .args(["run", &format!("--tier={tier}")])
         .arg(bitcode)
         .args(argument)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .map_err(|e| e.to_string())
+        .process_group(0);
+    let heed_quit = || {
+        // SAFETY: `signal` is async-signal-safe. A command that a shell started in the background ignores
+        // the signal, and so would the guest.
+        unsafe { libc::signal(libc::SIGQUIT, libc::SIG_DFL) };
+        Ok(())
+    };
+    // SAFETY: the closure neither allocates nor locks, so it may run between fork and exec.
+    unsafe { command.pre_exec(heed_quit) };
+    command.spawn().map_err(|e| e.to_string())
 }
 
 /// Waits until so many threads of a process sleep, not counting those of internal work.

@@ -145,9 +145,10 @@ fn limit() -> Result<(), String> {
     let file = guest("divide.c", DIVIDE)?;
     let mut kinds = Vec::new();
     for kilobytes in [76_000, 82_000, 88_000, 112_000, 136_000] {
-        // The system's loader may have a message of its own.
-        let script =
-            format!("ulimit -c 0; ulimit -v {kilobytes}; \"$@\" 2>&1 >/dev/null | grep '^{{' >&2");
+        // The system's loader and the shell may have messages of their own.
+        let script = format!(
+            "ulimit -c 0; ulimit -v {kilobytes}; (\"$@\"; :) 2>&1 >/dev/null | grep '^{{' >&2"
+        );
         let mut command = Command::new("sh");
         command.args(["-c", &script, "sh"]).arg(ompvm());
         command.args(["run", "--no-cache", "--message-format=json", &file, "more"]);
