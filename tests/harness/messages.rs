@@ -193,7 +193,9 @@ fn setting() -> Result<(), String> {
 fn fault(tier: &str, arguments: &[&str]) -> Result<(), String> {
     let file = guest("divide.c", DIVIDE)?;
     let tier = format!("--tier={tier}");
-    let (_, lines) = json(&[&["run", &tier, &file], arguments].concat())?;
+    let (_, mut lines) = json(&[&["run", &tier, &file], arguments].concat())?;
+    // A build may lack the tier, and says so.
+    lines.retain(|line| line["kind"] != "note");
     let [line] = &lines[..] else {
         return Err(format!("{} messages", lines.len()));
     };
