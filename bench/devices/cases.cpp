@@ -1,12 +1,12 @@
 // Loops whose time on several devices is compared with that on one.
 //
 // Compiled twice: as plain `parallel for`, and with TARGET as `target` regions. `cases
-// [small|medium|large] [CASE...]` prints `CASE SECONDS VALUE` for each case: the median time of its regions
-// with data that stays on the devices, or comes from the host in the cases named `host_`, and a result
-// that must not depend on the number of devices.
+// [small|medium|large] [CASE...]` prints `CASE SECONDS VALUE` for each case: the median time of its
+// regions with data that stays on the devices, or comes from the host in the cases named `host_`, and
+// a result that must not depend on the number of devices.
 // Medium sizes are for processors. Large ones keep four GPUs busy for milliseconds, as work worth
-// dividing does: four times the elements, and twice the bodies. Elements are checked against the same computation on the
-// processor; `WRONG` in place of the value is a failure.
+// dividing does: four times the elements, and twice the bodies. Elements are checked against the same
+// computation on the processor; `WRONG` in place of the value is a failure.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -69,10 +69,10 @@ impl Engine {
     /// open files nor start programs: whatever the bytes do to LLVM's reader, this process goes on.
     /// For bytes from others that are read but not run, or checked before they are run; a guest that
     /// runs has the rights of this process, and [`super::Module::bitcode`] and listings of device code
-    /// use LLVM here. Costs about 8 ms for each module that is not in the
-    /// cache. The process executes the `ompvm` that `OMPVM_READER` names, or the one beside the
-    /// library, in the folder `bin` beside that, or in `PATH`; it must have this version. Default:
-    /// off, LLVM's crashes are contained on a thread.
+    /// use LLVM here. Costs about 8 ms for each module that is not in the cache, more for large ones.
+    /// The process executes the `ompvm` that `OMPVM_READER` names, or the one beside the library, in
+    /// the folder `bin` beside that, or in `PATH`; it must have this version. Default: off, LLVM's
+    /// crashes are contained on a thread.
     pub fn contain_reading(mut self, contain: bool) -> Engine {
         self.contain_reading = contain;
         self

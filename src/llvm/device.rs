@@ -17,7 +17,7 @@ pub fn kernel_locations<'a>(units: impl Iterator<Item = &'a [u8]>) -> HashMap<St
             name: "device image".into(),
             bytes: unit.to_vec(),
         };
-        let limits = guard::ResourceLimits::for_input(unit.len());
+        let limits = guard::ResourceLimits::for_reading(unit.len());
         let locations = guard::run(&limits, move || {
             let parsed = parse::parse_for(&[input], "nvptx64").ok()?;
             let functions = parsed.module().functions();

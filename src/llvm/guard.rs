@@ -129,12 +129,22 @@ pub(super) struct ResourceLimits {
 }
 
 impl ResourceLimits {
-    /// Returns the bounds for this many bytes of input.
+    /// Returns the bounds of compiling this many bytes of input.
     pub(super) fn for_input(bytes: usize) -> Self {
+        ResourceLimits::with_least_time(20, bytes)
+    }
+
+    /// Returns the bounds of reading this many bytes, which takes milliseconds where optimizing takes
+    /// seconds.
+    pub(super) fn for_reading(bytes: usize) -> Self {
+        ResourceLimits::with_least_time(3, bytes)
+    }
+
+    fn with_least_time(seconds: u64, bytes: usize) -> Self {
         let bytes = bytes as u64;
         ResourceLimits {
             memory: (1 << 30) + bytes * 200,
-            time: Duration::from_secs(3 + (bytes >> 20) * 10),
+            time: Duration::from_secs(seconds + (bytes >> 20) * 10),
         }
     }
 }
@@ -521,6 +531,18 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn compiling_may_take_longer_than_reading() {
+        for bytes in [0, 400 << 10, 30 << 20] {
+            let (all, read) = (
+                ResourceLimits::for_input(bytes),
+                ResourceLimits::for_reading(bytes),
+            );
+            // The images of a program with thirteen kernels are 400 KiB, and take 2.7 s to lower.
+            assert!(all.time >= Duration::from_secs(20) && all.time > read.time);
+        }
+    }
 
     #[test]
     fn a_change_of_users_reaches_threads_that_end() {

@@ -156,7 +156,7 @@ fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Er
     let inputs: Arc<[Input]> = inputs.into();
     let files = inputs.clone();
     let written = line_tables.then(LineTables::default);
-    let limits = guard::ResourceLimits::for_input(inputs.iter().map(|i| i.bytes.len()).sum());
+    let limits = guard::ResourceLimits::for_reading(inputs.iter().map(|i| i.bytes.len()).sum());
     let done = guard::run_with_deferred(&limits, move || {
         let parsed = match parse::parse(&inputs) {
             Ok(parsed) => parsed,

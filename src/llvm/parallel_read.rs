@@ -66,7 +66,7 @@ pub(super) fn read(file: &Input, contract: bool, threads: usize) -> Option<Modul
         next: AtomicUsize::new(0),
         tables: Mutex::default(),
     });
-    let limits = guard::ResourceLimits::for_input(work.file.bytes.len());
+    let limits = guard::ResourceLimits::for_reading(work.file.bytes.len());
     let part = |first: bool| {
         let work = work.clone();
         let read = move || {

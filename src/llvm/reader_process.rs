@@ -66,7 +66,7 @@ pub fn read(program: &Path, inputs: &[Input], contract: bool) -> Result<Module, 
         .spawn()
         .map_err(|e| host(&program.display().to_string(), e))?;
     let size = inputs.iter().map(|i| i.bytes.len()).sum();
-    let limits = ResourceLimits::for_input(size);
+    let limits = ResourceLimits::for_reading(size);
     let most = usize::try_from(limits.memory).unwrap_or(usize::MAX);
     let answer = match receive(&mut child, limits.time + WAITING, most) {
         Ok(answer) => answer,
@@ -244,7 +244,7 @@ pub fn serve() -> ExitCode {
         ompvm_support::eprintln!("ompvm: {ARGUMENT} is for processes of ompvm only");
         return ExitCode::FAILURE;
     };
-    let limits = ResourceLimits::for_input(request.len());
+    let limits = ResourceLimits::for_reading(request.len());
     drop(request);
     sandbox::enter(limits.memory + OWN_SPACE, limits.time);
     let options = ReadOptions {

@@ -203,7 +203,8 @@ fn die_out_of_memory(bytes: usize) -> ! {
          `ulimit -d`) or of the container, or run fewer threads"
     );
     Message::new(Kind::Resources, &text).print();
-    // SAFETY: ends the process without its exit handlers, which would allocate. The status is that of ompvm's own failures.
+    // SAFETY: ends the process without its exit handlers, which would allocate. The status is that of
+    // ompvm's own failures.
     unsafe { libc::_exit(125) }
 }
 

@@ -3,7 +3,7 @@
 
 use super::mutate::{self, Corpus, Random};
 use super::surfaces::Outcome;
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
 use std::ptr::{null, null_mut};
 
@@ -223,26 +223,16 @@ impl Library {
         unsafe {
             let linker = (self.linker_new)(engine);
             let mut program = null_mut();
-            for _ in 0..random.below(3) {
-                let (name, signature) = (text(random), text(random));
+            let mut define = |name: &CStr, signature: &CStr| {
                 let (name, signature) = (name.as_ptr(), signature.as_ptr());
-                calls.check((self.linker_define)(
-                    linker,
-                    name,
-                    signature,
-                    callback,
-                    null_mut(),
-                ));
+                let define = self.linker_define;
+                calls.check(define(linker, name, signature, callback, null_mut()));
+            };
+            for _ in 0..random.below(3) {
+                define(&text(random), &text(random));
             }
             if random.below(4) > 0 {
-                let (name, signature) = (c"host_add".as_ptr(), c"int (int, int)".as_ptr());
-                calls.check((self.linker_define)(
-                    linker,
-                    name,
-                    signature,
-                    callback,
-                    null_mut(),
-                ));
+                define(c"host_add", c"int (int, int)");
             }
             if random.below(8) == 0 {
                 (self.linker_deny_native)(linker, 1);

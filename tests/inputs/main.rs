@@ -10,13 +10,13 @@
 
 mod capi;
 mod mutate;
+mod progress;
 mod surfaces;
 
 use mutate::{Corpus, Random};
-use std::fs::File;
-use std::os::fd::AsRawFd;
+use progress::{Progress, resident};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use surfaces::{Outcome, Surface};
 
@@ -25,59 +25,16 @@ const MOST_CONTAINED: u64 = 100;
 /// Resident memory in bytes above which a worker ends.
 const MOST_RESIDENT: u64 = 600 << 20;
 
-/// The counts that the parent reads. The layout is that of `xtask/src/fuzz/inputs/mod.rs`.
-#[repr(C)]
-struct Progress {
-    /// Number of the input at work.
-    at: AtomicU64,
-    /// Executions that have ended.
-    done: AtomicU64,
-    /// Inputs that were accepted.
-    accepted: AtomicU64,
-    /// Inputs on which LLVM failed, which the reader contained.
-    contained: AtomicU64,
-}
-
-fn progress(path: &Path) -> &'static Progress {
-    let file = File::options().read(true).write(true).open(path);
-    let file = file.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    // SAFETY: the parent made the file with this size, and the mapping stays for ever.
-    unsafe {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let size = size_of::<Progress>();
-        let file = file.as_raw_fd();
-        let at = libc::mmap(
-            std::ptr::null_mut(),
-            size,
-            access,
-            libc::MAP_SHARED,
-            file,
-            0,
-        );
-        assert!(
-            at != libc::MAP_FAILED,
-            "the file of counts cannot be mapped"
-        );
-        &*at.cast()
-    }
-}
-
-/// Returns the resident memory of this process in bytes.
-fn resident() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = text.split(' ').nth(1).and_then(|p| p.parse::<u64>().ok());
-    pages.unwrap_or(0) * 4096
-}
-
 fn run(words: &[String]) {
     let [surface, seed, first, corpus, file, seconds] = words else {
         panic!("six words follow `run`");
     };
-    let progress = progress(Path::new(file));
+    let progress = Progress::map(Path::new(file)).expect("the file of counts");
     let corpus = Corpus::load(Path::new(corpus), surface);
     let mut surface = Surface::new(surface, Path::new(file));
     let seed: u64 = seed.parse().expect("a seed");
     let first: u64 = first.parse().expect("a number");
+    let own = std::process::id();
     let end = Instant::now() + Duration::from_secs_f64(seconds.parse().expect("seconds"));
     for n in first.. {
         progress.at.store(n, Ordering::Relaxed);
@@ -95,7 +52,7 @@ fn run(words: &[String]) {
         };
         progress.done.fetch_add(count, Ordering::Relaxed);
         let full = progress.contained.load(Ordering::Relaxed) >= MOST_CONTAINED
-            || n % 256 == 0 && resident() > MOST_RESIDENT;
+            || n % 256 == 0 && resident(own) > MOST_RESIDENT;
         if full || Instant::now() > end {
             // The parent starts the next worker behind this input.
             progress.at.store(n + 1, Ordering::Relaxed);

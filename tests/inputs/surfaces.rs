@@ -13,11 +13,11 @@ use ompvm::tier::fat::{self, record::LinkRecord};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What became of an input, with the number of executions.
+/// The outcome of an input, with the number of executions.
 pub enum Outcome {
-    /// It was read.
+    /// The reader accepted it.
     Accepted(u64),
-    /// It was an error.
+    /// The reader returned an error.
     Refused(u64),
     /// LLVM failed on it, and the reader reported that.
     Contained,

@@ -143,8 +143,12 @@ impl Pool {
 
 impl Blocks {
     fn take_cached(&mut self, memory: MemoryKind, size: u64) -> Option<u64> {
-        let list = self.cached.get_mut(&(memory, size))?;
+        let key = (memory, size);
+        let list = self.cached.get_mut(&key)?;
         let start = list.pop()?;
+        if list.is_empty() {
+            self.cached.remove(&key);
+        }
         self.cached_bytes -= size;
         Some(start)
     }

@@ -55,17 +55,25 @@ impl Group {
         self.copy_pieces(&pieces, download)
     }
 
-    /// Copies pieces, with those of different members at the same time if each of them has a link
-    /// of its own.
+    /// Copies pieces: those of one member one after the other, and those of different members at the
+    /// same time if there are many bytes and each member has a link of its own.
     fn copy_pieces(
         &self,
         pieces: &[Piece],
         copy: impl Fn(&Piece) -> Result<()> + Sync,
     ) -> Result<()> {
-        match self.memory.is_common() {
-            true => copy_pieces(pieces, copy),
-            false => pieces.iter().try_for_each(copy),
+        let members: BTreeSet<usize> = pieces.iter().map(|piece| piece.member).collect();
+        let total: usize = pieces.iter().map(|piece| piece.len).sum();
+        if members.len() < 2 || total < TOGETHER_BYTES || !self.memory.is_common() {
+            return pieces.iter().try_for_each(copy);
         }
+        let copy = &copy;
+        let of_member = |member: usize| {
+            let mut own = pieces.iter().filter(move |piece| piece.member == member);
+            move || own.try_for_each(copy)
+        };
+        let work = members.into_iter().map(of_member).collect();
+        internal_thread::run_all(work).into_iter().collect()
     }
 
     /// Copies from the host; no other thread copies.
@@ -94,23 +102,4 @@ impl Group {
 pub(super) struct Copying<'a> {
     _shared: Option<RwLockReadGuard<'a, ()>>,
     _alone: Option<RwLockWriteGuard<'a, ()>>,
-}
-
-/// Copies pieces, those of one member one after the other.
-///
-/// # Errors
-/// Failures of `copy`.
-fn copy_pieces(pieces: &[Piece], copy: impl Fn(&Piece) -> Result<()> + Sync) -> Result<()> {
-    let members: BTreeSet<usize> = pieces.iter().map(|piece| piece.member).collect();
-    let total: usize = pieces.iter().map(|piece| piece.len).sum();
-    if members.len() < 2 || total < TOGETHER_BYTES {
-        return pieces.iter().try_for_each(copy);
-    }
-    let copy = &copy;
-    let of_member = |member: usize| {
-        let mut own = pieces.iter().filter(move |piece| piece.member == member);
-        move || own.try_for_each(copy)
-    };
-    let work = members.into_iter().map(of_member).collect();
-    internal_thread::run_all(work).into_iter().collect()
 }

@@ -94,7 +94,7 @@ pub struct Row {
     pub blame: Blame,
     /// The end of the process.
     pub ending: Ending,
-    /// What helps: a sentence in Markdown without its stop.
+    /// The remedy: a sentence in Markdown without its stop.
     pub remedy: &'static str,
 }
 

@@ -10,17 +10,19 @@
 //! corpus only. Guided fuzzing of the same readers is `tests/fuzz`.
 
 mod corpus;
+#[path = "../../../../tests/inputs/progress.rs"]
+mod progress;
 
 use crate::process::{self, root};
 use crate::setup::{self, Tools};
 use crate::timed::write;
 use clap::Args;
+use progress::{Progress, WorkerCounts, resident};
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Options of `cargo xtask fuzz-inputs`.
@@ -71,15 +73,6 @@ const TICK: Duration = Duration::from_millis(20);
 const JOB: u64 = 1 << 40;
 /// Findings of one surface after which it is left.
 const MOST_FINDINGS: u64 = 20;
-
-/// The counts of a worker. The layout is that of `tests/inputs/main.rs`.
-#[repr(C)]
-struct Progress {
-    at: AtomicU64,
-    done: AtomicU64,
-    accepted: AtomicU64,
-    contained: AtomicU64,
-}
 
 /// Counts of one surface.
 #[derive(Clone, Copy, Default)]
@@ -219,8 +212,8 @@ impl Fuzzer {
             ..Counts::default()
         };
         while Instant::now() < end && counts.findings < MOST_FINDINGS {
-            write(&path, [0; size_of::<Progress>()])?;
-            let progress = map(&path)?;
+            write(&path, [0; size_of::<WorkerCounts>()])?;
+            let progress = Progress::map(&path)?;
             progress.at.store(counts.next, Ordering::Relaxed);
             let left = end.saturating_duration_since(Instant::now());
             let errors = self.work.join(format!("errors-{surface}-{job}"));
@@ -240,7 +233,7 @@ impl Fuzzer {
                 .stderr(log)
                 .spawn()
                 .map_err(|e| format!("{}: {e}", self.worker.display()))?;
-            let failure = watch(&mut child, progress)?;
+            let failure = watch(&mut child, &progress)?;
             let at = progress.at.load(Ordering::Relaxed);
             counts.next = at + u64::from(failure.is_some());
             counts.done += progress.done.load(Ordering::Relaxed);
@@ -250,7 +243,6 @@ impl Fuzzer {
                 counts.findings += 1;
                 self.report(surface, at, &what, &errors)?;
             }
-            unmap(progress);
         }
         Ok(counts)
     }
@@ -277,8 +269,8 @@ impl Fuzzer {
     }
 }
 
-/// Waits for a worker. Returns what went wrong.
-fn watch(child: &mut Child, progress: &Progress) -> Result<Option<String>, String> {
+/// Waits for a worker. Returns the reason if it failed.
+fn watch(child: &mut Child, progress: &WorkerCounts) -> Result<Option<String>, String> {
     let (mut last, mut since, mut before) = (u64::MAX, Instant::now(), Duration::ZERO);
     loop {
         if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
@@ -317,44 +309,4 @@ fn processor_time(process: u32) -> Duration {
     let ticks: u64 = ticks.filter_map(|t| t.parse::<u64>().ok()).sum();
     // Linux shows ticks of 10 ms to all programs.
     Duration::from_millis(ticks * 10)
-}
-
-/// Returns the resident memory of a process in bytes.
-fn resident(process: u32) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
-    let pages = text.split(' ').nth(1).and_then(|p| p.parse::<u64>().ok());
-    pages.unwrap_or(0) * 4096
-}
-
-/// Maps the file of a worker's counts.
-fn map(path: &Path) -> Result<&'static Progress, String> {
-    let file = File::options().read(true).write(true).open(path);
-    let file = file.map_err(|e| format!("{}: {e}", path.display()))?;
-    // SAFETY: the file has this size; the counts are atomic, and any bytes are counts.
-    unsafe {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let (size, file) = (size_of::<Progress>(), file.as_raw_fd());
-        let at = libc::mmap(
-            std::ptr::null_mut(),
-            size,
-            access,
-            libc::MAP_SHARED,
-            file,
-            0,
-        );
-        match at == libc::MAP_FAILED {
-            true => Err(format!("{} cannot be mapped", path.display())),
-            false => Ok(&*at.cast()),
-        }
-    }
-}
-
-fn unmap(progress: &'static Progress) {
-    // SAFETY: `map` mapped the counts, and the caller does not use them any more.
-    unsafe {
-        libc::munmap(
-            (&raw const *progress).cast_mut().cast(),
-            size_of::<Progress>(),
-        )
-    };
 }
