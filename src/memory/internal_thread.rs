@@ -20,6 +20,7 @@
 //! none.
 
 use super::signal_safe::SignalsBlocked;
+use super::thread::UnsampledWait;
 use ompvm_support::fp_env::{DefaultFpEnv, FpControl};
 use ompvm_support::{internal_work, limits, signal_heap, topology};
 use std::ffi::{CStr, c_void};
@@ -159,6 +160,8 @@ pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// If one of them panics.
 pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
     let _cancel = CancelDisabled::new();
+    // The time of this work is not the guest's.
+    let _wait = UnsampledWait::enter();
     let mut jobs: Vec<(Option<F>, Option<std::thread::Result<T>>)> =
         work.into_iter().map(|w| (Some(w), None)).collect();
     let mut threads = Vec::new();

@@ -336,6 +336,42 @@ pub fn sample_frames(look: &mut dyn FnMut(usize)) {
     }
 }
 
+/// Excludes this thread from [`sample_frames`] while it lives: for a guest's thread that waits for
+/// internal work.
+#[derive(Debug)]
+pub struct UnsampledWait(Option<(*mut ThreadState, *mut u64)>);
+
+impl UnsampledWait {
+    /// Marks the innermost guest frame of this thread, if there is one, as one that waits.
+    pub fn enter() -> Self {
+        let state = current_or_null();
+        if state.is_null() {
+            return Self(None);
+        }
+        // SAFETY: the state is this thread's own, and alive as long as the thread. Memory that may
+        // be unmapped is read by the system.
+        unsafe {
+            let frame = match (*state).activation.is_null() {
+                true => None,
+                false => frame_at((*state).sp as usize, &stack::read),
+            };
+            Self(frame.map(|slots| {
+                let outer = &raw mut (*state).native_call_frame;
+                (state, std::mem::replace(&mut *outer, slots as *mut u64))
+            }))
+        }
+    }
+}
+
+impl Drop for UnsampledWait {
+    fn drop(&mut self) {
+        if let Some((state, outer)) = self.0 {
+            // SAFETY: as in `enter`. The thread is the same, since the wait calls no guest code.
+            unsafe { (*state).native_call_frame = outer };
+        }
+    }
+}
+
 /// Returns slot 0 of the guest frame that a guest stack pointer belongs to, reading memory by
 /// `word`.
 pub fn frame_at(sp: usize, word: &dyn Fn(usize) -> Option<usize>) -> Option<usize> {
