@@ -34,6 +34,12 @@ impl Queue {
     pub const SYNC: Queue = Queue(0);
 }
 
+/// A function that writes the piece of an upload at an offset.
+pub type Fill<'a> = dyn Fn(usize, &mut [u8]) + Sync + 'a;
+
+/// A function that reads the piece of a download at an offset.
+pub type Drain<'a> = dyn Fn(usize, &[u8]) + Sync + 'a;
+
 /// The kind of code that a device runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -316,6 +322,25 @@ pub trait Device: Send + Sync + Debug {
     /// # Errors
     /// [`Failure::Fault`] if the device range is not allocated, as far as the device can tell.
     unsafe fn upload(&self, queue: Queue, to: u64, from: *const u8, len: usize) -> Result<()>;
+
+    /// Copies to the device what `fill` writes: several threads call it, each with the offset and
+    /// the memory of another piece. Returns false, and does nothing, if the device has no pinned
+    /// buffers for a copy of this size.
+    ///
+    /// # Errors
+    /// As for [`Device::upload`].
+    fn upload_filled(&self, _to: u64, _len: usize, _fill: &Fill<'_>) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Copies from the device and lets `drain` read the pieces, as [`Device::upload_filled`] does
+    /// it. All are read at the return.
+    ///
+    /// # Errors
+    /// As for [`Device::download`].
+    fn download_drained(&self, _from: u64, _len: usize, _drain: &Drain<'_>) -> Result<bool> {
+        Ok(false)
+    }
 
     /// Copies from the device to the host.
     ///

@@ -13,8 +13,8 @@ use super::queue::{Environment, Queues};
 use super::staging::Staging;
 use super::striped::StripedMemory;
 use crate::device::{
-    Device, DeviceCode, ExecutionMode, Failure, Foreign, Image, Kernel, Launch, Limits, MemoryKind,
-    Queue, Result, StripedPart, Stripes, Target, default_shape,
+    Device, DeviceCode, Drain, ExecutionMode, Failure, Fill, Foreign, Image, Kernel, Launch,
+    Limits, MemoryKind, Queue, Result, StripedPart, Stripes, Target, default_shape,
 };
 use crate::locals::LOCALS;
 use ompvm_support::log;
@@ -282,6 +282,23 @@ impl Device for Gpu {
         // SAFETY: by `Device::download`'s contract, `len` bytes at `to` are writable.
         unsafe { self.staging.download(self, stream, to, from, len) }?;
         self.await_sync(queue, "copying from the device")
+    }
+
+    fn upload_filled(&self, to: u64, len: usize, fill: &Fill<'_>) -> Result<bool> {
+        self.enter()?;
+        let stream = self.queues.stream(self, Queue::SYNC)?;
+        let copied = self.staging.upload_filled(self, stream, to, len, fill)?;
+        if copied {
+            self.queues.mark_pending();
+        }
+        Ok(copied)
+    }
+
+    fn download_drained(&self, from: u64, len: usize, drain: &Drain<'_>) -> Result<bool> {
+        self.enter()?;
+        let stream = self.queues.stream(self, Queue::SYNC)?;
+        self.staging
+            .download_drained(self, stream, from, len, drain)
     }
 
     fn copy(&self, queue: Queue, to: u64, from: u64, len: u64) -> Result<()> {

@@ -8,7 +8,7 @@
 
 use super::driver::{self, Event, Stream};
 use super::gpu::Gpu;
-use crate::device::{Failure, MemoryKind, Result, STAGING_BYTES};
+use crate::device::{Drain, Failure, Fill, MemoryKind, Result, STAGING_BYTES};
 use ompvm_memory::internal_thread;
 use ompvm_support::topology;
 use parking_lot::Mutex;
@@ -83,13 +83,36 @@ impl Staging {
             return Ok(!pinned);
         }
         let from = SharedAddress(from as usize);
+        let fill = |at: usize, piece: &mut [u8]| {
+            // SAFETY: the piece lies within the source, which is readable by this function's
+            // contract.
+            unsafe {
+                let source = (from.0 + at) as *const u8;
+                std::ptr::copy_nonoverlapping(source, piece.as_mut_ptr(), piece.len());
+            }
+        };
+        self.upload_filled(gpu, stream, to, len, &fill)?;
+        Ok(true)
+    }
+
+    /// Copies to the device what `fill` writes into pinned buffers; see
+    /// [`crate::device::Device::upload_filled`]. Returns false if `len` is too short for that.
+    pub(super) fn upload_filled(
+        &self,
+        gpu: &Gpu,
+        stream: Stream,
+        to: u64,
+        len: usize,
+        fill: &Fill<'_>,
+    ) -> Result<bool> {
+        if len < DIRECT_LIMIT {
+            return Ok(false);
+        }
         let issue = |buffer: &Buffer, at: usize, size: usize| {
             await_buffer(gpu, buffer)?;
-            // SAFETY: the piece lies within the source, and the buffer is pinned, idle and at least
-            // as long as a piece.
+            // SAFETY: the buffer is pinned, idle and at least as long as a piece.
             let code = unsafe {
-                let source = (from.0 + at) as *const u8;
-                std::ptr::copy_nonoverlapping(source, buffer.memory, size);
+                fill(at, std::slice::from_raw_parts_mut(buffer.memory, size));
                 match (gpu.driver.upload)(to + at as u64, buffer.memory.cast(), size, stream) {
                     0 => (gpu.driver.record)(buffer.event, stream),
                     code => code,
@@ -125,6 +148,31 @@ impl Staging {
             return gpu.check(code, "copying from the device", len as u64);
         }
         let to = SharedAddress(to as usize);
+        let drain = |at: usize, piece: &[u8]| {
+            // SAFETY: the piece lies within the destination, which is writable by this function's
+            // contract.
+            unsafe {
+                let target = (to.0 + at) as *mut u8;
+                std::ptr::copy_nonoverlapping(piece.as_ptr(), target, piece.len());
+            }
+        };
+        self.download_drained(gpu, stream, from, len, &drain)
+            .map(drop)
+    }
+
+    /// Copies from the device into pinned buffers that `drain` reads; see
+    /// [`crate::device::Device::download_drained`]. Returns false if `len` is too short for that.
+    pub(super) fn download_drained(
+        &self,
+        gpu: &Gpu,
+        stream: Stream,
+        from: u64,
+        len: usize,
+        drain: &Drain<'_>,
+    ) -> Result<bool> {
+        if len < DIRECT_LIMIT {
+            return Ok(false);
+        }
         let issue = |buffer: &Buffer, at: usize, size: usize| {
             // SAFETY: the buffer is pinned, idle and at least as long as a piece.
             let code = unsafe {
@@ -138,15 +186,14 @@ impl Staging {
         };
         let finish = |buffer: &Buffer, at: usize, size: usize| {
             await_buffer(gpu, buffer)?;
-            // SAFETY: the piece lies within the destination, and the transfer to the buffer is
-            // complete.
-            unsafe {
-                let target = (to.0 + at) as *mut u8;
-                std::ptr::copy_nonoverlapping(buffer.memory, target, size);
-            }
+            // SAFETY: the transfer to the buffer is complete.
+            drain(at, unsafe {
+                std::slice::from_raw_parts(buffer.memory, size)
+            });
             Ok(())
         };
-        self.copy_pieces(gpu, len, issue, finish)
+        self.copy_pieces(gpu, len, issue, finish)?;
+        Ok(true)
     }
 
     /// Lends a pinned buffer of [`STAGING_BYTES`] bytes. Returns `None` if the driver has no pinned

@@ -2,7 +2,7 @@
 //!
 //! Takes no message and sends none; see [`super::serve`].
 
-use super::protocol::{Code, Description, KernelLaunch, Reply, Request};
+use super::protocol::{Code, Description, KernelLaunch, Reply, Request, Source};
 use super::serve::{Served, ServedImage, Server};
 use super::stream;
 use crate::device::{
@@ -17,10 +17,13 @@ impl Server {
     /// Executes a request that neither moves memory in pieces nor belongs to a sequence.
     pub(super) fn execute(&self, request: Request<'_>) -> Result<Reply> {
         Ok(match request {
-            Request::Describe => {
+            Request::Describe { proof } => {
                 let (served, problems) = self.devices();
-                let described = served.iter().map(|s| describe(&*s.device)).collect();
-                Reply::Devices(described, problems.clone())
+                Reply::Devices {
+                    devices: served.iter().map(|s| describe(&*s.device)).collect(),
+                    problems: problems.clone(),
+                    is_near: self.approach(proof),
+                }
             }
             Request::Open { device } => done(self.device(device)?.device.open()?),
             Request::Alloc {
@@ -96,7 +99,7 @@ impl Server {
                 device,
                 queue,
                 to,
-                bytes: Some(bytes),
+                source: Source::Frame(bytes),
                 ..
             } => {
                 let (device, queue) = (&self.device(device)?.device, Queue(queue));
@@ -108,6 +111,7 @@ impl Server {
                 queue,
                 from,
                 len,
+                to: None,
             } => {
                 let device = &self.device(device)?.device;
                 let mut bytes = vec![0; len as usize];

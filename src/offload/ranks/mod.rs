@@ -17,6 +17,7 @@ mod execute;
 mod join;
 mod launcher;
 mod mpi;
+mod near;
 mod output;
 mod peer;
 mod protocol;
@@ -35,6 +36,7 @@ use channel::{Link, ProcessState};
 pub use join::{JoinError, join};
 pub use launcher::{Launched, Launcher};
 use mpi::Mpi;
+use near::Proof;
 use ompvm_support::log;
 use ompvm_support::settings::{MpiChoice, Settings};
 use output::Output;
@@ -133,18 +135,25 @@ pub fn remote_devices(first: usize, mut known: Vec<String>) -> Vec<Arc<dyn Devic
         .iter()
         .map(|peer| {
             let mut channel = peer.take().ok()?;
-            channel.put(&Request::Describe);
+            let is_here = peer.link.process.is_some();
+            let proof = is_here.then(Proof::of_this_process);
+            channel.put(&Request::Describe { proof });
             Some((peer, channel))
         })
         .collect();
     for (peer, mut channel) in asked.into_iter().flatten() {
-        let Ok(Reply::Devices(descriptions, problems)) = channel.get() else {
+        let Ok(Reply::Devices {
+            devices,
+            problems,
+            is_near,
+        }) = channel.get()
+        else {
             continue;
         };
         for problem in problems {
             ompvm_support::message!(Note, "rank {} on {}: {problem}", peer.link.peer, peer.host);
         }
-        for (index, description) in (0..).zip(descriptions) {
+        for (index, description) in (0..).zip(devices) {
             if let Some(uid) = &description.uid {
                 if known.contains(uid) {
                     continue;
@@ -153,7 +162,7 @@ pub fn remote_devices(first: usize, mut known: Vec<String>) -> Vec<Arc<dyn Devic
             }
             let number = (first + found.len()) as i32;
             if let Some(device) = Remote::new(peer.clone(), index, number, description) {
-                found.push(Arc::new(device));
+                found.push(Arc::new(device.reached(is_near)));
             }
         }
     }

@@ -6,6 +6,7 @@
 //!
 //! Knows neither MPI nor devices.
 
+use super::near::Proof;
 use crate::device::{Failure, Kernel, Limits, Section, Symbol};
 use ompvm_llvm::nvptx::{Division, SharedVariable};
 use serde::{Deserialize, Serialize};
@@ -24,8 +25,8 @@ pub const FIRST_CHANNEL: i32 = 16;
 /// A request to a server. `device` is the device's index in its rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request<'a> {
-    /// Describes the devices: [`Reply::Devices`].
-    Describe,
+    /// Describes the devices: [`Reply::Devices`]. `proof` belongs to a process of the same host.
+    Describe { proof: Option<Proof> },
     /// Starts a device.
     Open { device: u32 },
     /// Allocates device memory, after `padding` bytes if there are any: [`Reply::Number`].
@@ -37,23 +38,25 @@ pub enum Request<'a> {
     },
     /// Frees device memory.
     Free { device: u32, address: u64 },
-    /// Copies to the device; without `bytes`, `len` bytes follow in pieces. If it is `ahead` of a
-    /// launch, there is no answer, and [`Request::Await`] reports a failure.
+    /// Copies to the device. If it is `ahead` of a launch, there is no answer, and
+    /// [`Request::Await`] reports a failure.
     Upload {
         device: u32,
         queue: u64,
         to: u64,
         len: u64,
         ahead: bool,
-        #[serde(borrow, with = "serde_bytes")]
-        bytes: Option<&'a [u8]>,
+        #[serde(borrow)]
+        source: Source<'a>,
     },
-    /// Copies from the device: [`Reply::Bytes`], or [`Reply::Pieces`] and the pieces.
+    /// Copies from the device: [`Reply::Bytes`], or [`Reply::Pieces`] and the pieces. With the
+    /// address of rank 0's memory, as [`Source::Address`].
     Download {
         device: u32,
         queue: u64,
         from: u64,
         len: u64,
+        to: Option<u64>,
     },
     /// Copies within the device.
     Copy {
@@ -135,6 +138,18 @@ pub enum Request<'a> {
     },
 }
 
+/// The bytes of an upload.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Source<'a> {
+    /// They are in the frame.
+    Frame(#[serde(with = "serde_bytes")] &'a [u8]),
+    /// They follow in pieces.
+    Pieces,
+    /// The rank copies them out of rank 0's memory, at this address: [`Reply::Unreachable`] if the
+    /// system refuses that.
+    Address(u64),
+}
+
 /// Device code, without what each rank has of its own (cache, settings).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Code {
@@ -188,10 +203,19 @@ pub enum Reply {
     Bytes(#[serde(with = "serde_bytes")] Vec<u8>),
     /// Contents of memory follow in pieces.
     Pieces,
+    /// Rank 0's memory was not accessible; it must travel in pieces.
+    Unreachable,
     /// A handle of memory for other processes, if it has one.
     Handle(#[serde(with = "serde_bytes")] Option<Vec<u8>>),
-    /// Devices of the rank, and what is wrong with others.
-    Devices(Vec<Description>, Vec<String>),
+    /// Devices of the rank.
+    Devices {
+        /// The devices.
+        devices: Vec<Description>,
+        /// Problems with others.
+        problems: Vec<String>,
+        /// True if the rank can access rank 0's memory.
+        is_near: bool,
+    },
     /// A loaded image.
     Image {
         /// Number of the image.
@@ -321,14 +345,14 @@ mod tests {
             sections: Vec::new(),
         };
         let requests = [
-            Request::Describe,
+            Request::Describe { proof: None },
             Request::Upload {
                 device: 1,
                 queue: 0,
                 to: 1 << 62,
                 len: 3,
                 ahead: true,
-                bytes: Some(b"abc"),
+                source: Source::Frame(b"abc"),
             },
             Request::Symbol {
                 image: 2,

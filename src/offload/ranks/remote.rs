@@ -9,7 +9,7 @@
 //! of launches are remembered.
 
 use super::peer::{Peer, Taken};
-use super::protocol::{Code, Description, INLINE, KernelLaunch, Reply, Request};
+use super::protocol::{Code, Description, INLINE, KernelLaunch, Reply, Request, Source};
 use super::remote_image::RemoteImage;
 use crate::device::{
     Device, DeviceCode, Failure, Image, Kernel, Launch, Limits, MemoryKind, Queue, Result,
@@ -40,6 +40,8 @@ pub struct Remote {
     number: i32,
     description: Description,
     target: Target,
+    /// True if its rank can access this process's memory.
+    is_near: bool,
     /// Launches that threads have begun, by thread.
     begun: Mutex<HashMap<usize, Begun>>,
     shapes: Mutex<HashMap<ShapeRequest, (u32, u32)>>,
@@ -107,10 +109,17 @@ impl Remote {
                 arch: description.arch.clone(),
             },
             description,
+            is_near: false,
             begun: Mutex::default(),
             shapes: Mutex::default(),
             staging: Mutex::default(),
         })
+    }
+
+    /// Notes whether the rank can access this process's memory.
+    pub fn reached(mut self, is_near: bool) -> Remote {
+        self.is_near = is_near;
+        self
     }
 
     /// Uses the channel of the thread's launches, or else any.
@@ -226,13 +235,13 @@ impl Device for Remote {
 
     unsafe fn upload(&self, queue: Queue, to: u64, from: *const u8, len: usize) -> Result<()> {
         let (device, queue) = (self.index, queue.0);
-        let request = |bytes| Request::Upload {
+        let request = |source| Request::Upload {
             device,
             queue,
             to,
             len: len as u64,
             ahead: false,
-            bytes,
+            source,
         };
         if len <= INLINE {
             let bytes = match len {
@@ -240,10 +249,16 @@ impl Device for Remote {
                 // SAFETY: by `Device::upload`'s contract, `from` is readable.
                 _ => unsafe { std::slice::from_raw_parts(from, len) },
             };
-            return self.call(&request(Some(bytes))).map(drop);
+            return self.call(&request(Source::Frame(bytes))).map(drop);
+        }
+        if self.is_near {
+            match self.call(&request(Source::Address(from as u64)))? {
+                Reply::Unreachable => {}
+                _ => return Ok(()),
+            }
         }
         self.with(|channel| {
-            channel.put(&request(None));
+            channel.put(&request(Source::Pieces));
             // SAFETY: by `Device::upload`'s contract, `from` is readable.
             unsafe { channel.put_memory(from, len) };
             channel.get().map(drop)
@@ -251,13 +266,20 @@ impl Device for Remote {
     }
 
     unsafe fn download(&self, queue: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
-        let request = Request::Download {
+        let request = |to| Request::Download {
             device: self.index,
             queue: queue.0,
             from,
             len: len as u64,
+            to,
         };
-        self.with(|channel| match channel.call(&request)? {
+        if self.is_near && len > INLINE {
+            match self.call(&request(Some(to as u64)))? {
+                Reply::Unreachable => {}
+                _ => return Ok(()),
+            }
+        }
+        self.with(|channel| match channel.call(&request(None))? {
             Reply::Bytes(bytes) if bytes.len() == len => {
                 // SAFETY: by `Device::download`'s contract, `to` is writable.
                 unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, len) };
@@ -376,18 +398,18 @@ impl Device for Remote {
     }
 
     fn upload_ahead(&self, to: u64, bytes: &[u8]) -> Result<()> {
-        let request = |inline| Request::Upload {
+        let request = |source| Request::Upload {
             device: self.index,
             queue: Queue::SYNC.0,
             to,
             len: bytes.len() as u64,
             ahead: true,
-            bytes: inline,
+            source,
         };
         self.begin(|channel| match bytes.len() <= INLINE {
-            true => channel.put(&request(Some(bytes))),
+            true => channel.put(&request(Source::Frame(bytes))),
             false => {
-                channel.put(&request(None));
+                channel.put(&request(Source::Pieces));
                 // SAFETY: the bytes are borrowed until the call returns.
                 unsafe { channel.put_memory(bytes.as_ptr(), bytes.len()) };
             }

@@ -11,8 +11,9 @@
 use super::FAILED;
 use super::channel::{Broken, Channel, Link};
 use super::execute::done;
+use super::near::{ProcessMemory, Proof};
 use super::output::Output;
-use super::protocol::{Answer, CONTROL, Command, Reply, Request};
+use super::protocol::{Answer, CONTROL, Command, Reply, Request, Source};
 use super::stream;
 use crate::device::{Device, Failure, Image, Kernel, Queue, Result, STAGING_BYTES};
 use crate::options::OffloadOptions;
@@ -56,6 +57,8 @@ pub struct Server {
     pub(super) images: RwLock<HashMap<u32, Arc<ServedImage>>>,
     pub(super) next_image: AtomicU32,
     output: Option<Output>,
+    /// Rank 0's memory, once it is known to be accessible.
+    near: OnceLock<ProcessMemory>,
 }
 
 /// End of a run.
@@ -99,6 +102,15 @@ enum Next {
         from: u64,
         len: usize,
     },
+    /// Copies directly between rank 0's memory at `host` and the device.
+    Reach {
+        device: u32,
+        queue: Queue,
+        address: u64,
+        host: u64,
+        len: usize,
+        uploads: bool,
+    },
     Nothing,
     Close,
 }
@@ -134,6 +146,17 @@ impl Server {
             images: RwLock::default(),
             next_image: AtomicU32::new(0),
             output,
+            near: OnceLock::new(),
+        }
+    }
+
+    /// Tries to access rank 0's memory, and returns true if that works.
+    pub(super) fn approach(&self, proof: Option<Proof>) -> bool {
+        let process = self.link.process;
+        let found = process.zip(proof);
+        match found.and_then(|(process, proof)| ProcessMemory::of(process, proof)) {
+            Some(memory) => *self.near.get_or_init(|| memory) == memory,
+            None => false,
         }
     }
 
@@ -214,6 +237,22 @@ impl Server {
                 }
                 received.map(done)
             }
+            Next::Reach {
+                device,
+                queue,
+                address,
+                host,
+                len,
+                uploads,
+            } => self.device(device).and_then(|served| {
+                let near = self.near.get().copied();
+                let near = near.ok_or_else(|| Failure::Lost("its rank is on no host".into()))?;
+                let device = (&*served.device, queue);
+                match uploads {
+                    true => stream::pull(near, buffer, device, address, host, len),
+                    false => stream::push(near, buffer, device, host, address, len),
+                }
+            }),
             Next::Send {
                 device,
                 queue,
@@ -253,13 +292,42 @@ impl Server {
                 to,
                 len,
                 ahead,
-                bytes: None,
+                source: Source::Pieces,
             } => Next::Receive {
                 device,
                 queue: Queue(queue),
                 to,
                 len: len as usize,
                 ahead,
+            },
+            Request::Upload {
+                device,
+                queue,
+                to,
+                len,
+                source: Source::Address(host),
+                ..
+            } => Next::Reach {
+                device,
+                queue: Queue(queue),
+                address: to,
+                host,
+                len: len as usize,
+                uploads: true,
+            },
+            Request::Download {
+                device,
+                queue,
+                from,
+                len,
+                to: Some(host),
+            } => Next::Reach {
+                device,
+                queue: Queue(queue),
+                address: from,
+                host,
+                len: len as usize,
+                uploads: false,
             },
             request @ Request::Upload { ahead: true, .. } => {
                 begun.note(self.execute(request).map(drop));
@@ -270,6 +338,7 @@ impl Server {
                 queue,
                 from,
                 len,
+                to: None,
             } if len as usize > STAGING_BYTES => Next::Send {
                 device,
                 queue: Queue(queue),

@@ -1,12 +1,18 @@
-//! Copies between a channel and a device of this process.
+//! Copies between rank 0 and a device of this process.
+//!
+//! On the host of rank 0, [`pull`] and [`push`] access its memory directly. Between hosts,
+//! [`receive`] and [`send`] use a channel.
 //!
 //! Memory comes and goes in pieces ([`super::channel`]). It is received into the device's memory,
 //! and sent from there, if the host can access it. Otherwise the pieces pass through a buffer of
 //! some pieces, so that messages and copies of the device overlap.
 
 use super::channel::{Broken, Channel, PIECE, WINDOW, pieces};
+use super::near::ProcessMemory;
+use super::protocol::Reply;
 use crate::device::{Device, Failure, Queue, Result};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Receives memory and copies it to the device. After a failure the rest is received, too. The
 /// outer error is that of the channel.
@@ -104,6 +110,84 @@ pub fn send(
         channel.link.complete(&mut transfer)?;
     }
     Ok(result)
+}
+
+/// Copies memory of a process of this host to the device. [`Reply::Unreachable`] if the system
+/// refuses the memory.
+pub fn pull(
+    near: ProcessMemory,
+    buffer: &mut Vec<u8>,
+    (device, queue): (&dyn Device, Queue),
+    to: u64,
+    from: u64,
+    len: usize,
+) -> Result<Reply> {
+    let refused = AtomicBool::new(false);
+    let read = |at: usize, piece: &mut [u8]| {
+        // SAFETY: the piece is writable, and nobody else's.
+        let read = unsafe { near.read(piece.as_mut_ptr(), from + at as u64, piece.len()) };
+        refused.fetch_or(read.is_err(), Ordering::Relaxed);
+    };
+    let direct = match queue {
+        Queue::SYNC => device.host_view(to, len as u64),
+        _ => None,
+    };
+    if let Some(direct) = direct {
+        // SAFETY: the device says that the host can access the range. If the program frees it
+        // meanwhile, that is its own race.
+        read(0, unsafe {
+            std::slice::from_raw_parts_mut(direct.as_ptr(), len)
+        });
+    } else if queue != Queue::SYNC || !device.upload_filled(to, len, &read)? {
+        buffer.resize(PIECE, 0);
+        for (at, size) in pieces(len) {
+            read(at, &mut buffer[..size]);
+            // SAFETY: the buffer is readable, and the copy is complete at the return.
+            unsafe { upload(device, queue, to + at as u64, buffer.as_ptr(), size) }?;
+        }
+    }
+    Ok(match refused.into_inner() {
+        true => Reply::Unreachable,
+        false => Reply::Done,
+    })
+}
+
+/// Copies device memory to a process of this host. [`Reply::Unreachable`] if the system refuses the
+/// memory.
+pub fn push(
+    near: ProcessMemory,
+    buffer: &mut Vec<u8>,
+    (device, queue): (&dyn Device, Queue),
+    to: u64,
+    from: u64,
+    len: usize,
+) -> Result<Reply> {
+    let refused = AtomicBool::new(false);
+    let write = |at: usize, piece: &[u8]| {
+        // SAFETY: the piece is readable; rank 0 waits for the answer.
+        let written = unsafe { near.write(to + at as u64, piece.as_ptr(), piece.len()) };
+        refused.fetch_or(written.is_err(), Ordering::Relaxed);
+    };
+    let direct = match queue {
+        Queue::SYNC => device.host_view(from, len as u64),
+        _ => None,
+    };
+    if let Some(direct) = direct {
+        // SAFETY: the device says that the host can access the range.
+        write(0, unsafe {
+            std::slice::from_raw_parts(direct.as_ptr(), len)
+        });
+    } else if queue != Queue::SYNC || !device.download_drained(from, len, &write)? {
+        buffer.resize(PIECE, 0);
+        for (at, size) in pieces(len) {
+            download(device, queue, &mut buffer[..size], from + at as u64)?;
+            write(at, &buffer[..size]);
+        }
+    }
+    Ok(match refused.into_inner() {
+        true => Reply::Unreachable,
+        false => Reply::Done,
+    })
 }
 
 /// Copies to the device and waits until the source may change.

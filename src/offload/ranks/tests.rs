@@ -18,12 +18,17 @@ fn discover(rank: u32) -> Discovered {
 
 /// Runs `work` with a device of rank 1, and returns how the server ended.
 fn with_server(work: impl FnOnce(&Arc<Peer>, &Remote)) -> End {
+    with_server_of(None, work)
+}
+
+/// Like [`with_server`], where both ranks know each other's process.
+fn with_server_of(process: Option<u32>, work: impl FnOnce(&Arc<Peer>, &Remote)) -> End {
     let wires = connected(2);
     let link = |rank: u32| {
         Arc::new(Link {
             wire: wires[rank as usize].clone(),
             peer: 1 - rank,
-            process: None,
+            process,
             state: Arc::default(),
         })
     };
@@ -31,12 +36,20 @@ fn with_server(work: impl FnOnce(&Arc<Peer>, &Remote)) -> End {
     let server = Arc::new(server);
     let running = std::thread::spawn(move || server.run());
     let peer = Arc::new(Peer::new(link(0), "here".into()));
-    let Ok(Reply::Devices(descriptions, problems)) = peer.call(&Request::Describe) else {
+    let proof = process.map(|_| Proof::of_this_process());
+    let Ok(Reply::Devices {
+        devices,
+        problems,
+        is_near,
+    }) = peer.call(&Request::Describe { proof })
+    else {
         panic!("the server should describe its devices");
     };
     assert_eq!(problems, ["one is broken"]);
-    let description = descriptions.into_iter().next().unwrap();
+    assert_eq!(is_near, process.is_some());
+    let description = devices.into_iter().next().unwrap();
     let remote = Remote::new(peer.clone(), 0, 5, description).unwrap();
+    let remote = remote.reached(is_near);
     work(&peer, &remote);
     drop(remote);
     assert!(peer.close_if_idle());
@@ -46,7 +59,13 @@ fn with_server(work: impl FnOnce(&Arc<Peer>, &Remote)) -> End {
 
 #[test]
 fn ranks_memory_of_every_size_is_copied() {
-    let end = with_server(|_, device| {
+    for process in [None, Some(std::process::id())] {
+        copy_memory(process);
+    }
+}
+
+fn copy_memory(process: Option<u32>) {
+    let end = with_server_of(process, |_, device| {
         for len in [0, 1, 5000, 100_000, 5_000_001] {
             let sent: Vec<u8> = (0..len).map(|n: u32| (n * 7) as u8).collect();
             let len = sent.len();
@@ -72,7 +91,13 @@ fn ranks_memory_of_every_size_is_copied() {
 
 #[test]
 fn ranks_failures_keep_their_kind_and_the_channel() {
-    with_server(|_, device| {
+    for process in [None, Some(std::process::id())] {
+        fail_to_copy(process);
+    }
+}
+
+fn fail_to_copy(process: Option<u32>) {
+    with_server_of(process, |_, device| {
         let size = device.limits().memory * 2;
         let failed = device.alloc(size, 16, MemoryKind::Device);
         assert_eq!(failed, Err(Failure::OutOfMemory { size }));
@@ -134,7 +159,7 @@ fn ranks_close_once_no_thread_uses_them() {
         // The thread stays until the process ends.
         std::thread::spawn(move || {
             began.send("begins").unwrap();
-            let _ = late.call(&Request::Describe);
+            let _ = late.call(&Request::Describe { proof: None });
             began.send("was answered").unwrap();
         });
         assert_eq!(answer.recv(), Ok("begins"));
