@@ -17,7 +17,7 @@
 //! instead of three.
 //!
 //! There is no pool: a thread costs far less than any compilation, and a child of `fork` misses
-//! none.
+//! none. For shorter work there is [`super::internal_pool`].
 
 use super::signal_safe::SignalsBlocked;
 use super::thread::UnsampledWait;
@@ -187,14 +187,14 @@ pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
 
 /// Disables `pthread_cancel` for this thread while it lives: waiting for another thread would be a
 /// cancellation point, and these frames cannot be unwound by it.
-struct CancelDisabled(libc::c_int);
+pub(super) struct CancelDisabled(libc::c_int);
 
 unsafe extern "C" {
     fn pthread_setcancelstate(state: libc::c_int, old: *mut libc::c_int) -> libc::c_int;
 }
 
 impl CancelDisabled {
-    fn new() -> CancelDisabled {
+    pub(super) fn new() -> CancelDisabled {
         /// `PTHREAD_CANCEL_DISABLE` of Linux.
         const DISABLE: libc::c_int = 1;
         let mut old = 0;

@@ -28,6 +28,7 @@ pub mod heap;
 mod hooks;
 mod huge;
 pub mod image;
+pub mod internal_pool;
 pub mod internal_thread;
 pub mod interrupt;
 pub mod jump;

@@ -9,7 +9,7 @@
 use super::driver::{self, Event, Stream};
 use super::gpu::Gpu;
 use crate::device::{Drain, Failure, Fill, MemoryKind, Result, STAGING_BYTES};
-use ompvm_memory::internal_thread;
+use ompvm_memory::internal_pool;
 use ompvm_support::topology;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -255,11 +255,7 @@ impl Staging {
                 *failed.lock() = Some(failure);
             }
         };
-        if threads == 1 {
-            work();
-        } else {
-            internal_thread::run_all(vec![&work; threads]);
-        }
+        internal_pool::run(threads, &work);
         failed.into_inner().map_or(Ok(()), Err)
     }
 

@@ -6,8 +6,8 @@
 use super::Group;
 use super::memory::Piece;
 use crate::device::{Queue, Result};
-use ompvm_memory::internal_thread;
-use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
+use ompvm_memory::internal_pool;
+use parking_lot::{Mutex, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -67,13 +67,18 @@ impl Group {
         if members.len() < 2 || total < TOGETHER_BYTES || !self.memory.is_common() {
             return pieces.iter().try_for_each(copy);
         }
-        let copy = &copy;
-        let of_member = |member: usize| {
-            let mut own = pieces.iter().filter(move |piece| piece.member == member);
-            move || own.try_for_each(copy)
-        };
-        let work = members.into_iter().map(of_member).collect();
-        internal_thread::run_all(work).into_iter().collect()
+        let waiting = Mutex::new(members);
+        let failed = Mutex::new(None);
+        let next = || waiting.lock().pop_first();
+        internal_pool::run(self.members.len(), &|| {
+            while let Some(member) = next() {
+                let mut own = pieces.iter().filter(|piece| piece.member == member);
+                if let Err(failure) = own.try_for_each(&copy) {
+                    failed.lock().get_or_insert(failure);
+                }
+            }
+        });
+        failed.into_inner().map_or(Ok(()), Err)
     }
 
     /// Copies from the host; no other thread copies.

@@ -21,7 +21,7 @@ use hashbrown::HashMap;
 use image::entry;
 use omp_abi::{LaunchEnvironment, League};
 use ompvm_kmpc::icv;
-use ompvm_memory::internal_thread;
+use ompvm_memory::internal_pool;
 use ompvm_support::message::{Kind, Message};
 use ompvm_support::topology;
 use parking_lot::Mutex;
@@ -168,7 +168,7 @@ unsafe fn copy_by_threads(from: *const u8, to: *mut u8, len: usize) {
             }
         }
     };
-    internal_thread::run_all(vec![&work; threads]);
+    internal_pool::run(threads, &work);
 }
 
 /// Returns a launch environment as words.

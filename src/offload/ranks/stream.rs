@@ -11,8 +11,10 @@ use super::channel::{Broken, Channel, PIECE, WINDOW, pieces};
 use super::near::ProcessMemory;
 use super::protocol::Reply;
 use crate::device::{Device, Failure, Queue, Result};
+use ompvm_memory::internal_pool;
+use ompvm_support::topology;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Receives memory and copies it to the device. After a failure the rest is received, too. The
 /// outer error is that of the channel.
@@ -133,10 +135,12 @@ pub fn pull(
         _ => None,
     };
     if let Some(direct) = direct {
+        let direct = direct.as_ptr() as usize;
         // SAFETY: the device says that the host can access the range. If the program frees it
         // meanwhile, that is its own race.
-        read(0, unsafe {
-            std::slice::from_raw_parts_mut(direct.as_ptr(), len)
+        on_threads(len, &|at, size| unsafe {
+            let piece = std::slice::from_raw_parts_mut((direct + at) as *mut u8, size);
+            read(at, piece);
         });
     } else if queue != Queue::SYNC || !device.upload_filled(to, len, &read)? {
         buffer.resize(PIECE, 0);
@@ -173,9 +177,13 @@ pub fn push(
         _ => None,
     };
     if let Some(direct) = direct {
+        let direct = direct.as_ptr() as usize;
         // SAFETY: the device says that the host can access the range.
-        write(0, unsafe {
-            std::slice::from_raw_parts(direct.as_ptr(), len)
+        on_threads(len, &|at, size| unsafe {
+            write(
+                at,
+                std::slice::from_raw_parts((direct + at) as *const u8, size),
+            );
         });
     } else if queue != Queue::SYNC || !device.download_drained(from, len, &write)? {
         buffer.resize(PIECE, 0);
@@ -188,6 +196,23 @@ pub fn push(
         true => Reply::Unreachable,
         false => Reply::Done,
     })
+}
+
+/// Calls `copy` with offset and size of each piece, on several threads if there are many.
+fn on_threads(len: usize, copy: &(dyn Fn(usize, usize) + Sync)) {
+    const MAX_THREADS: usize = 8;
+    let count = len.div_ceil(PIECE);
+    let threads = topology::usable_cpus().min(MAX_THREADS).min(count / 4);
+    let next = AtomicUsize::new(0);
+    internal_pool::run(threads, &|| {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed) * PIECE;
+            if at >= len {
+                return;
+            }
+            copy(at, PIECE.min(len - at));
+        }
+    });
 }
 
 /// Copies to the device and waits until the source may change.
