@@ -2,7 +2,7 @@
 //! and empty it.
 
 use super::args::{CacheAction, CacheOptions, CompileOptions, FpContract};
-use super::{compiler_flags, message};
+use super::{compiler_flags, message, progress};
 use crate::api::{Cache, Config, Engine, Linker, Module, Stats, Tier};
 use ompvm_support::error::Error;
 use ompvm_support::settings::Settings;
@@ -17,6 +17,7 @@ pub fn compile(options: CompileOptions) -> ExitCode {
 }
 
 fn fill(options: CompileOptions) -> Result<(), Error> {
+    progress::show_compilation();
     let engine = Engine::default()
         .user_cache()
         .contract(options.fp_contract == FpContract::On)

@@ -48,6 +48,7 @@ mod inspect;
 mod install;
 mod link_options;
 mod message;
+mod progress;
 mod repl;
 mod run;
 
@@ -89,7 +90,7 @@ pub fn main() -> ExitCode {
         Ok(args::Command::Completions(options)) => completions::run(&options),
         Ok(args::Command::Compile(options)) => cache::compile(options),
         Ok(args::Command::Cache(options)) => cache::run(&options, settings),
-        Ok(args::Command::Compare(options)) => compare::run(&options),
+        Ok(args::Command::Compare(options)) => compare::run(&options, settings),
         Err(shown) => {
             let status = ExitCode::from(u8::try_from(shown.exit_code()).unwrap_or(2));
             // One of the ranks of MPI is enough to say it.

@@ -4,7 +4,7 @@
 //! `compare` runs guests in processes of their own.
 
 use super::args::{self, RunOptions};
-use super::{FAILED, compiler_flags, message};
+use super::{FAILED, compiler_flags, message, progress};
 use crate::api::{
     self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Stats, Tier, Tool,
     find_archive, ranks,
@@ -113,6 +113,9 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
         api::timeline::start();
     }
     engine.dump_on_quit();
+    if options.tier == args::Tier::Opt {
+        progress::show_compilation();
+    }
     let mut process = program.start(config)?;
     let (stats, offload) = (options.stats, options.offload_report);
     let reports = ExitReports {

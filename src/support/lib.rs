@@ -19,6 +19,7 @@ pub mod math_functions;
 pub mod message;
 pub mod output;
 pub mod processor_sharing;
+pub mod progress;
 pub mod registry;
 pub mod settings;
 pub mod signal_heap;

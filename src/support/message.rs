@@ -12,6 +12,7 @@ mod table;
 mod tests;
 
 use crate::error::{Error, Unsupported};
+use crate::progress;
 pub use json::Object;
 use std::fmt::{self, Display, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -166,6 +167,7 @@ impl<'a> Message<'a> {
     }
 
     fn print_text(&self) {
+        progress::erase_line();
         let mut out = Output::new();
         let (begin, end) = match (STYLE.color.load(Ordering::Relaxed), self.kind.level()) {
             (false, _) => ("", ""),

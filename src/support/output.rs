@@ -4,6 +4,7 @@
 //! terminal or pipe. A warning in the middle of a region would end the program. The macros of this
 //! crate have the same names and arguments; [`eprintln!`](crate::eprintln) drops such a line.
 
+use crate::progress;
 use std::fmt::Arguments;
 use std::io::{ErrorKind, Write};
 
@@ -12,11 +13,13 @@ const FAILED: i32 = 125;
 
 /// Writes to standard error. What cannot be written is lost.
 pub fn write_error(text: Arguments) {
+    progress::erase_line();
     let _ = std::io::stderr().lock().write_fmt(text);
 }
 
 /// Writes the output of a command to standard output. Ends the process if that is not possible.
 pub fn write_output(text: Arguments) {
+    progress::erase_line();
     if let Err(why) = std::io::stdout().lock().write_fmt(text) {
         // A reader such as `head` has ended, and wants no message.
         if why.kind() != ErrorKind::BrokenPipe {

@@ -22,10 +22,12 @@ use ompvm_cache::CacheEntry;
 use ompvm_ir::FuncId;
 use ompvm_jit::{CANNOT_COMPILE, Unit};
 use ompvm_kmpc::hooks;
+use ompvm_llvm::native::Session;
 use ompvm_memory::image::Image;
 use ompvm_memory::{internal_thread, thread};
 use ompvm_support::error::Error;
 use ompvm_support::log;
+use ompvm_support::progress::Compilation;
 use ompvm_support::settings::Settings;
 use ompvm_support::topology;
 use parking_lot::Mutex;
@@ -189,6 +191,8 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, cached: &[FuncId]) 
         return;
     }
     let groups = units::split(module, &functions, topology::usable_cpus());
+    // The guest begins only after the end of this has been shown.
+    let _shown = Compilation::begin(functions.len(), groups.len() * Session::STEPS);
     let make = |groups: Vec<Vec<usize>>| {
         let work = |functions| {
             let unit = Unit {

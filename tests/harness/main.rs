@@ -10,7 +10,8 @@
 //! - compilers, sources that are compiled at the start, and cells of `ompvm repl`,
 //! - what `ompvm install` writes, and native functions that are denied,
 //! - the drop-in library, and native libraries with an OpenMP runtime of their own,
-//! - deadlocks that the watchdog reports, dumps of threads, and messages as JSON,
+//! - deadlocks that the watchdog reports, dumps of threads, messages as JSON, and bars of
+//!   long steps,
 //! - single passes on textual IR, and machine code of the baseline tier,
 //! - listings of bytecode, device code, damaged device images, and failures of a GPU's driver,
 //! - devices of other ranks of MPI, and random programs on memory of host and devices,
@@ -57,6 +58,7 @@ mod npb;
 mod omp;
 mod ompt;
 mod passes;
+mod progress;
 mod ptx;
 mod python;
 mod ranks;
@@ -186,6 +188,7 @@ fn main() {
         trials.extend(log::trials());
         trials.extend(messages::trials());
         trials.extend(ompt::trials());
+        trials.extend(progress::trials());
         trials.extend(ptx::trials());
         trials.extend(python::trials());
         trials.extend(ranks::trials());

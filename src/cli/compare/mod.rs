@@ -14,9 +14,11 @@ mod timeline;
 
 use super::FAILED;
 use super::args::{FpContract, Tier};
+use super::progress::Bar;
 use clap::{Args, ValueEnum};
 use native::Native;
 use ompvm_measure::{End, Run};
+use ompvm_support::settings::Settings;
 use outputs::{Difference, Rules, Verdict};
 use regex_lite::Regex;
 use std::ffi::OsString;
@@ -133,8 +135,8 @@ pub struct Series {
 }
 
 /// Compares the two sides and prints a report.
-pub fn run(options: &CompareOptions) -> ExitCode {
-    match compare(options) {
+pub fn run(options: &CompareOptions, settings: &Settings) -> ExitCode {
+    match compare(options, settings) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(message) => {
@@ -144,7 +146,7 @@ pub fn run(options: &CompareOptions) -> ExitCode {
     }
 }
 
-fn compare(options: &CompareOptions) -> Result<bool, String> {
+fn compare(options: &CompareOptions, settings: &Settings) -> Result<bool, String> {
     let mut program = options.program.clone();
     if program.get(1).is_some_and(|a| a == "--") {
         program.remove(1);
@@ -173,19 +175,22 @@ fn compare(options: &CompareOptions) -> Result<bool, String> {
         .tempdir()
         .map_err(|e| format!("cannot create a temporary folder: {e}"))?;
     let native = native::prepare(options, &file, dir.path())?;
-    let bench = Comparison {
+    let mut bench = Comparison {
         options,
         file: &file,
         arguments: &program,
         native: &native,
         rules: &rules,
         dir: dir.path(),
+        bar: Bar::default(),
     };
     let sizes: Vec<Option<u32>> = match &options.threads[..] {
         [] => vec![None],
         sizes => sizes.iter().copied().map(Some).collect(),
     };
     println!("{}", report::heading(options, &file, &native));
+    let pairs = sizes.len() * (options.warmup + options.runs) as usize;
+    bench.bar = Bar::start(settings, "comparing".into(), "runs", 2 * pairs, None);
     let mut all = Vec::new();
     for threads in sizes {
         all.push(bench.series(threads)?);
@@ -199,6 +204,7 @@ fn compare(options: &CompareOptions) -> Result<bool, String> {
             break;
         }
     }
+    bench.bar = Bar::default();
     print!("{}", report::table(&all));
     let mut agree = true;
     for series in &all {
@@ -248,6 +254,7 @@ struct Comparison<'a> {
     native: &'a Native,
     rules: &'a Rules,
     dir: &'a Path,
+    bar: Bar,
 }
 
 impl Comparison<'_> {
@@ -315,8 +322,11 @@ impl Comparison<'_> {
     }
 
     fn run_ours(&self, threads: Option<u32>) -> Result<Run, String> {
+        self.bar.name(|| describe("ompvm", threads));
         let command = self.our_command()?;
-        self.start(self.with_program(command), threads)
+        let run = self.start(self.with_program(command), threads);
+        self.bar.advance();
+        run
     }
 
     /// Compiles the program into the comparison's cache.
@@ -385,9 +395,12 @@ impl Comparison<'_> {
     }
 
     fn run_native(&self, threads: Option<u32>) -> Result<Run, String> {
+        self.bar.name(|| describe("native", threads));
         let mut command = Command::new(&self.native.executable);
         command.args(self.arguments);
-        self.start(command, threads)
+        let run = self.start(command, threads);
+        self.bar.advance();
+        run
     }
 
     fn start(&self, mut command: Command, threads: Option<u32>) -> Result<Run, String> {
@@ -406,6 +419,15 @@ impl Comparison<'_> {
         // SAFETY: the closure neither allocates nor locks, so it may run between fork and exec.
         unsafe { command.pre_exec(end_with_us) };
         ompvm_measure::run(&mut command)
+    }
+}
+
+/// Describes a run for the bar.
+fn describe(side: &str, threads: Option<u32>) -> String {
+    match threads {
+        Some(1) => format!("running {side}, 1 thread"),
+        Some(n) => format!("running {side}, {n} threads"),
+        None => format!("running {side}"),
     }
 }
 

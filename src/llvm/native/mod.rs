@@ -29,6 +29,7 @@ pub(crate) use bitcode::write_line_tables;
 pub use debug_level::DebugLevel;
 pub use fast_paths::disable as disable_fast_paths;
 use ompvm_support::log;
+use ompvm_support::progress;
 use ompvm_support::settings::InjectedFailure;
 pub use pipeline::{host_features_with, host_lacks};
 use std::sync::Arc;
@@ -186,6 +187,10 @@ pub struct Session<'r> {
 }
 
 impl<'r> Session<'r> {
+    /// Number of steps that [`progress`] counts for a unit of the full level: reading and rewiring,
+    /// four pipelines of passes, and code generation.
+    pub const STEPS: usize = 6;
+
     /// Creates a session for the units of a request.
     pub fn open(request: &'r CompileRequest, bitcode: &'r Bitcode) -> Session<'r> {
         super::initialize_target();
@@ -234,6 +239,7 @@ impl<'r> Session<'r> {
             %ms,
             "rewired its symbols"
         );
+        progress::step();
         let bytes = {
             let machine = pipeline::HostMachine::for_module(module, rewired.position_independent)?;
             if !lean {
@@ -250,6 +256,7 @@ impl<'r> Session<'r> {
             pipeline::optimize(module, &machine, effort, unit_is)?;
             let optimized = Instant::now();
             let bytes = machine.object(module)?;
+            progress::step();
             tracing::debug!(
                 target: log::LLVM,
                 passes_ms = %log::ms(optimized - start),

@@ -26,6 +26,7 @@ use crate::heap_growth;
 use crate::process::{LLVM, OWNED};
 use crate::shim;
 use hashbrown::HashSet;
+use ompvm_support::progress;
 use std::ffi::{CStr, CString};
 use std::rc::Rc;
 
@@ -109,10 +110,16 @@ pub(crate) fn optimize(
         shim::run_passes(module, passes, machine.handle(), growth.as_ref())?;
         Ok(check()?)
     };
+    // A step of `Session::STEPS`.
+    let run_step = |passes| -> Result<(), CompileError> {
+        run(passes)?;
+        progress::step();
+        Ok(())
+    };
     match level {
         Level::Quick if unit.several => run(QUICK)?,
         Level::Quick => {}
-        Level::Full => run(FIRST)?,
+        Level::Full => run_step(FIRST)?,
     }
     let unroll = shim::mark_unroll(module, machine.handle());
     let mut kept = false;
@@ -130,12 +137,12 @@ pub(crate) fn optimize(
                 kept |= shim::keep_in_memory(module);
                 shim::repack_vectors(module, machine.handle());
             }
-            run(LOOPS)?;
+            run_step(LOOPS)?;
             kept |= shim::keep_in_memory(module);
-            run(STRAIGHT)?;
+            run_step(STRAIGHT)?;
             shim::repack_vectors(module, machine.handle());
             shim::cluster_stores(module);
-            run(LAST)?;
+            run_step(LAST)?;
         }
     }
     if kept {

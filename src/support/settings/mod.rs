@@ -75,6 +75,8 @@ pub struct Settings {
     pub allow_native: Vec<String>,
     /// Folders that the dynamic loader searches, as the process was started with them.
     pub loader_path: Option<OsString>,
+    /// True if the terminal cannot erase a line.
+    pub dumb_terminal: bool,
     /// Format of ompvm's messages.
     pub message_format: message::Format,
     /// Events that the log shows. `None` if there is no log.
@@ -362,6 +364,7 @@ impl Settings {
         deny_native: false,
         allow_native: Vec::new(),
         loader_path: None,
+        dumb_terminal: false,
         message_format: message::Format::Text,
         log: None,
         chaos: None,

@@ -343,6 +343,14 @@ pub const VARIABLES: &[Variable] = &[
         parser: Parser::Path(|s, v| s.loader_path = Some(v.into())),
     },
     Variable {
+        name: "TERM",
+        section: Section::Other,
+        values: "the type of the terminal",
+        default: "any but `dumb`",
+        meaning: "`dumb`: no progress bars and colours",
+        parser: Parser::Text(|s, v| set(&mut s.dumb_terminal, Some(v == "dumb"))),
+    },
+    Variable {
         name: "PMI_RANK",
         section: Section::Other,
         values: "a number",

@@ -73,6 +73,8 @@ fn each_typed_value_is_parsed() {
     assert_eq!(watchdog("0"), None);
     assert_eq!(read(&[("OMPVM_WATCHDOG", "on")]).1.len(), 1);
     assert_eq!(understood("OMPVM_CHAOS", "7").chaos, Some(7));
+    assert!(understood("TERM", "dumb").dumb_terminal);
+    assert!(!understood("TERM", "xterm").dumb_terminal);
     assert_eq!(understood("OMPVM_AHEAD", "never").eager, EagerPolicy::Never);
     assert_eq!(
         understood("OMPVM_OFFLOAD", "Force").offload,
