@@ -15,7 +15,8 @@
 use super::activation::RawTrap;
 use super::hooks::HOOKS;
 use super::signals::{
-    self, LineBuffer, compiled_frame, is_compiled, locate, print_with_backtrace, write_backtrace,
+    self, LineBuffer, compiled_frame, is_compiled, locate, print_with_backtrace, thread_number,
+    write_backtrace, write_region,
 };
 use super::thread;
 use super::walk::Registers;
@@ -326,7 +327,11 @@ fn write_thread(number: i32, context: &libc::ucontext_t) {
         }
         Report::Json(lines) => {
             let text = lines.text().trim_end().trim_start_matches("ompvm: ");
+            let mut region = LineBuffer::new();
+            write_region(&mut region);
             let message = Message::new(Kind::Thread, &text)
+                .region(region.text())
+                .thread(thread_number())
                 .place(place.text())
                 .function(function.text());
             print_with_backtrace(&message, raw, from);

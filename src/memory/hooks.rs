@@ -11,7 +11,7 @@ use super::dump::DescribeHook;
 use super::interrupt::LeavableHook;
 use super::signal_actions::HandlerHook;
 use super::signals::{
-    CompiledHook, CompilerHook, DeviceHook, LocateHook, NativeLocateHook, PositionHook,
+    CompiledHook, CompilerHook, DeviceHook, LocateHook, NativeLocateHook, PositionHook, RegionHook,
     RestoreHook, ThreadHook, TypeHook, UncaughtHook,
 };
 use ompvm_support::hook;
@@ -46,6 +46,8 @@ pub(super) struct Hooks {
     pub(super) exception_type: Hook<TypeHook>,
     /// Numbers OpenMP threads.
     pub(super) thread: Hook<ThreadHook>,
+    /// Names the construct that a thread executes.
+    pub(super) region: Hook<RegionHook>,
     /// Describes OpenMP threads.
     pub(super) describe: Hook<DescribeHook>,
     /// Tells whether the thread's team failed.
@@ -80,6 +82,7 @@ pub(super) static HOOKS: Hooks = Hooks {
     uncaught: hook!(UncaughtHook),
     exception_type: hook!(TypeHook),
     thread: hook!(ThreadHook),
+    region: hook!(RegionHook),
     describe: hook!(DescribeHook),
     team_failed: hook!(fn() -> bool),
     leave_wait: hook!(fn() -> bool),

@@ -36,6 +36,10 @@ pub type LocateHook = fn(ip: *const u64, place: &mut dyn Write, function: &mut d
 /// Returns the calling thread's OpenMP number in its team, if it has one.
 pub type ThreadHook = fn() -> Option<u32>;
 
+/// Writes the construct that the calling thread executes; writes nothing outside of constructs. Takes
+/// no lock, and allocates nothing.
+pub type RegionHook = fn(out: &mut dyn Write);
+
 /// Returns the uncaught exception that an abort at this position ends and the position that threw
 /// it; `None` for other aborts. Called inside the abort: after its frames are left, the exception
 /// is lost.
@@ -146,6 +150,11 @@ pub fn set_uncaught_hooks(hook: UncaughtHook, named: TypeHook) {
 /// Registers the hook that knows OpenMP thread numbers.
 pub fn set_thread_hook(hook: ThreadHook) {
     HOOKS.thread.set(hook);
+}
+
+/// Registers the hook that names the construct of a thread.
+pub fn set_region_hook(hook: RegionHook) {
+    HOOKS.region.set(hook);
 }
 
 /// Registers the hook for devices that execute their code on threads of this process.
@@ -326,7 +335,14 @@ fn write_type(raw: RawTrap, text: &mut LineBuffer) {
     }
 }
 
-fn thread_number() -> Option<u32> {
+/// Writes the construct that the calling thread executes.
+pub(super) fn write_region(out: &mut dyn Write) {
+    if let Some(hook) = HOOKS.region.get() {
+        hook(out);
+    }
+}
+
+pub(super) fn thread_number() -> Option<u32> {
     HOOKS.thread.get()?()
 }
 
@@ -416,7 +432,10 @@ fn report(raw: RawTrap, from: Registers) {
         let _ = write!(text, ", thread {n}");
     }
     let text = text.text();
+    let mut region = LineBuffer::new();
+    write_region(&mut region);
     let message = Message::new(Kind::of_trap(raw.kind), &text)
+        .region(region.text())
         .place(place.text())
         .function(function.text())
         .thread(thread)

@@ -4,7 +4,7 @@
 //! The table of kinds is compared with the page by a unit test of `support::message`.
 
 use crate::compile;
-use crate::run::{LIMIT, Ran, run};
+use crate::run::{End, LIMIT, Ran, run};
 use crate::{ompvm, root};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
@@ -27,6 +27,33 @@ int main(int argc, char **argv) {
 #pragma omp barrier
   }
   return quotient[0];
+}
+";
+
+/// Faults on thread 1 of a region in another function than `main`, in one of the ways of the
+/// argument.
+const FAULTS: &str = "#include <omp.h>
+#include <stdlib.h>
+volatile int zero;
+static void fail(int how) {
+  switch (how) {
+  case 'a': abort();
+  case 'e': throw 7;
+  default: *(volatile int *)8 = zero;
+  }
+}
+static void work(int how, int threads) {
+#pragma omp parallel num_threads(threads)
+  {
+    if (omp_get_thread_num() == threads - 1)
+      fail(how);
+#pragma omp barrier
+  }
+}
+int main(int argc, char **argv) {
+  if (argv[1][0] == 'o')
+    fail(0);
+  work(argv[1][0], argc == 3 ? 1 : 2);
 }
 ";
 
@@ -58,11 +85,14 @@ pub fn trials() -> Vec<Trial> {
         Trial::test("messages/json/unresolved", || Ok(unresolved()?)),
         Trial::test("messages/json/limit", || Ok(limit()?)),
         Trial::test("messages/json/deadlock", || Ok(deadlock()?)),
+        Trial::test("messages/json/panic", || Ok(panic()?)),
         Trial::test("messages/json/setting", || Ok(setting()?)),
         Trial::test("messages/color/pipe", || Ok(color_on_a_pipe()?)),
         Trial::test("messages/color/terminal", || Ok(color_on_a_terminal()?)),
     ];
     for tier in ["interp", "baseline", "opt"] {
+        let name = format!("messages/json/{tier}/regions");
+        trials.push(Trial::test(name, move || Ok(regions(tier)?)));
         for arguments in [&[][..], &["more"]] {
             let name = format!("messages/json/{tier}/fault_{}", arguments.len());
             let check = move || -> Result<(), Failed> { Ok(fault(tier, arguments)?) };
@@ -173,12 +203,80 @@ fn deadlock() -> Result<(), String> {
     if threads.len() != 2 {
         return Err(format!("{} threads", threads.len()));
     }
-    for thread in threads {
+    for (number, thread) in threads.into_iter().enumerate() {
+        let region = thread["region"].as_str().unwrap_or_default();
+        if !region.contains("deadlock.c:5 in `main`") || thread["thread"].as_u64() > Some(1) {
+            return Err(format!("thread {number}: {thread}"));
+        }
         if thread["backtrace"].as_array().is_none_or(Vec::is_empty) {
             return Err(format!("no frames: {thread}"));
         }
     }
     Ok(())
+}
+
+/// A fault, an abort and an exception name the region and the thread; outside of regions there is
+/// none.
+fn regions(tier: &str) -> Result<(), String> {
+    let file = guest("faults.cpp", FAULTS)?;
+    let tier = format!("--tier={tier}");
+    let one = |arguments: &[&str]| -> Result<Value, String> {
+        // The C++ library has a line of its own about an exception.
+        let script = "(\"$@\"; :) 2>&1 >/dev/null | grep '^{' >&2";
+        let mut command = Command::new("sh");
+        command.args(["-c", script, "sh"]).arg(ompvm());
+        command.args(["--message-format=json", "run", &tier, &file]);
+        let (_, mut lines) = parsed(command.args(arguments))?;
+        lines.retain(|line| line["kind"] != "note");
+        match &lines[..] {
+            [line] => Ok(line.clone()),
+            _ => Err(format!("{} messages", lines.len())),
+        }
+    };
+    for (how, kind) in [
+        ("fault", "guest-fault"),
+        ("abort", "guest-fault"),
+        ("exception", "uncaught-exception"),
+    ] {
+        for more in [&[][..], &["alone"]] {
+            let line = one(&[&[how], more].concat())?;
+            expect(&line, "/kind", kind)?;
+            expect(&line, "/thread", if more.is_empty() { 1 } else { 0 })?;
+            let region = line["region"].as_str().unwrap_or_default();
+            if !region.starts_with("parallel region at ")
+                || !region.contains("faults.cpp:12 in `")
+                || !region.contains("work")
+            {
+                return Err(line.to_string());
+            }
+        }
+    }
+    let line = one(&["outside"])?;
+    match line.get("region") {
+        None => Ok(()),
+        Some(_) => Err(line.to_string()),
+    }
+}
+
+/// A panic of ompvm is one message of its own kind.
+fn panic() -> Result<(), String> {
+    let file = guest("divide.c", DIVIDE)?;
+    let mut command = Command::new(ompvm());
+    command.args(["--message-format=json", "run", "--tier=opt", "--no-cache"]);
+    command.arg(&file).env("OMPVM_FAIL", "panic:divide");
+    let (ran, lines) = parsed(&mut command)?;
+    let [line] = &lines[..] else {
+        return Err(format!("{} messages: {}", lines.len(), ran.summary()));
+    };
+    expect(line, "/kind", "defect")?;
+    expect(line, "/blame", "ompvm")?;
+    expect(line, "/status", 101)?;
+    let file = line["place"]["file"].as_str().unwrap_or_default();
+    let text = line["message"].as_str().unwrap_or_default();
+    match ran.end == End::Exit(101) && text.contains("injected") && file.ends_with(".rs") {
+        true => Ok(()),
+        false => Err(format!("{line}: {:?}", ran.end)),
+    }
 }
 
 fn setting() -> Result<(), String> {
@@ -205,6 +303,10 @@ fn fault(tier: &str, arguments: &[&str]) -> Result<(), String> {
     expect(line, "/signal", 8)?;
     expect(line, "/status", 136)?;
     expect(line, "/thread", if arguments.is_empty() { 0 } else { 2 })?;
+    let region = line["region"].as_str().unwrap_or_default();
+    if !region.contains("divide.c:8 in `main`") {
+        return Err(line.to_string());
+    }
     let frames = line["backtrace"].as_array().cloned().unwrap_or_default();
     let called = |name: &str, line: u64| {
         let mut frames = frames.iter();

@@ -157,22 +157,46 @@ fn write_lock(kind: &str, address: usize, out: &mut dyn Write) -> fmt::Result {
     }
 }
 
-/// Writes the place of a `parallel` directive.
-fn write_region(region: *const Ident, out: &mut dyn Write) -> fmt::Result {
+/// Returns file, function and line of a `parallel` directive; `None` if the program was compiled
+/// without debug information.
+fn directive(region: *const Ident) -> Option<[&'static str; 3]> {
     // SAFETY: null or a constant of the program, which lives as long as the program runs.
     let source = unsafe { region.as_ref() }.map_or(std::ptr::null(), |ident| ident.psource);
     if source.is_null() {
-        return Ok(());
+        return None;
     }
     // SAFETY: the compiler's null-terminated string, as constant as the ident.
     let source = unsafe { CStr::from_ptr(source) }.to_str().unwrap_or("");
     let mut parts = source.split(';').skip(1);
-    match (parts.next(), parts.next(), parts.next()) {
-        (Some(file), Some(_), Some(line)) if file != "unknown" => {
-            write!(out, " in the region of {file}:{line}")
-        }
-        _ => Ok(()),
+    let parts = [parts.next()?, parts.next()?, parts.next()?];
+    (parts[0] != "unknown").then_some(parts)
+}
+
+/// Writes the place of a `parallel` directive.
+fn write_region(region: *const Ident, out: &mut dyn Write) -> fmt::Result {
+    match directive(region) {
+        Some([file, _, line]) => write!(out, " in the region of {file}:{line}"),
+        None => Ok(()),
     }
+}
+
+/// Writes the innermost `parallel` region that the calling thread executes; writes nothing outside
+/// of regions. See [`ompvm_memory::signals::RegionHook`].
+pub fn write_current_region(out: &mut dyn Write) {
+    let Some(me) = thread::current_if_known() else {
+        return;
+    };
+    let shape = me.team().shape();
+    if shape.level == 0 {
+        return;
+    }
+    // A message that cannot be written is lost.
+    let _ = match directive(shape.ident) {
+        Some([file, function, line]) => {
+            write!(out, "parallel region at {file}:{line} in `{function}`")
+        }
+        None => write!(out, "parallel region"),
+    };
 }
 
 /// Writes who holds the lock that a thread waits for; returns false if that is not a lock.

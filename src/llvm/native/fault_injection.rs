@@ -2,8 +2,8 @@
 //!
 //! `OMPVM_FAIL=KIND:NAME` makes each compilation of a function whose name contains `NAME` fail in
 //! one of the ways in which LLVM fails: `fatal` (it ends the process), `error` (it reports an
-//! error), `crash`, `abort`, `overflow` (of the stack), `memory`, `endless`, `grow`. With `@full`
-//! appended to the kind, only code of the full level fails.
+//! error), `crash`, `abort`, `overflow` (of the stack), `memory`, `endless`, `grow`; or by a defect of
+//! ompvm: `panic`. With `@full` appended to the kind, only code of the full level fails.
 
 use super::{CompileError, CompileRequest, Level, Unit};
 use crate::parse::Parsed;
@@ -48,6 +48,7 @@ pub(super) fn fail(
             unsafe { std::ptr::without_provenance_mut::<u8>(8).write_volatile(1) };
             Ok(())
         }
+        FailureKind::Panic => ompvm_support::bug!("an injected panic"),
         FailureKind::Abort => std::process::abort(),
         FailureKind::Overflow => {
             deep(u64::MAX);

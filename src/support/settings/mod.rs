@@ -301,7 +301,7 @@ impl InjectedFailure {
     }
 }
 
-/// A way in which LLVM fails.
+/// A way in which a compilation fails. LLVM is the subject where none is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
     /// It ends the process.
@@ -320,6 +320,8 @@ pub enum FailureKind {
     Endless,
     /// Its passes make the code far larger.
     Grow,
+    /// ompvm's own code panics.
+    Panic,
 }
 
 impl FailureKind {
@@ -333,6 +335,7 @@ impl FailureKind {
             "memory" => FailureKind::Memory,
             "endless" => FailureKind::Endless,
             "grow" => FailureKind::Grow,
+            "panic" => FailureKind::Panic,
             _ => return None,
         })
     }

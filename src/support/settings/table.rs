@@ -279,7 +279,7 @@ pub const VARIABLES: &[Variable] = &[
         name: "OMPVM_FAIL",
         section: Section::Development,
         values: "`KIND:NAME` or `KIND@full:NAME` with a KIND of `fatal`, `error`, `crash`, \
-            `abort`, `overflow`, `memory`, `endless` or `grow`",
+            `abort`, `overflow`, `memory`, `endless`, `grow` or `panic`",
         default: "none",
         meaning: "compilations of functions whose names contain `NAME` fail, see \
             [Tests](contributing/tests.md)",
