@@ -16,7 +16,7 @@
  * C library's, so after a fault inside of malloc or free end the process.
  *
  * Threads may use an engine, a module, a program, a process and its functions at the same time. A
- * linker, a configuration and an error belong to one thread at a time.
+ * linker, a configuration, a session and an error belong to one thread at a time.
  *
  * The library must stay loaded: it has thread-specific data, signal handlers and threads. */
 #ifndef OMPVM_H
@@ -45,6 +45,7 @@ typedef struct ompvm_config ompvm_config;
 typedef struct ompvm_cancel ompvm_cancel;
 typedef struct ompvm_process ompvm_process;
 typedef struct ompvm_function ompvm_function;
+typedef struct ompvm_session ompvm_session;
 typedef struct ompvm_error ompvm_error;
 
 /* ---- Errors ---- */
@@ -107,7 +108,7 @@ ompvm_engine *ompvm_engine_new_cached(void);
  * OMPVM_READER names, or the one beside the library, in `../bin`, or in PATH. Default: 0. No other
  * thread may use the engine meanwhile. */
 void ompvm_engine_contain_reading(ompvm_engine *engine, int contained);
-/* Modules and programs may outlive the engine. `engine` may be NULL, as for all of these. */
+/* Modules, programs and sessions may outlive the engine. `engine` may be NULL, as for all of these. */
 void ompvm_engine_free(ompvm_engine *engine);
 
 /* ---- Modules ---- */
@@ -243,6 +244,39 @@ size_t ompvm_function_arity(const ompvm_function *function);
  * is not wanted. If the guest calls exit, the error is OMPVM_ERROR_HOST. */
 ompvm_error *ompvm_call(const ompvm_function *function, const ompvm_value *arguments,
                         ompvm_value *result);
+
+/* ---- Sessions: programs in C that grow by cells ---- */
+
+/* Result of a cell. The texts live until the next cell runs or the session ends. */
+typedef struct ompvm_evaluation {
+  const char *value;    /* of the last expression, as text; NULL if the cell ends with none */
+  const char *warnings; /* of the compiler; empty if there are none */
+  int exited;           /* 1 if the cell called exit, else 0 */
+  int status;           /* that of exit, else 0 */
+} ompvm_evaluation;
+
+/* How far a text is from a complete cell. */
+typedef enum ompvm_completeness {
+  OMPVM_CELL_COMPLETE = 0,   /* it can be run */
+  OMPVM_CELL_UNFINISHED = 1, /* more may follow, such as the statement of a pragma */
+  OMPVM_CELL_OPEN = 2        /* more must follow, such as a closing bracket */
+} ompvm_completeness;
+
+/* Starts a session without cells. Each cell runs with the configuration, which may be NULL. A cell is
+ * compiled by the installed clang, -O2 -g -fopenmp. */
+ompvm_error *ompvm_session_new(const ompvm_engine *engine, const ompvm_config *config,
+                               ompvm_session **session);
+/* Returns the session's linker, to define functions of the host, which cells declare. It lives as
+ * long as the session, and is not freed by itself. */
+ompvm_linker *ompvm_session_linker(ompvm_session *session);
+ompvm_completeness ompvm_session_completeness(const ompvm_session *session, const char *cell);
+/* Compiles and runs a cell on this thread; later cells see its variables, functions, types, macros and
+ * headers. `evaluation` may be NULL. Of a cell that cannot be run nothing remains; after a trap what it
+ * did and declared remains. */
+ompvm_error *ompvm_session_run(ompvm_session *session, const char *cell,
+                               ompvm_evaluation *evaluation);
+/* Ends the processes of the cells. */
+void ompvm_session_free(ompvm_session *session);
 
 /* ---- Reports ---- */
 

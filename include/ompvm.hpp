@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -90,6 +91,27 @@ template <typename R, typename... A> std::string signature() {
   const char *separator = "";
   ((text += separator, text += type_name<A>(), separator = ", "), ...);
   return text + ")";
+}
+
+template <typename R, typename... A, size_t... I>
+void call(R (*function)(A...), const ompvm_value *arguments, ompvm_value *result,
+          std::index_sequence<I...>) {
+  (void)arguments;
+  if constexpr (std::is_void_v<R>)
+    function(unpack<A>(arguments[I])...);
+  else
+    *result = pack<R>(function(unpack<A>(arguments[I])...));
+}
+
+// Defines a function of the host in a linker.
+template <typename R, typename... A>
+void define(ompvm_linker *linker, const std::string &name, R (*function)(A...)) {
+  auto callback = [](void *data, const ompvm_value *arguments, ompvm_value *result) {
+    call(reinterpret_cast<R (*)(A...)>(data), arguments, result, std::index_sequence_for<A...>());
+  };
+  std::string type = signature<R, A...>();
+  check(ompvm_linker_define(linker, name.c_str(), type.c_str(), callback,
+                            reinterpret_cast<void *>(function)));
 }
 
 } // namespace detail
@@ -196,16 +218,6 @@ public:
 class Linker {
   detail::Owner<ompvm_linker, ompvm_linker_free> handle;
 
-  template <typename R, typename... A, size_t... I>
-  static void call(R (*function)(A...), const ompvm_value *arguments, ompvm_value *result,
-                   std::index_sequence<I...>) {
-    (void)arguments;
-    if constexpr (std::is_void_v<R>)
-      function(detail::unpack<A>(arguments[I])...);
-    else
-      *result = detail::pack<R>(function(detail::unpack<A>(arguments[I])...));
-  }
-
 public:
   explicit Linker(const Engine &engine) : handle(ompvm_linker_new(engine.get())) {}
   // Allows only listed native functions; no boundary in memory.
@@ -216,12 +228,7 @@ public:
   }
   // Defines a function of the host. It must not throw.
   template <typename R, typename... A> Linker &define(const std::string &name, R (*function)(A...)) {
-    auto callback = [](void *data, const ompvm_value *arguments, ompvm_value *result) {
-      call(reinterpret_cast<R (*)(A...)>(data), arguments, result, std::index_sequence_for<A...>());
-    };
-    std::string signature = detail::signature<R, A...>();
-    detail::check(ompvm_linker_define(get(), name.c_str(), signature.c_str(), callback,
-                                      reinterpret_cast<void *>(function)));
+    detail::define(get(), name, function);
     return *this;
   }
   // Links and starts a module.
@@ -234,6 +241,46 @@ public:
     return Process(process);
   }
   ompvm_linker *get() const { return handle.get(); }
+};
+
+// Result of a cell.
+struct Evaluation {
+  std::optional<std::string> value; // of the last expression, if the cell ends with one
+  std::string warnings;             // of the compiler
+  std::optional<int> status;        // set if the cell called exit
+};
+
+// A program in C that grows by cells.
+class Session {
+  detail::Owner<ompvm_session, ompvm_session_free> handle;
+
+public:
+  explicit Session(const Engine &engine, const Config &config = Config()) {
+    ompvm_session *session;
+    detail::check(ompvm_session_new(engine.get(), config.get(), &session));
+    handle.reset(session);
+  }
+  // Defines a function of the host, which cells declare. It must not throw.
+  template <typename R, typename... A> Session &define(const std::string &name, R (*function)(A...)) {
+    detail::define(ompvm_session_linker(get()), name, function);
+    return *this;
+  }
+  ompvm_completeness completeness(const std::string &cell) const {
+    return ompvm_session_completeness(get(), cell.c_str());
+  }
+  // Compiles and runs a cell on this thread.
+  Evaluation run(const std::string &cell) {
+    ompvm_evaluation done;
+    detail::check(ompvm_session_run(get(), cell.c_str(), &done));
+    Evaluation result;
+    if (done.value)
+      result.value = done.value;
+    result.warnings = done.warnings;
+    if (done.exited)
+      result.status = done.status;
+    return result;
+  }
+  ompvm_session *get() const { return handle.get(); }
 };
 
 // Opens a file as the command line does: with OMPVM_TIER_AUTO and the user's cache.

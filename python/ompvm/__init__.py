@@ -3,9 +3,11 @@
 from ._ompvm import (
     Cancel,
     Error,
+    Evaluation,
     Function,
     Module,
     Process,
+    Session,
     Trap,
     __version__,
     compile,
@@ -17,9 +19,11 @@ from ._ompvm import (
 __all__ = [
     "Cancel",
     "Error",
+    "Evaluation",
     "Function",
     "Module",
     "Process",
+    "Session",
     "Trap",
     "__version__",
     "compile",

@@ -118,6 +118,48 @@ class Module:
         type as in C and a callable. `time_limit` limits each call, in seconds, and `cancel` can
         end it."""
 
+class Evaluation:
+    """Result of a cell."""
+
+    value: str | None
+    warnings: str
+    exit: int | None
+
+class Session:
+    """A program in C that grows by cells, for notebooks."""
+
+    def __init__(
+        self,
+        *,
+        tier: _Tier = "auto",
+        flags: Sequence[str] | None = None,
+        threads: int | None = None,
+        libraries: Sequence[str] | None = None,
+        library_paths: Sequence[_Path] | None = None,
+        functions: Mapping[str, tuple[str, Callable[..., Any]]] | None = None,
+        devices: str | None = None,
+        time_limit: float | None = None,
+        cancel: Cancel | None = None,
+    ) -> None:
+        """Starts a session without cells. A cell is compiled with the installed clang, -O2 -g
+        -fopenmp and `flags`; it declares the `functions` that it uses."""
+    def run(self, cell: str) -> Evaluation:
+        """Compiles and runs a cell on this thread, with the interpreter's lock released. Later
+        cells see its variables, functions, types, macros and headers. `value` is that of the last
+        expression, as text, and `exit` the status if the cell called exit."""
+    def completeness(self, cell: str) -> Literal["complete", "unfinished", "open"]:
+        """Returns how far a text is from a complete cell: "unfinished" if more may follow, such as
+        the statement of a pragma, "open" if more must follow, such as a bracket."""
+    def close(self) -> None:
+        """Ends the processes of the cells, unless a cell runs."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        type: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
 def open(*files: _Path, **options: Unpack[_Options]) -> Process:
     """Reads files and starts the program, as the command line does."""
 

@@ -4,13 +4,14 @@
 //! converts its arguments, releases the interpreter's lock, and calls the guest on the same thread.
 //! Arrays are passed in place: any object with the buffer protocol, such as a NumPy array.
 //!
-//! [`module`] reads and starts programs, [`call`] calls their functions, [`argument`] converts
-//! values, and [`error`] makes exceptions.
+//! [`module`] reads and starts programs, [`call`] calls their functions, [`session`] runs cells,
+//! [`argument`] converts values, and [`error`] makes exceptions.
 
 mod argument;
 mod call;
 mod error;
 mod module;
+mod session;
 
 use ompvm::api;
 use pyo3::prelude::*;
@@ -38,6 +39,8 @@ fn _ompvm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<module::Process>()?;
     module.add_class::<module::Cancel>()?;
     module.add_class::<call::Function>()?;
+    module.add_class::<session::Session>()?;
+    module.add_class::<session::Evaluation>()?;
     module.add_function(wrap_pyfunction!(module::open, module)?)?;
     module.add_function(wrap_pyfunction!(module::compile, module)?)?;
     module.add_function(wrap_pyfunction!(compile_report, module)?)?;

@@ -17,7 +17,8 @@ pub(crate) struct Running {
     pub(crate) raised: Arc<Raised>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks a mutex, also after a panic.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -29,7 +30,7 @@ pub(crate) struct Module {
 }
 
 /// Functions of the host by name: each with its type as in C.
-type Callbacks = HashMap<String, (String, Py<PyAny>)>;
+pub(crate) type Callbacks = HashMap<String, (String, Py<PyAny>)>;
 
 #[pymethods]
 impl Module {
@@ -120,37 +121,18 @@ impl Module {
         for (name, value) in env.into_iter().flatten() {
             config = config.env(name, value);
         }
-        if let Some(threads) = threads {
-            config = config.num_threads(threads);
-        }
-        for library in libraries.into_iter().flatten() {
-            config = config.library(library);
-        }
-        for folder in library_paths.into_iter().flatten() {
-            config = config.library_path(folder);
-        }
-        if let Some(text) = devices {
-            let devices = api::parse_devices(text)
-                .ok_or_else(|| PyValueError::new_err(format!("{text:?} selects no devices")))?;
-            config = config.devices(devices);
-        }
-        if let Some(seconds) = time_limit {
-            let limit = Duration::try_from_secs_f64(seconds)
-                .map_err(|error| PyValueError::new_err(format!("{seconds} seconds: {error}")))?;
-            config = config.time_limit(limit);
-        }
-        if let Some(cancel) = cancel {
-            config = config.cancelled_by(&cancel.0);
-        }
+        let config = configure(
+            config,
+            threads,
+            libraries,
+            library_paths,
+            devices,
+            time_limit,
+            cancel,
+        )?;
         let raised = Arc::new(Raised::default());
         let mut linker = Linker::new(&self.engine);
-        for (name, (signature, function)) in functions.into_iter().flatten() {
-            let parsed: Signature = signature.parse().map_err(PyValueError::new_err)?;
-            let run = call::callback(function, parsed, raised.clone());
-            linker
-                .func_of_slots(&name, &signature, run)
-                .map_err(|error| exception(py, error))?;
-        }
+        define(py, &mut linker, functions, &raised)?;
         let started = py.detach(|| linker.link(&self.module)?.start(config));
         let process = started.map_err(|error| exception(py, error))?;
         let running = Running { process, raised };
@@ -159,6 +141,58 @@ impl Module {
             running: Mutex::new(Some(Arc::new(running))),
         })
     }
+}
+
+/// Adds the options that programs and sessions have to a configuration.
+pub(crate) fn configure(
+    mut config: Config,
+    threads: Option<u32>,
+    libraries: Option<Vec<String>>,
+    library_paths: Option<Vec<PathBuf>>,
+    devices: Option<&str>,
+    time_limit: Option<f64>,
+    cancel: Option<PyRef<'_, Cancel>>,
+) -> PyResult<Config> {
+    if let Some(threads) = threads {
+        config = config.num_threads(threads);
+    }
+    for library in libraries.into_iter().flatten() {
+        config = config.library(library);
+    }
+    for folder in library_paths.into_iter().flatten() {
+        config = config.library_path(folder);
+    }
+    if let Some(text) = devices {
+        let devices = api::parse_devices(text)
+            .ok_or_else(|| PyValueError::new_err(format!("{text:?} selects no devices")))?;
+        config = config.devices(devices);
+    }
+    if let Some(seconds) = time_limit {
+        let limit = Duration::try_from_secs_f64(seconds)
+            .map_err(|error| PyValueError::new_err(format!("{seconds} seconds: {error}")))?;
+        config = config.time_limit(limit);
+    }
+    if let Some(cancel) = cancel {
+        config = config.cancelled_by(&cancel.0);
+    }
+    Ok(config)
+}
+
+/// Defines functions of the host in a linker.
+pub(crate) fn define(
+    py: Python<'_>,
+    linker: &mut Linker,
+    functions: Option<Callbacks>,
+    raised: &Arc<Raised>,
+) -> PyResult<()> {
+    for (name, (signature, function)) in functions.into_iter().flatten() {
+        let parsed: Signature = signature.parse().map_err(PyValueError::new_err)?;
+        let run = call::callback(function, parsed, raised.clone());
+        linker
+            .func_of_slots(&name, &signature, run)
+            .map_err(|error| exception(py, error))?;
+    }
+    Ok(())
 }
 
 /// Ends running calls from another thread.
@@ -185,7 +219,8 @@ fn engine(cached: bool) -> Engine {
     }
 }
 
-fn parse_tier(text: &str) -> PyResult<Tier> {
+/// Parses the name of a tier.
+pub(crate) fn parse_tier(text: &str) -> PyResult<Tier> {
     Ok(match text {
         "interp" => Tier::Interp,
         "baseline" => Tier::Baseline,

@@ -166,6 +166,45 @@ class Calls(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "pascal"):
             ompvm.compile(text, "pascal")
 
+    def test_sessions(self):
+        calls = []
+        functions = {"host_note": ("int (int)", lambda n: calls.append(n) or n + 1)}
+        with ompvm.Session(tier=self.tier, flags=["-DD=2"], functions=functions) as session:
+            self.assertEqual(session.completeness("int n = 3;"), "complete")
+            self.assertEqual(session.completeness("#pragma omp parallel"), "unfinished")
+            self.assertEqual(session.completeness("int f(void) {"), "open")
+            done = session.run("int host_note(int); double sum = 0; int n = 1000;")
+            self.assertEqual((done.value, done.warnings, done.exit), (None, "", None))
+            session.run("#pragma omp parallel for reduction(+ : sum)\nfor (int i = 0; i < n; i++) sum += i * D;")
+            self.assertEqual(session.run("sum / n").value, "999.0")
+            self.assertEqual(session.run("host_note(7)").value, "8")
+            self.assertEqual(calls, [7])
+            with self.assertRaisesRegex(ompvm.Error, "'missing'"):
+                session.run("missing")
+            with self.assertRaises(ompvm.Trap) as caught:
+                session.run("*(volatile int *)8 = 1;")
+            self.assertEqual(caught.exception.kind, "bad address")
+            self.assertEqual(session.run("n").value, "1000")
+            self.assertEqual(session.run("#include <stdlib.h>\nexit(3);").exit, 3)
+        with self.assertRaisesRegex(ompvm.Error, "closed"):
+            session.run("n")
+        with self.assertRaisesRegex(ValueError, "fast"):
+            ompvm.Session(tier="fast")
+
+    def test_session_callbacks_raise(self):
+        def refuse(n):
+            raise KeyError(n)
+
+        session = ompvm.Session(functions={"refuse": ("int (int)", refuse)})
+        with self.assertRaises(KeyError):
+            session.run("int refuse(int); refuse(4)")
+        with self.assertRaisesRegex(ompvm.Error, "a cell runs"):
+            other = []
+            session = ompvm.Session(
+                functions={"again": ("int (int)", lambda n: session.run("1") and n)}
+            )
+            session.run("int again(int); again(4)")
+
     def test_threads(self):
         narrow = self.process.function("narrow")
         wrong = []

@@ -70,7 +70,8 @@ fn trap_kind(kind: TrapKind) -> (c_int, usize) {
     }
 }
 
-fn c_string(text: &str) -> CString {
+/// Returns a text as a C string, in which zero bytes are replaced.
+pub(crate) fn c_string(text: &str) -> CString {
     CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
 }
 

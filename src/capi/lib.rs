@@ -11,6 +11,7 @@ mod call;
 mod error;
 mod module;
 mod report;
+mod session;
 mod start;
 
 pub use error::OmpvmError;

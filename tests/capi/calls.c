@@ -228,6 +228,45 @@ static void contained(ompvm_engine *engine, const char *path) {
   ompvm_engine_contain_reading(engine, 0);
 }
 
+// A program that grows by cells: values, functions of the host, warnings, errors, faults, exit.
+static void cells(ompvm_engine *engine) {
+  int added = 0;
+  ompvm_session *session;
+  ompvm_config *config = ompvm_config_new();
+  ompvm_config_set_tier(config, OMPVM_TIER_AUTO);
+  succeed(ompvm_session_new(engine, config, &session));
+  ompvm_config_free(config);
+  succeed(ompvm_linker_define(ompvm_session_linker(session), "host_add", "int (int, int)", host_add,
+                              &added));
+  CHECK(ompvm_session_completeness(session, "int n = 3;") == OMPVM_CELL_COMPLETE);
+  CHECK(ompvm_session_completeness(session, "#pragma omp parallel") == OMPVM_CELL_UNFINISHED);
+  CHECK(ompvm_session_completeness(session, "int f(void) {") == OMPVM_CELL_OPEN);
+  CHECK(ompvm_session_completeness(session, "\xff") == OMPVM_CELL_COMPLETE);
+  ompvm_evaluation done;
+  succeed(ompvm_session_run(session, "int host_add(int, int); double sum = 0; int n = 1000;", &done));
+  CHECK(!done.value && !done.warnings[0] && !done.exited && !done.status);
+  succeed(ompvm_session_run(session,
+                            "#pragma omp parallel for reduction(+ : sum)\n"
+                            "for (int i = 0; i < n; i++) sum += i;",
+                            NULL));
+  succeed(ompvm_session_run(session, "sum / n", &done));
+  CHECK(done.value && strcmp(done.value, "499.5") == 0);
+  succeed(ompvm_session_run(session, "host_add(n, 2)", &done));
+  CHECK(done.value && strcmp(done.value, "1002") == 0 && added == 1);
+  succeed(ompvm_session_run(session, "n * (n = 3, 1.5); 1", &done));
+  CHECK(done.warnings[0]);
+  fail(ompvm_session_run(session, "missing", &done), OMPVM_ERROR_INPUT, "'missing'");
+  CHECK(done.warnings[0]);
+  fail(ompvm_session_run(session, "*(volatile int *)0 = 1;", NULL), OMPVM_ERROR_TRAP, "cell-7");
+  fail(ompvm_session_run(session, "\xff", NULL), OMPVM_ERROR_HOST, "UTF-8");
+  succeed(ompvm_session_run(session, "#include <stdlib.h>\nexit(n + 1);", &done));
+  CHECK(done.exited == 1 && done.status == 4);
+  ompvm_session_free(session);
+  ompvm_session_free(NULL);
+  succeed(ompvm_session_new(engine, NULL, &session));
+  ompvm_session_free(session);
+}
+
 int main(int argc, char **argv) {
   CHECK(argc == 2 && ompvm_abi() == OMPVM_ABI && ompvm_version()[0]);
   static int lines;
@@ -291,6 +330,7 @@ int main(int argc, char **argv) {
   CHECK(lines > 0);
   ompvm_program_free(program);
   contained(engine, argv[1]);
+  cells(engine);
   ompvm_engine_free(engine);
   ompvm_error_free(NULL);
   ompvm_process_free(NULL);

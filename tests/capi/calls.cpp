@@ -82,5 +82,18 @@ int main(int argc, char **argv) {
     CHECK(error.trap(trap) && trap.kind == OMPVM_TRAP_OUT_OF_TIME);
   }
   cancel.cancel();
+  ompvm::Session session(engine);
+  session.define("host_add", host_add);
+  CHECK(session.completeness("int f(void) {") == OMPVM_CELL_OPEN);
+  ompvm::Evaluation done = session.run("int host_add(int, int); int two = 2;");
+  CHECK(!done.value && done.warnings.empty() && !done.status);
+  CHECK(session.run("host_add(two, 40)").value == "42");
+  try {
+    session.run("missing");
+    CHECK(false);
+  } catch (const ompvm::Error &error) {
+    CHECK(error.kind() == OMPVM_ERROR_INPUT);
+  }
+  CHECK(session.run("#include <stdlib.h>\nexit(two);").status == 2);
   std::puts("ok");
 }
