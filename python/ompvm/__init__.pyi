@@ -22,6 +22,7 @@ class Trap(Error):
     place: str | None
     function: str | None
     thread: int | None
+    region: str | None
     detail: str | None
 
 class Function:

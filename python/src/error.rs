@@ -16,7 +16,7 @@ create_exception!(
     Trap,
     Error,
     "A fault of the guest, with the attributes `kind`, `signal`, `address`, `place`, `function`, \
-     `thread` and `detail`."
+     `thread`, `region` and `detail`."
 );
 
 /// Returns the exception for an error.
@@ -58,5 +58,6 @@ fn describe(py: Python<'_>, exception: &PyErr, trap: &api::Trap) -> PyResult<()>
     value.setattr("place", trap.place.as_deref())?;
     value.setattr("function", trap.function.as_deref())?;
     value.setattr("thread", trap.thread)?;
+    value.setattr("region", trap.region.as_deref())?;
     value.setattr("detail", trap.detail.as_deref())
 }

@@ -184,6 +184,10 @@ class Calls(unittest.TestCase):
             with self.assertRaises(ompvm.Trap) as caught:
                 session.run("*(volatile int *)8 = 1;")
             self.assertEqual(caught.exception.kind, "bad address")
+            self.assertIsNone(caught.exception.region)
+            with self.assertRaises(ompvm.Trap) as caught:
+                session.run("int f(void) { return *(volatile int *)8; }\n#pragma omp parallel\nf();")
+            self.assertRegex(caught.exception.region, "^parallel region at .*cell-[0-9]+:2 in ")
             self.assertEqual(session.run("n").value, "1000")
             self.assertEqual(session.run("#include <stdlib.h>\nexit(3);").exit, 3)
         with self.assertRaisesRegex(ompvm.Error, "closed"):

@@ -115,6 +115,8 @@ pub struct RawTrap {
     pub exception: usize,
     /// The OpenMP number of the thread in its team.
     pub thread: Option<u32>,
+    /// The construct that the thread executed, which the runtime names; null outside of constructs.
+    pub region: *const c_void,
 }
 
 /// The way an activation ended.
@@ -324,6 +326,7 @@ pub unsafe fn contain<F: FnOnce()>(f: F) -> Result<(), RawTrap> {
             ip: ptr::null(),
             exception: 0,
             thread: None,
+            region: ptr::null(),
         })),
         // SAFETY: the activation is popped, so the exception continues in this frame's caller.
         Exit::Unwound(exception) => unsafe { resume_unwind(exception) },

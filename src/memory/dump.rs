@@ -15,8 +15,8 @@
 use super::activation::RawTrap;
 use super::hooks::HOOKS;
 use super::signals::{
-    self, LineBuffer, compiled_frame, is_compiled, locate, print_with_backtrace, thread_number,
-    write_backtrace, write_region,
+    self, LineBuffer, compiled_frame, current_region, is_compiled, locate, print_with_backtrace,
+    thread_number, write_backtrace, write_region,
 };
 use super::thread;
 use super::walk::Registers;
@@ -319,6 +319,7 @@ fn write_thread(number: i32, context: &libc::ucontext_t) {
         ip,
         exception: 0,
         thread: None,
+        region: current_region(),
     };
     match out {
         Report::Text(lines) => {
@@ -328,7 +329,7 @@ fn write_thread(number: i32, context: &libc::ucontext_t) {
         Report::Json(lines) => {
             let text = lines.text().trim_end().trim_start_matches("ompvm: ");
             let mut region = LineBuffer::new();
-            write_region(&mut region);
+            write_region(raw.region, &mut region);
             let message = Message::new(Kind::Thread, &text)
                 .region(region.text())
                 .thread(thread_number())

@@ -11,8 +11,8 @@ use super::dump::DescribeHook;
 use super::interrupt::LeavableHook;
 use super::signal_actions::HandlerHook;
 use super::signals::{
-    CompiledHook, CompilerHook, DeviceHook, LocateHook, NativeLocateHook, PositionHook, RegionHook,
-    RestoreHook, ThreadHook, TypeHook, UncaughtHook,
+    CompiledHook, CompilerHook, CurrentRegionHook, DeviceHook, LocateHook, NativeLocateHook,
+    PositionHook, RegionHook, RestoreHook, ThreadHook, TypeHook, UncaughtHook,
 };
 use ompvm_support::hook;
 use ompvm_support::hook::Hook;
@@ -46,7 +46,9 @@ pub(super) struct Hooks {
     pub(super) exception_type: Hook<TypeHook>,
     /// Numbers OpenMP threads.
     pub(super) thread: Hook<ThreadHook>,
-    /// Names the construct that a thread executes.
+    /// Finds the construct that a thread executes.
+    pub(super) current_region: Hook<CurrentRegionHook>,
+    /// Names a construct.
     pub(super) region: Hook<RegionHook>,
     /// Describes OpenMP threads.
     pub(super) describe: Hook<DescribeHook>,
@@ -82,6 +84,7 @@ pub(super) static HOOKS: Hooks = Hooks {
     uncaught: hook!(UncaughtHook),
     exception_type: hook!(TypeHook),
     thread: hook!(ThreadHook),
+    current_region: hook!(CurrentRegionHook),
     region: hook!(RegionHook),
     describe: hook!(DescribeHook),
     team_failed: hook!(fn() -> bool),

@@ -36,9 +36,11 @@ pub type LocateHook = fn(ip: *const u64, place: &mut dyn Write, function: &mut d
 /// Returns the calling thread's OpenMP number in its team, if it has one.
 pub type ThreadHook = fn() -> Option<u32>;
 
-/// Writes the construct that the calling thread executes; writes nothing outside of constructs. Takes
-/// no lock, and allocates nothing.
-pub type RegionHook = fn(out: &mut dyn Write);
+/// Returns the construct that the calling thread executes; null outside of constructs.
+pub type CurrentRegionHook = fn() -> *const c_void;
+
+/// Writes a construct that [`CurrentRegionHook`] returned. Takes no lock, and allocates nothing.
+pub type RegionHook = fn(region: *const c_void, out: &mut dyn Write);
 
 /// Returns the uncaught exception that an abort at this position ends and the position that threw
 /// it; `None` for other aborts. Called inside the abort: after its frames are left, the exception
@@ -152,9 +154,10 @@ pub fn set_thread_hook(hook: ThreadHook) {
     HOOKS.thread.set(hook);
 }
 
-/// Registers the hook that names the construct of a thread.
-pub fn set_region_hook(hook: RegionHook) {
-    HOOKS.region.set(hook);
+/// Registers the hooks that find and name the construct of a thread.
+pub fn set_region_hooks(current: CurrentRegionHook, named: RegionHook) {
+    HOOKS.region.set(named);
+    HOOKS.current_region.set(current);
 }
 
 /// Registers the hook for devices that execute their code on threads of this process.
@@ -335,10 +338,18 @@ fn write_type(raw: RawTrap, text: &mut LineBuffer) {
     }
 }
 
-/// Writes the construct that the calling thread executes.
-pub(super) fn write_region(out: &mut dyn Write) {
-    if let Some(hook) = HOOKS.region.get() {
-        hook(out);
+/// Returns the construct that the calling thread executes.
+pub(super) fn current_region() -> *const c_void {
+    HOOKS
+        .current_region
+        .get()
+        .map_or(ptr::null(), |hook| hook())
+}
+
+/// Writes a construct; nothing for null.
+pub(super) fn write_region(region: *const c_void, out: &mut dyn Write) {
+    if let Some(hook) = HOOKS.region.get().filter(|_| !region.is_null()) {
+        hook(region, out);
     }
 }
 
@@ -350,9 +361,11 @@ pub(super) fn thread_number() -> Option<u32> {
 pub fn describe(raw: RawTrap) -> Trap {
     let (mut place, mut function, mut detail) =
         (LineBuffer::new(), LineBuffer::new(), LineBuffer::new());
+    let mut region = LineBuffer::new();
     {
         let _memory = fault_alloc::describing();
         write_type(raw, &mut detail);
+        write_region(raw.region, &mut region);
         locate(raw.ip, &mut place, &mut function);
     }
     let text = |l: &LineBuffer| (l.len > 0).then(|| l.text().to_owned());
@@ -362,6 +375,7 @@ pub fn describe(raw: RawTrap) -> Trap {
         place: text(&place),
         function: text(&function),
         thread: raw.thread,
+        region: text(&region),
     }
 }
 
@@ -389,6 +403,7 @@ impl RawTrap {
             ip,
             exception: 0,
             thread: thread_number(),
+            region: current_region(),
         }
     }
 }
@@ -414,6 +429,7 @@ fn report(raw: RawTrap, from: Registers) {
         place: None,
         function: None,
         thread: None,
+        region: None,
     };
     let thread = thread_number();
     let mut text = LineBuffer::new();
@@ -433,7 +449,7 @@ fn report(raw: RawTrap, from: Registers) {
     }
     let text = text.text();
     let mut region = LineBuffer::new();
-    write_region(&mut region);
+    write_region(raw.region, &mut region);
     let message = Message::new(Kind::of_trap(raw.kind), &text)
         .region(region.text())
         .place(place.text())

@@ -145,6 +145,9 @@ pub struct Trap {
     pub function: Option<String>,
     /// The OpenMP thread number in the team.
     pub thread: Option<u32>,
+    /// The parallel region, such as ``parallel region at file.c:12 in `f` ``; `None` outside of
+    /// regions.
+    pub region: Option<String>,
 }
 
 impl fmt::Display for Trap {

@@ -121,6 +121,7 @@ impl<'a> Message<'a> {
             Error::Trap(trap) => message
                 .place(trap.place.as_deref().unwrap_or(""))
                 .function(trap.function.as_deref().unwrap_or(""))
+                .region(trap.region.as_deref().unwrap_or(""))
                 .thread(trap.thread)
                 .signal(trap.kind.signal()),
             Error::Unresolved(_) | Error::Host(_) => message,

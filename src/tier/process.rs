@@ -770,6 +770,7 @@ fn unknown_trap() -> Trap {
         place: None,
         function: None,
         thread: None,
+        region: None,
     }
 }
 

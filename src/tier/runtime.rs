@@ -93,7 +93,7 @@ pub fn init() {
         interp::install();
         ompt::gate::set_callers(interp::address_after_call);
         signals::set_thread_hook(|| kmpc::region_position().map(|c| c.thread_num));
-        signals::set_region_hook(report::write_current_region);
+        signals::set_region_hooks(report::current_region, report::write_parallel);
         dump::set_describe_hook(report::describe);
         report::set_variable_hook(super::dlfcn::write_variable);
         log::set_number_hook(|| kmpc::thread::current_if_known().map(|t| t.gtid as u32));

@@ -85,6 +85,7 @@ pub fn trials() -> Vec<Trial> {
         Trial::test("messages/json/unresolved", || Ok(unresolved()?)),
         Trial::test("messages/json/limit", || Ok(limit()?)),
         Trial::test("messages/json/deadlock", || Ok(deadlock()?)),
+        Trial::test("messages/json/cell", || Ok(cell()?)),
         Trial::test("messages/json/panic", || Ok(panic()?)),
         Trial::test("messages/json/setting", || Ok(setting()?)),
         Trial::test("messages/color/pipe", || Ok(color_on_a_pipe()?)),
@@ -255,6 +256,20 @@ fn regions(tier: &str) -> Result<(), String> {
     match line.get("region") {
         None => Ok(()),
         Some(_) => Err(line.to_string()),
+    }
+}
+
+/// A fault that a session contains names its region, too.
+fn cell() -> Result<(), String> {
+    let text = "int fail(void) { return *(volatile int *)8; }\n\
+                #pragma omp parallel num_threads(2)\nfail();\n";
+    let cell = compile::source("messages", "cell.txt", text)?;
+    let (_, lines) = json(&["repl", &cell.display().to_string()])?;
+    expect(&lines[0], "/kind", "guest-fault")?;
+    let region = lines[0]["region"].as_str().unwrap_or_default();
+    match region.starts_with("parallel region at ") && region.contains("cell-1:2 in `") {
+        true => Ok(()),
+        false => Err(lines[0].to_string()),
     }
 }
 

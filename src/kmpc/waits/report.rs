@@ -5,7 +5,7 @@
 //! at that moment. In a deadlock they do not change; otherwise another thread may have moved on by
 //! the time that it is described itself.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -180,18 +180,19 @@ fn write_region(region: *const Ident, out: &mut dyn Write) -> fmt::Result {
     }
 }
 
-/// Writes the innermost `parallel` region that the calling thread executes; writes nothing outside
-/// of regions. See [`ompvm_memory::signals::RegionHook`].
-pub fn write_current_region(out: &mut dyn Write) {
-    let Some(me) = thread::current_if_known() else {
-        return;
-    };
-    let shape = me.team().shape();
-    if shape.level == 0 {
-        return;
-    }
+/// Returns the identification of the innermost `parallel` region that the calling thread executes;
+/// null outside of regions. See [`ompvm_memory::signals::CurrentRegionHook`].
+pub fn current_region() -> *const c_void {
+    let shape = thread::current_if_known().map(|me| me.team().shape());
+    shape
+        .filter(|shape| shape.level > 0)
+        .map_or(std::ptr::null(), |shape| shape.ident.cast())
+}
+
+/// Writes a region that [`current_region`] returned.
+pub fn write_parallel(region: *const c_void, out: &mut dyn Write) {
     // A message that cannot be written is lost.
-    let _ = match directive(shape.ident) {
+    let _ = match directive(region.cast()) {
         Some([file, function, line]) => {
             write!(out, "parallel region at {file}:{line} in `{function}`")
         }
