@@ -386,7 +386,7 @@ impl Fuzz<'_> {
                 sequence,
                 mask: u64::MAX,
             };
-            self.finding(case, way, level, difference)?;
+            self.finding(case, way, level, difference, &got)?;
             first = sequence + 1;
             if first >= end {
                 return Ok(());
@@ -395,8 +395,16 @@ impl Fuzz<'_> {
         Ok(())
     }
 
-    /// Reduces a difference to the fewest steps, and saves it.
-    fn finding(&self, case: &Case, way: &Way, level: &str, at: Difference) -> Result<(), String> {
+    /// Reduces a difference to the fewest steps, and saves it with the run `seen` that showed it
+    /// first: a rare one may not appear again.
+    fn finding(
+        &self,
+        case: &Case,
+        way: &Way,
+        level: &str,
+        at: Difference,
+        seen: &TimedRun,
+    ) -> Result<(), String> {
         let folder = format!(
             "coherence-{}-{}{level}-{}",
             case.seed, at.sequence, way.name
@@ -422,7 +430,8 @@ impl Fuzz<'_> {
         let got = self.ompvm(case, way, level, range, kept.mask)?;
         let said = String::from_utf8_lossy(&got.stderr);
         println!(
-            "{folder}: alone {again} of 4; mask {:x}; {}: {}",
+            "{folder}: {} at first; alone {again} of 4; mask {:x}; {}: {}",
+            seen.end(),
             kept.mask,
             got.end(),
             said.lines().next().unwrap_or_default()
@@ -435,6 +444,8 @@ impl Fuzz<'_> {
         write(&out.join("steps"), &expected.stderr)?;
         write(&out.join("got"), &got.stdout)?;
         write(&out.join("stderr"), &got.stderr)?;
+        write(&out.join("first-got"), &seen.stdout)?;
+        write(&out.join("first-stderr"), &seen.stderr)?;
         let without = match self.options.without.as_slice() {
             [] => String::new(),
             list => format!(" --without {}", list.join(",")),
