@@ -151,6 +151,20 @@ class Calls(unittest.TestCase):
         with self.assertRaisesRegex(ompvm.Error, "bytes"):
             ompvm.Module.from_bytes(b"BC")
 
+    def test_contained_reading(self):
+        functions = {"host_add": ("int (int, int)", max), "host_weight": ("double (const double *, long)", weight)}
+        with open(GUEST, "rb") as file:
+            data = file.read()
+        for module in (
+            ompvm.Module(GUEST, cached=False, contained=True),
+            ompvm.Module.from_bytes(data, cached=False, contained=True),
+        ):
+            process = module.start(functions=functions)
+            self.assertEqual(process["many"](1, 1, 1, 1, 1, 1, -1, 0.5), 18)
+        for damaged in data[: len(data) // 2], b"BC\xc0\xde" * 99:
+            with self.assertRaisesRegex(ompvm.Error, "strange"):
+                ompvm.Module.from_bytes(damaged, "strange", cached=False, contained=True)
+
     def test_sources(self):
         text = """
         double total(long n, const double *x) {

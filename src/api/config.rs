@@ -28,7 +28,8 @@ pub struct Engine {
     pub(super) cache: Option<Cache>,
     pub(super) contract: bool,
     /// True if LLVM reads modules in a process of its own.
-    contain_reading: bool,
+    /// The executable that reads modules, if this process does not.
+    reader: Option<PathBuf>,
     /// Options of the compilers of sources.
     pub(super) compiler_flags: Vec<OsString>,
     pub(super) settings: &'static Settings,
@@ -44,7 +45,7 @@ impl Engine {
         Engine {
             cache: None,
             contract: false,
-            contain_reading: false,
+            reader: None,
             compiler_flags: Vec::new(),
             settings: settings::from_environment(),
         }
@@ -74,19 +75,24 @@ impl Engine {
     /// the folder `bin` beside that, or in `PATH`; it must have this version. Default: off, LLVM's
     /// crashes are contained on a thread.
     pub fn contain_reading(mut self, contain: bool) -> Engine {
-        self.contain_reading = contain;
+        self.reader = contain.then(|| self.named_reader().unwrap_or_else(reader_process::find));
         self
+    }
+
+    /// Like [`Engine::contain_reading`], for the command line: this executable reads, whatever its
+    /// name is, unless `OMPVM_READER` names another one.
+    pub(crate) fn contain_reading_here(mut self) -> Engine {
+        self.reader = self.named_reader().or_else(|| std::env::current_exe().ok());
+        self
+    }
+
+    fn named_reader(&self) -> Option<PathBuf> {
+        self.settings.reader.clone()
     }
 
     /// Returns the executable that reads modules, if this process does not.
     pub(super) fn reader(&self) -> Option<PathBuf> {
-        let program = || {
-            self.settings
-                .reader
-                .clone()
-                .unwrap_or_else(reader_process::find)
-        };
-        self.contain_reading.then(program)
+        self.reader.clone()
     }
 
     /// Sets the options, besides `-O2 -g -fopenmp`, with which [`super::Module::from_files`]

@@ -13,7 +13,11 @@ pub fn run(options: &InspectOptions) -> ExitCode {
     if !options.passes.is_empty() {
         return passes(options);
     }
-    let engine = Engine::default().compiler_flags(compiler_flags(&options.cflags));
+    let mut engine = Engine::default().compiler_flags(compiler_flags(&options.cflags));
+    // People look into files before they trust them. The other listings make code of the file.
+    if options.ptx.is_none() && !options.offload && options.baseline.is_none() {
+        engine = engine.contain_reading_here();
+    }
     let module = match Module::from_files(&engine, &options.files) {
         Ok(module) => module,
         Err(error) => {

@@ -376,10 +376,19 @@ pub fn trials() -> Vec<Trial> {
             let bitcode = compile::bitcode(&source, &["-O1".to_owned(), "-fopenmp".to_owned()])?;
             let ran = start(&["inspect", &bitcode.to_string_lossy()])?;
             let words = ["main", "__kmpc_fork_call", "inspected.c:2"];
-            match words.iter().find(|w| !ran.stdout.contains(**w)) {
-                Some(word) => Err(format!("should list {word}: {}", ran.summary())),
-                None => Ok(()),
+            if let Some(word) = words.iter().find(|w| !ran.stdout.contains(**w)) {
+                return Err(format!("should list {word}: {}", ran.summary()));
             }
+            // Another process reads, unless code is made of the file.
+            for (option, apart) in [(None, true), (Some("--offload"), false)] {
+                let mut command = Command::new(ompvm());
+                command.arg("inspect").args(option).arg(&bitcode);
+                let ran = run(command.env("OMPVM_READER", "/nowhere"), "", LIMIT)?;
+                if ran.stderr.contains("a process apart: /nowhere") != apart {
+                    return Err(ran.summary());
+                }
+            }
+            Ok(())
         }),
         ("inspect_baseline", || {
             let text = "int twice(int n) { return 2 * n; }\nint other(int);\n\
