@@ -189,6 +189,8 @@ void ompvm_config_add_argument(ompvm_config *config, const char *argument);
 void ompvm_config_set_variable(ompvm_config *config, const char *name, const char *value);
 /* Sets OMP_NUM_THREADS. The runtime reads its variables once, before the first program starts. */
 void ompvm_config_set_threads(ompvm_config *config, uint32_t threads);
+/* Sets OMP_THREAD_LIMIT, as ompvm_config_set_threads does OMP_NUM_THREADS: teams get fewer threads than they ask for. */
+void ompvm_config_set_thread_limit(ompvm_config *config, uint32_t threads);
 /* Adds a library as `-l` does, or a path with a slash. */
 void ompvm_config_add_library(ompvm_config *config, const char *name);
 /* Adds a folder as `-L` does. */

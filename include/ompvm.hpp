@@ -160,6 +160,10 @@ public:
   Config() : handle(ompvm_config_new()) {}
   Config &tier(ompvm_tier tier) { return ompvm_config_set_tier(get(), tier), *this; }
   Config &threads(uint32_t count) { return ompvm_config_set_threads(get(), count), *this; }
+  // Limits the OpenMP threads that exist at once for each thread of the host.
+  Config &thread_limit(uint32_t count) {
+    return ompvm_config_set_thread_limit(get(), count), *this;
+  }
   Config &argument(const std::string &text) {
     return ompvm_config_add_argument(get(), text.c_str()), *this;
   }

@@ -95,6 +95,7 @@ class _Options(TypedDict, total=False):
     reports: bool
     time_limit: float | None
     cancel: Cancel | None
+    thread_limit: int | None
 
 class Module:
     """A program that has been read. It can be started several times."""
@@ -117,7 +118,7 @@ class Module:
     def start(self, **options: Unpack[_Options]) -> Process:
         """Starts the program. `functions` defines functions of the host by name, each with its
         type as in C and a callable. `time_limit` limits each call, in seconds, and `cancel` can
-        end it."""
+        end it. `thread_limit` limits the OpenMP threads for each thread of the host."""
 
 class Evaluation:
     """Result of a cell."""

@@ -92,7 +92,7 @@ impl Module {
     #[pyo3(signature = (*, tier = "auto", args = None, env = None, threads = None,
                         libraries = None, library_paths = None, functions = None,
                         stack_size = 0, devices = None, reports = false, time_limit = None,
-                        cancel = None))]
+                        cancel = None, thread_limit = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn start(
         &self,
@@ -109,6 +109,7 @@ impl Module {
         reports: bool,
         time_limit: Option<f64>,
         cancel: Option<PyRef<'_, Cancel>>,
+        thread_limit: Option<u32>,
     ) -> PyResult<Process> {
         let mut config = Config::new()
             .tier(parse_tier(tier)?)
@@ -120,6 +121,9 @@ impl Module {
         }
         for (name, value) in env.into_iter().flatten() {
             config = config.env(name, value);
+        }
+        if let Some(threads) = thread_limit {
+            config = config.thread_limit(threads);
         }
         let config = configure(
             config,

@@ -21,7 +21,7 @@ def start(**options):
         "host_add": ("int (int, int)", lambda a, b: a + b),
         "host_weight": ("double (const double *, long)", weight),
     }
-    return ompvm.Module(GUEST, cached=False).start(functions=functions, threads=2, **options)
+    return ompvm.Module(GUEST, cached=False).start(functions=functions, threads=2, thread_limit=5, **options)
 
 
 def weight(values, count):
@@ -50,6 +50,7 @@ class Calls(unittest.TestCase):
         self.assertEqual(mixed(0.5, 2, -3, b"A", 0.25), 64.75)
         self.assertEqual(self.process["many"](1, 1, 1, 1, 1, 1, -1, 0.5), 18)
         self.assertIsNone(self.process["nothing"]())
+        self.assertEqual(self.process["team"](64), 5)
         self.assertEqual(narrow.name, "narrow")
         self.assertEqual(self.process["narrow"].signature, "i8(i8, i16, i1)")
 

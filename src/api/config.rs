@@ -260,6 +260,14 @@ impl Config {
         self.env("OMP_NUM_THREADS", threads.to_string())
     }
 
+    /// Sets `OMP_THREAD_LIMIT`: the number of OpenMP threads that exist at once for one thread of the
+    /// host, which a call begins on. Teams get fewer threads than they ask for where the limit is
+    /// reached. As for [`Config::num_threads`], the first program decides. Threads that the guest
+    /// creates itself are not counted.
+    pub fn thread_limit(self, threads: u32) -> Self {
+        self.env("OMP_THREAD_LIMIT", threads.to_string())
+    }
+
     /// Sets `OMP_SCHEDULE`: the meaning of `schedule(runtime)`, for example `"dynamic,4"`.
     pub fn schedule(self, schedule: &str) -> Self {
         self.env("OMP_SCHEDULE", schedule)

@@ -198,6 +198,16 @@ pub unsafe extern "C" fn ompvm_config_set_threads(config: *mut Config, threads: 
     unsafe { change(config, |c| c.num_threads(threads)) }
 }
 
+/// `ompvm_config_set_thread_limit`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_config_set_thread_limit(config: *mut Config, threads: u32) {
+    // SAFETY: the caller passes a configuration that nothing else uses now.
+    unsafe { change(config, |c| c.thread_limit(threads)) }
+}
+
 /// `ompvm_config_add_library`.
 ///
 /// # Safety

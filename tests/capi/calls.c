@@ -92,6 +92,9 @@ static void calls(ompvm_process *process, int *added) {
   succeed(ompvm_call(look_up(process, "many", NULL), eight, &result));
   CHECK(result.i64 == 18);
 
+  succeed(ompvm_call(look_up(process, "team", "int (int)"), (ompvm_value[]){{.i32 = 64}}, &result));
+  CHECK(result.i32 == 5);
+
   int before = *added;
   succeed(ompvm_call(look_up(process, "through", "int (int)"), (ompvm_value[]){{.i32 = 2}}, &result));
   CHECK(result.i32 == 42 && *added == before + 1);
@@ -300,6 +303,7 @@ int main(int argc, char **argv) {
     ompvm_config *config = ompvm_config_new();
     ompvm_config_set_tier(config, tier);
     ompvm_config_set_threads(config, 3);
+    ompvm_config_set_thread_limit(config, 5);
     ompvm_config_add_argument(config, "guest");
     ompvm_config_add_argument(config, "last");
     ompvm_config_set_reports(config, tier == OMPVM_TIER_INTERP);

@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
   linker.define("host_add", host_add).define("host_weight", host_weight);
   for (ompvm_tier tier : {OMPVM_TIER_INTERP, OMPVM_TIER_OPT}) {
     ompvm::Config config;
-    config.tier(tier).threads(2).argument("guest");
+    config.tier(tier).threads(2).thread_limit(5).argument("guest");
     ompvm::Process process = linker.start(module, config);
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; i++)

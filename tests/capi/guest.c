@@ -1,4 +1,5 @@
 // The guest of the programs in this folder.
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -51,6 +52,14 @@ long spin(volatile long *go) {
   while (*go)
     turns++;
   return turns;
+}
+
+int team(int asked) {
+  int got = 0;
+#pragma omp parallel num_threads(asked)
+#pragma omp single
+  got = omp_get_num_threads();
+  return got;
 }
 
 void leave(int status) { exit(status); }
