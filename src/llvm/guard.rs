@@ -8,7 +8,8 @@
 //! may ask for gigabytes), and stops it in the same way.
 //!
 //! Reading stays in this process. Code that installs its own handlers for these signals must not do
-//! so during a read (each would take the other for its predecessor).
+//! so during a read (each would take the other for its predecessor), and had better not in the
+//! milliseconds after it, in which the thread frees LLVM's module.
 
 use super::contain;
 use super::handles::library;
@@ -155,19 +156,23 @@ fn current() -> *const Shared {
     LOCALS.with(|l| l.worker.get())
 }
 
-/// Blocks all signals on this thread, so that others receive the program's. Async-signal-safe.
-fn block_signals() {
+/// Blocks all signals on this thread but `open`, so that others receive the program's.
+/// Async-signal-safe.
+fn block_signals_but(open: &[c_int]) {
     // SAFETY: the calls fill and pass a local signal set.
     unsafe {
         let mut all = MaybeUninit::uninit();
         libc::sigfillset(all.as_mut_ptr());
+        for &signal in open {
+            libc::sigdelset(all.as_mut_ptr(), signal);
+        }
         libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), null_mut());
     }
 }
 
 /// Stops this thread for good. Async-signal-safe.
 fn sleep_forever() -> ! {
-    block_signals();
+    block_signals_but(&[]);
     loop {
         // SAFETY: `pause` has no preconditions; with every signal blocked it never returns.
         unsafe { libc::pause() };
@@ -438,7 +443,8 @@ pub(super) fn run<T: Send + 'static>(
     run_with_deferred(limits, work).map(|done| done.unwrap_or_else(|| unreachable!()))
 }
 
-/// Work of the thread of [`run_with_deferred`] that its caller does not wait for.
+/// Work of the thread of [`run_with_deferred`] that its caller does not wait for. A crash of LLVM in
+/// it ends the work alone, and what it had is neither dropped nor used again.
 pub(super) type Deferred = Box<dyn FnOnce()>;
 
 /// Runs work like [`run`], with a part that the caller does not wait for.
@@ -458,6 +464,7 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
     let slot = Arc::new(Mutex::new(None));
     let result = Arc::clone(&slot);
     let started = Instant::now();
+    let time = limits.time;
     let worker = std::thread::Builder::new()
         .name("ompvm-reader".into())
         .stack_size(limits::reserve(STACK, 64, 8 << 20))
@@ -471,11 +478,18 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
             internal_work::enter_for_thread_life();
             let (value, later) = work().unzip();
             *result.lock().unwrap_or_else(PoisonError::into_inner) = value;
-            // The program may run from here on, and wait for signals that its own threads block.
-            block_signals();
+            // The program may run from here on, and wait for signals that its own threads block. A
+            // fault that is blocked would end the process.
+            block_signals_but(&SIGNALS);
+            // Until the first program starts, no other handler leads to `contain::on_fault`.
+            let unhandled = handlers().fault_handler.load(Ordering::Acquire) == 0;
+            let _catching = unhandled.then(HandlerGuard::start);
             drop(finish);
-            if let Some(later) = later {
-                later();
+            match later {
+                // The program waits for the address space that this thread occupies.
+                Some(later) if limits::address_space().is_some() => later(),
+                Some(later) => drop(contain::run_beside_start(time, later)),
+                None => {}
             }
         })
         .map_err(|e| limits::refusal("a thread that reads it", &e))?;
@@ -531,6 +545,35 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn deferred_work_may_crash() {
+        let limits = ResourceLimits::for_reading(0);
+        for crash in [
+            // SAFETY: faults on purpose.
+            (|| unsafe { std::ptr::without_provenance_mut::<u8>(8).write_volatile(1) }) as fn(),
+            || std::process::abort(),
+        ] {
+            let alive = Arc::new(());
+            let seen = Arc::downgrade(&alive);
+            let entered = Arc::new(AtomicBool::new(false));
+            let tell = entered.clone();
+            let later = move || {
+                tell.store(true, Ordering::Release);
+                crash();
+                drop(alive);
+            };
+            let work = move || Some((5, Box::new(later) as Deferred));
+            assert_eq!(run_with_deferred(&limits, work), Ok(Some(5)));
+            while !entered.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            // Long enough for a process that the crash ends.
+            std::thread::sleep(Duration::from_millis(50));
+            assert!(seen.upgrade().is_some(), "the work went on");
+        }
+    }
 
     #[test]
     fn compiling_may_take_longer_than_reading() {
