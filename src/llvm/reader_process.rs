@@ -38,6 +38,11 @@ const MESSAGE: u8 = b'-';
 const OWN_SPACE: u64 = 1 << 30;
 /// Wall time that a child may take beyond its processor time.
 const WAITING: Duration = Duration::from_secs(60);
+/// Time after which a silent child is looked at again.
+const TICK: Duration = Duration::from_millis(200);
+/// Number of looks in a row that find all threads of a child asleep. They have nothing to wait for
+/// but locks, and one that LLVM held when it crashed is never released.
+const ASLEEP: u32 = 15;
 /// Wall time from the end of the answer to the child's end.
 const ENDING: Duration = Duration::from_secs(1);
 
@@ -185,6 +190,7 @@ fn receive(child: &mut Child, limit: Duration, most: usize) -> Result<Vec<u8>, S
         return Err(FORM.into());
     };
     let end = Instant::now() + limit;
+    let mut asleep = 0;
     let mut answer = Vec::new();
     let mut part = vec![0; 1 << 16];
     loop {
@@ -194,15 +200,20 @@ fn receive(child: &mut Child, limit: Duration, most: usize) -> Result<Vec<u8>, S
             events: libc::POLLIN,
             revents: 0,
         };
-        let millis = i32::try_from(left.as_millis()).unwrap_or(i32::MAX);
+        let millis = left.min(TICK).as_millis() as i32;
         // SAFETY: the entry is a live local.
         let ready = unsafe { libc::poll(&mut poll, 1, millis) };
         if left.is_zero() {
             return Err("damaged LLVM IR, reading it takes too long".into());
         }
         if ready <= 0 {
+            asleep = if sleeps(child.id()) { asleep + 1 } else { 0 };
+            if asleep > ASLEEP {
+                return Err("damaged LLVM IR, LLVM hangs on it".into());
+            }
             continue;
         }
+        asleep = 0;
         match pipe.read(&mut part) {
             Ok(0) => return Ok(answer),
             Ok(count) => answer.extend_from_slice(&part[..count]),
@@ -213,6 +224,19 @@ fn receive(child: &mut Child, limit: Duration, most: usize) -> Result<Vec<u8>, S
             return Err("damaged LLVM IR, reading it takes too much memory".into());
         }
     }
+}
+
+/// Returns true if all threads of a process sleep. A thread that a busy machine delays does not.
+fn sleeps(process: u32) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else {
+        return false;
+    };
+    let mut states = threads.map(|thread| {
+        let text = std::fs::read_to_string(thread.ok()?.path().join("stat")).ok()?;
+        // proc(5): the state follows the name, which is in parentheses.
+        text.rsplit_once(") ")?.1.chars().next()
+    });
+    states.all(|state| state == Some('S'))
 }
 
 /// Waits for a child whose answer has ended. Returns `None` if the host has waited for it or ignores
@@ -313,6 +337,28 @@ fn own_library() -> Option<std::path::PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn answer_of(script: &str) -> (Result<Vec<u8>, String>, Duration) {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", script]);
+        let mut child = command
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let since = Instant::now();
+        let answer = receive(&mut child, Duration::from_secs(30), 1 << 20);
+        let _ = child.kill();
+        let _ = child.wait();
+        (answer, since.elapsed())
+    }
+
+    #[test]
+    fn a_child_that_sleeps_for_long_is_given_up() {
+        let (answer, took) = answer_of("exec sleep 20");
+        assert!(answer.unwrap_err().contains("hangs"));
+        assert!(took < Duration::from_secs(15), "{took:?}");
+        assert_eq!(answer_of("sleep 1; echo x").0, Ok(b"x\n".to_vec()));
+    }
 
     #[test]
     fn a_request_is_read_back() {
