@@ -198,15 +198,29 @@ fn libc_code() -> (usize, usize) {
     found
 }
 
+/// Finds the C library's code, for [`is_in_libc`].
+pub(super) fn find_libc() {
+    LLVM.libc_code.get_or_init(libc_code);
+}
+
+/// Returns true if a signal interrupted the C library's code, or if that is not known.
+/// Async-signal-safe.
+///
+/// # Safety
+/// `context` is that of a handler installed with SA_SIGINFO.
+pub(super) unsafe fn is_in_libc(context: *mut c_void) -> bool {
+    let context: *mut libc::ucontext_t = context.cast();
+    // SAFETY: the kernel passes a valid context.
+    let pc = unsafe { (&(*context).uc_mcontext.gregs)[libc::REG_RIP as usize] as usize };
+    let (start, end) = *LLVM.libc_code.get().unwrap_or(&(0, usize::MAX));
+    (start..end).contains(&pc)
+}
+
 /// Handles the timer's signal: leaves LLVM unless the thread is inside the C library, in which case
 /// the next expiry tries again.
 extern "C" fn on_time(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes valid pointers to a handler installed with SA_SIGINFO.
-    let (code, pc) = unsafe {
-        let context: *mut libc::ucontext_t = context.cast();
-        let pc = (&(*context).uc_mcontext.gregs)[libc::REG_RIP as usize] as usize;
-        ((*info).si_code, pc)
-    };
+    let (code, in_libc) = unsafe { ((*info).si_code, is_in_libc(context)) };
     if code != libc::SI_TIMER {
         // SAFETY: both calls are async-signal-safe; they restore the default action and repeat the
         // signal for it.
@@ -216,9 +230,8 @@ extern "C" fn on_time(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
         }
         return;
     }
-    let (start, end) = *LLVM.libc_code.get().unwrap_or(&(0, usize::MAX));
     if let Some(current) = current()
-        && !(start..end).contains(&pc)
+        && !in_libc
     {
         leave(current, signal);
     }
@@ -233,7 +246,7 @@ struct Timer {
 impl Timer {
     fn start(limit: Duration) -> Option<Timer> {
         LLVM.timer_handler.call_once(|| {
-            let _ = LLVM.libc_code.set(libc_code());
+            find_libc();
             // SAFETY: all-zero is a valid `sigaction`, which is filled in before use; the handler
             // has the type that SA_SIGINFO requires.
             unsafe {

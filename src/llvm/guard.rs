@@ -55,6 +55,16 @@ const DELAY: u32 = 20;
 
 /// Interval at which the caller checks the worker.
 const TICK: Duration = Duration::from_millis(20);
+/// Number of requests to stop after which a worker stops inside of the C library, too.
+const PATIENCE: u32 = 200;
+/// Faults of code, which a thread must not block.
+const CODE_FAULTS: [c_int; 5] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGILL,
+    libc::SIGFPE,
+    libc::SIGTRAP,
+];
 
 /// State shared by worker and caller. `outcome` is 0 while the worker runs, then one of the
 /// constants above or a signal number; `stop` is the outcome that the caller asks for when it
@@ -242,6 +252,11 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         // calls here are async-signal-safe.
         let shared = unsafe { &*current };
         let stop = shared.stop.load(Ordering::Acquire);
+        // A lock of the allocator would stay held for ever. The caller asks again.
+        // SAFETY: the kernel passes valid pointers to a handler installed with SA_SIGINFO.
+        if stop != 0 && unsafe { is_patient_request(info) && contain::is_in_libc(context) } {
+            return;
+        }
         shared.post(if stop == 0 { signal } else { stop });
         sleep_forever();
     }
@@ -274,6 +289,25 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
             }
         }
     }
+}
+
+/// Asks a worker to stop. Unless the caller insists, it may go on to a better point.
+fn request_stop(worker: libc::pthread_t, insist: bool) {
+    let value = libc::sigval {
+        sival_ptr: std::ptr::without_provenance_mut(insist.into()),
+    };
+    // SAFETY: the thread has not been joined, so its id is valid even if it has just ended. If the
+    // queue is full, the next request follows.
+    unsafe { libc::pthread_sigqueue(worker, libc::SIGABRT, value) };
+}
+
+/// Returns true for a signal of [`request_stop`] whose caller does not insist. Async-signal-safe.
+///
+/// # Safety
+/// `info` is that of a handler installed with SA_SIGINFO.
+unsafe fn is_patient_request(info: *mut libc::siginfo_t) -> bool {
+    // SAFETY: by this function's contract; a queued signal has a value.
+    unsafe { (*info).si_code == libc::SI_QUEUE && (*info).si_value().sival_ptr.is_null() }
 }
 
 /// Installs the handler for LLVM's fatal errors.
@@ -459,6 +493,7 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
     work: impl FnOnce() -> Option<(T, Deferred)> + Send + 'static,
 ) -> Result<Option<T>, String> {
     let _catching = HandlerGuard::start();
+    contain::find_libc();
     let shared = Shared::new();
     let of_worker = Arc::clone(&shared);
     let slot = Arc::new(Mutex::new(None));
@@ -479,8 +514,8 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
             let (value, later) = work().unzip();
             *result.lock().unwrap_or_else(PoisonError::into_inner) = value;
             // The program may run from here on, and wait for signals that its own threads block. A
-            // fault that is blocked would end the process.
-            block_signals_but(&SIGNALS);
+            // fault that is blocked would end the process. A late request to stop stays pending.
+            block_signals_but(&CODE_FAULTS);
             // Until the first program starts, no other handler leads to `contain::on_fault`.
             let unhandled = handlers().fault_handler.load(Ordering::Acquire) == 0;
             let _catching = unhandled.then(HandlerGuard::start);
@@ -494,13 +529,16 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
         })
         .map_err(|e| limits::refusal("a thread that reads it", &e))?;
     let mut before = None;
+    let mut requests = 0;
     let outcome = loop {
         if let Some(outcome) = shared.wait() {
             break outcome;
         }
         let now = resident();
         let grown = now.saturating_sub(*before.get_or_insert(now));
-        let stop = if grown > limits.memory {
+        let stop = if requests > 0 {
+            shared.stop.load(Ordering::Acquire)
+        } else if grown > limits.memory {
             MEMORY
         } else if clock::time_of_thread(worker.as_pthread_t()) > limits.time
             || started.elapsed() > limits.time * DELAY
@@ -509,10 +547,9 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
         } else {
             continue;
         };
-        if shared.stop.swap(stop, Ordering::AcqRel) == 0 {
-            // SAFETY: the thread has not been joined, so its id is valid even if it has just ended.
-            unsafe { libc::pthread_kill(worker.as_pthread_t(), libc::SIGABRT) };
-        }
+        shared.stop.store(stop, Ordering::Release);
+        requests += 1;
+        request_stop(worker.as_pthread_t(), requests > PATIENCE);
     };
     match outcome {
         FINISHED => {
@@ -572,6 +609,29 @@ mod tests {
             // Long enough for a process that the crash ends.
             std::thread::sleep(Duration::from_millis(50));
             assert!(seen.upgrade().is_some(), "the work went on");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_is_stopped_holds_no_lock_of_the_allocator() {
+        let limits = ResourceLimits {
+            memory: u64::MAX,
+            time: Duration::from_millis(40),
+        };
+        for _ in 0..20 {
+            let endless = || -> () {
+                loop {
+                    std::hint::black_box(vec![0_u8; 100]);
+                }
+            };
+            let stopped = run(&limits, endless);
+            assert!(stopped.is_err_and(|why| why.contains("too long")));
+            // New threads share the allocator's areas with the stopped ones.
+            let work = || (0..100).map(|n| vec![n; 50]).collect::<Vec<_>>().len();
+            let others: Vec<_> = (0..16).map(|_| std::thread::spawn(work)).collect();
+            others
+                .into_iter()
+                .for_each(|o| assert_eq!(o.join().unwrap(), 100));
         }
     }
 

@@ -129,13 +129,17 @@ fn filter() -> Vec<libc::sock_filter> {
         jump(libc::BPF_JEQ, libc::PR_SET_NAME as u32, 0, 1),
         yes,
         no,
-        jump(libc::BPF_JEQ, libc::SYS_tgkill as u32, 0, 4),
-        argument(0),
-        jump(libc::BPF_JEQ, own, 0, 1),
-        yes,
-        no,
-        no,
     ]);
+    for call in [libc::SYS_tgkill, libc::SYS_rt_tgsigqueueinfo] {
+        code.extend([
+            jump(libc::BPF_JEQ, call as u32, 0, 4),
+            argument(0),
+            jump(libc::BPF_JEQ, own, 0, 1),
+            yes,
+            no,
+        ]);
+    }
+    code.push(no);
     code
 }
 
