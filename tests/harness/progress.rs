@@ -126,7 +126,7 @@ fn compile_command() -> Result<(), String> {
     let words = format!("compile {}", large()?.display());
     let ran = start(&words, true, &[])?;
     shows(&ran, &["compiling 801 functions [", "/"], "")?;
-    // What is written after the bar has a line of its own.
+    // Put text after the bar on a line of its own.
     let words = format!("compile --stats {}", large()?.display());
     let ran = start(&words, true, &[])?;
     let after = ran.stdout.rsplit(ERASE).next().unwrap_or("");

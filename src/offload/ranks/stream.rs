@@ -130,12 +130,7 @@ pub fn pull(
         let read = unsafe { near.read(piece.as_mut_ptr(), from + at as u64, piece.len()) };
         refused.fetch_or(read.is_err(), Ordering::Relaxed);
     };
-    let direct = match queue {
-        Queue::SYNC => device.host_view(to, len as u64),
-        _ => None,
-    };
-    if let Some(direct) = direct {
-        let direct = direct.as_ptr() as usize;
+    if let Some(direct) = view((device, queue), to, len) {
         // SAFETY: the device says that the host can access the range. If the program frees it
         // meanwhile, that is its own race.
         on_threads(len, &|at, size| unsafe {
@@ -150,10 +145,7 @@ pub fn pull(
             unsafe { upload(device, queue, to + at as u64, buffer.as_ptr(), size) }?;
         }
     }
-    Ok(match refused.into_inner() {
-        true => Reply::Unreachable,
-        false => Reply::Done,
-    })
+    Ok(outcome(refused))
 }
 
 /// Copies device memory to a process of this host. [`Reply::Unreachable`] if the system refuses the
@@ -172,12 +164,7 @@ pub fn push(
         let written = unsafe { near.write(to + at as u64, piece.as_ptr(), piece.len()) };
         refused.fetch_or(written.is_err(), Ordering::Relaxed);
     };
-    let direct = match queue {
-        Queue::SYNC => device.host_view(from, len as u64),
-        _ => None,
-    };
-    if let Some(direct) = direct {
-        let direct = direct.as_ptr() as usize;
+    if let Some(direct) = view((device, queue), from, len) {
         // SAFETY: the device says that the host can access the range.
         on_threads(len, &|at, size| unsafe {
             write(
@@ -192,10 +179,21 @@ pub fn push(
             write(at, &buffer[..size]);
         }
     }
-    Ok(match refused.into_inner() {
+    Ok(outcome(refused))
+}
+
+/// Returns the host's address of a range of device memory, if the host can access it now.
+fn view((device, queue): (&dyn Device, Queue), address: u64, len: usize) -> Option<usize> {
+    let found = (queue == Queue::SYNC).then(|| device.host_view(address, len as u64));
+    found.flatten().map(|start| start.as_ptr() as usize)
+}
+
+/// Returns the answer after copies of which the system refused some, or none.
+fn outcome(refused: AtomicBool) -> Reply {
+    match refused.into_inner() {
         true => Reply::Unreachable,
         false => Reply::Done,
-    })
+    }
 }
 
 /// Calls `copy` with offset and size of each piece, on several threads if there are many.
