@@ -1,14 +1,17 @@
 //! Differential fuzzing of memory coherence: random programs must print the same on emulated
-//! devices, alone, in groups and of another rank of MPI, as a native build whose directives are
-//! ignored.
+//! devices, alone, in groups and of another rank of MPI, and on GPUs if there are any, as a native
+//! build whose directives are ignored.
 //!
 //! A source is generated from its seed (`tests/coherence/generate.rs`). One process runs many
 //! sequences of steps, each from a seed of its own and each with a checksum. A difference is
 //! reduced to the fewest steps and kept in `target/fuzz/findings` with the command that reproduces
-//! it. A run can be stopped at any time and resumes where it was.
+//! it. A run can be stopped at any time and resumes where it was. `--pack` builds the sources for
+//! machines without compilers, and `--replay` tests them there.
 //!
 //! The reference is sequential: the programs have no races and their results are exact, so every
 //! correct implementation agrees with it.
+
+mod sources;
 
 use super::Progress;
 #[path = "../../../tests/coherence/generate.rs"]
@@ -19,6 +22,7 @@ use crate::process::root;
 use crate::setup;
 use crate::timed::{TimedRun, run, write};
 use clap::Args;
+use sources::{FLAGS, LEVELS, bitcode};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -61,6 +65,24 @@ pub struct Options {
     /// The ompvm to test (default: built from this tree)
     #[arg(long)]
     ompvm: Option<PathBuf>,
+    /// Build all sources into a pack for a machine without compilers instead
+    #[arg(long, value_name = "DIR")]
+    pack: Option<PathBuf>,
+    /// Test the sources of a pack instead, which needs no compiler
+    #[arg(long, value_name = "DIR")]
+    replay: Option<PathBuf>,
+}
+
+impl Options {
+    /// Returns the number of sources.
+    fn sources(&self) -> u64 {
+        self.count.div_ceil(self.sequences.max(1))
+    }
+
+    /// Returns the seed of source `n`.
+    fn source_seed(&self, n: u64) -> u64 {
+        self.seed * 1_000_000 + n
+    }
 }
 
 /// A way to run a program.
@@ -71,7 +93,7 @@ struct Way {
     mandatory: bool,
 }
 
-const WAYS: [Way; 19] = [
+const WAYS: [Way; 23] = [
     way("one", &["--device=emulated"], true),
     way("two", &["--device=emulated:2", "--devices=all"], true),
     way("three", &["--device=emulated:3", "--devices=all"], true),
@@ -123,6 +145,10 @@ const WAYS: [Way; 19] = [
         &["--device=cpu", "--devices=all"],
         true,
     ),
+    way("gpu", &[], true),
+    way("gpu-plain", &["--offload=force"], false),
+    way("gpu-all", &["--devices=all"], true),
+    way("gpu-helped", &["--devices=all,cpu"], true),
 ];
 
 /// The way in which regions run on the device of another rank.
@@ -136,6 +162,11 @@ impl Way {
     /// Returns true if the way needs a launcher of MPI.
     fn has_ranks(&self) -> bool {
         [RANK, RANKS, PROCESSORS_OF_RANKS].contains(&self.name)
+    }
+
+    /// Returns true if the way needs a GPU.
+    fn has_gpu(&self) -> bool {
+        self.name.starts_with("gpu")
     }
 
     /// Returns the variables of the environment that the way sets.
@@ -162,17 +193,6 @@ const fn way(name: &'static str, options: &'static [&'static str], mandatory: bo
     }
 }
 
-/// Optimization levels. Without optimization, the code of regions differs.
-const LEVELS: [&str; 2] = ["-O0", "-O2"];
-/// Flags that compile for a device.
-const FLAGS: [&str; 6] = [
-    "-g",
-    "-w",
-    "-fopenmp",
-    "--offload-arch=sm_90",
-    "-nogpulib",
-    "--cuda-feature=+ptx83",
-];
 /// Time limit of a run, beside one second for each sequence.
 const LIMIT: u64 = 60;
 /// Number of differences after which a run is not continued behind the failed sequence.
@@ -191,28 +211,40 @@ pub fn start(options: &Options) -> Result<(), String> {
             known.join(", ")
         ));
     }
+    let replay = options.replay.as_deref();
+    let launcher = launcher(replay);
     let needs = |w: &Way| w.has_ranks() && options.ways.iter().any(|o| o == w.name);
-    if let Some(way) = WAYS.iter().find(|w| needs(w) && !launcher().exists()) {
+    if let Some(way) = WAYS.iter().find(|w| needs(w) && !launcher.exists()) {
         return Err(format!(
             "the way `{}` needs a launcher of MPI: `cargo xtask setup`",
             way.name
         ));
     }
-    let tools = setup::ensure()?;
-    let ompvm = match &options.ompvm {
-        Some(path) => path.clone(),
-        None => dist::release(&tools)?,
+    let tools = match replay {
+        Some(_) => None,
+        None => Some(setup::ensure()?),
     };
+    let ompvm = match (&options.ompvm, replay, &tools) {
+        (Some(path), ..) => path.clone(),
+        (None, Some(pack), _) => pack.join("ompvm"),
+        (None, None, Some(tools)) => dist::release(tools)?,
+        (None, None, None) => unreachable!("only packs go without tools"),
+    };
+    if let (Some(pack), Some(tools)) = (&options.pack, &tools) {
+        return sources::write_pack(pack, tools, &ompvm, options);
+    }
     // A copy keeps a long run independent of later builds.
-    let base = root().join("target/fuzz");
+    let base = replay.map_or_else(|| root().join("target/fuzz"), Path::to_owned);
     let text = |e: std::io::Error| format!("{}: {e}", base.display());
     std::fs::create_dir_all(base.join("findings")).map_err(text)?;
+    let base = std::fs::canonicalize(&base).map_err(text)?;
     let copy = base.join(format!("ompvm-{}", std::process::id()));
     std::fs::copy(&ompvm, &copy).map_err(|e| format!("{}: {e}", ompvm.display()))?;
     let state = base.join(format!("coherence-{}.tsv", options.seed));
     let fuzz = Fuzz {
-        tools: &tools,
+        tools,
         ompvm: &copy,
+        launcher,
         base: &base,
         options,
         progress: Progress::load(&state),
@@ -233,8 +265,11 @@ pub fn start(options: &Options) -> Result<(), String> {
 }
 
 struct Fuzz<'a> {
-    tools: &'a setup::Tools,
+    /// Compilers; none if a pack is tested.
+    tools: Option<setup::Tools>,
     ompvm: &'a Path,
+    /// Launcher of MPI, which may be missing.
+    launcher: PathBuf,
     base: &'a Path,
     options: &'a Options,
     progress: Progress,
@@ -245,8 +280,10 @@ struct Fuzz<'a> {
 /// A source and what it must print.
 struct Case<'a> {
     seed: u64,
+    /// Folder of the source and of what was built from it.
+    files: &'a Path,
+    /// Folder for output and the cache.
     dir: &'a Path,
-    reference: PathBuf,
 }
 
 /// A difference: the sequences that were run, and the first one that differs.
@@ -273,7 +310,7 @@ impl Fuzz<'_> {
     fn all(&self) -> Result<(), String> {
         let failed = Mutex::new(None);
         let stop = AtomicBool::new(false);
-        let sources = self.options.count.div_ceil(self.options.sequences.max(1));
+        let sources = self.options.sources();
         std::thread::scope(|scope| {
             for job in 0..self.options.jobs.max(1) {
                 let (failed, stop) = (&failed, &stop);
@@ -284,7 +321,7 @@ impl Fuzz<'_> {
                             if n >= sources {
                                 break;
                             }
-                            self.source(self.options.seed * 1_000_000 + n, &dir)?;
+                            self.source(self.options.source_seed(n), &dir)?;
                             self.progress.save(&self.state)?;
                         }
                         let _ = std::fs::remove_dir_all(&dir);
@@ -313,7 +350,8 @@ impl Fuzz<'_> {
         let wanted = |w: &&Way| {
             let ways = &self.options.ways;
             let chosen = ways.is_empty() || ways.iter().any(|o| o == w.name);
-            chosen && (!w.has_ranks() || launcher().exists())
+            let gpu = Path::new("/dev/nvidia0");
+            chosen && (!w.has_ranks() || self.launcher.exists()) && (!w.has_gpu() || gpu.exists())
         };
         let mut all = Vec::new();
         for way in WAYS.iter().filter(wanted) {
@@ -331,16 +369,13 @@ impl Fuzz<'_> {
 
     /// Tests one source.
     fn source(&self, seed: u64, dir: &Path) -> Result<(), String> {
-        let text = generate::program(seed, &self.options.without);
-        write(&dir.join("program.c"), text)?;
-        let mut clang = self.clang(dir);
-        clang.args(["-O1", "-w", "-pthread", "-o", "reference", "program.c"]);
-        self.compile(&mut clang, dir)?;
-        let case = Case {
-            seed,
-            dir,
-            reference: dir.join("reference"),
-        };
+        let packed = self.tools.is_none();
+        let packed = packed.then(|| sources::packed(self.base, seed));
+        if let Some(tools) = &self.tools {
+            sources::build_reference(tools, seed, &self.options.without, dir)?;
+        }
+        let files = packed.as_deref().unwrap_or(dir);
+        let case = Case { seed, files, dir };
         let count = self.options.sequences;
         let expected = self.reference(&case, 1, count, u64::MAX)?;
         if expected.status != 0 {
@@ -350,10 +385,10 @@ impl Fuzz<'_> {
         }
         let mut built = Vec::new();
         for (way, level) in self.plan(seed) {
-            if !built.contains(&level) {
-                let mut clang = self.clang(dir);
-                clang.arg(level).args(FLAGS).args(["-c", "-emit-llvm"]);
-                self.compile(clang.args(["-o", &bitcode(level), "program.c"]), dir)?;
+            if let Some(tools) = &self.tools
+                && !built.contains(&level)
+            {
+                sources::build_level(tools, level, dir)?;
                 built.push(level);
             }
             self.sequences(&case, way, level, &expected)?;
@@ -438,7 +473,7 @@ impl Fuzz<'_> {
         );
         let out = self.base.join("findings").join(folder);
         std::fs::create_dir_all(&out).map_err(|e| e.to_string())?;
-        std::fs::copy(case.dir.join("program.c"), out.join("program.c"))
+        std::fs::copy(case.files.join("program.c"), out.join("program.c"))
             .map_err(|e| e.to_string())?;
         write(&out.join("expected"), &expected.stdout)?;
         write(&out.join("steps"), &expected.stderr)?;
@@ -507,23 +542,6 @@ impl Fuzz<'_> {
         Ok(!got.agrees(&expected))
     }
 
-    fn clang(&self, dir: &Path) -> Command {
-        let mut command = Command::new(self.tools.llvm("clang"));
-        command.current_dir(dir);
-        command
-    }
-
-    fn compile(&self, command: &mut Command, dir: &Path) -> Result<(), String> {
-        let ran = run(command, dir, Duration::from_secs(300))?;
-        match ran.status {
-            0 => Ok(()),
-            _ => Err(format!(
-                "{command:?}: {}",
-                String::from_utf8_lossy(&ran.stderr)
-            )),
-        }
-    }
-
     /// Runs the native program, which prints its steps if it runs one sequence.
     fn reference(
         &self,
@@ -532,7 +550,7 @@ impl Fuzz<'_> {
         count: u64,
         mask: u64,
     ) -> Result<TimedRun, String> {
-        let mut command = Command::new(&case.reference);
+        let mut command = Command::new(case.files.join("reference"));
         command.args([first.to_string(), count.to_string(), format!("{mask:x}")]);
         if count == 1 {
             command.env("TRACE", "1");
@@ -550,14 +568,14 @@ impl Fuzz<'_> {
     ) -> Result<TimedRun, String> {
         let mut command = match way.has_ranks() {
             true => {
-                let mut command = Command::new(launcher());
+                let mut command = Command::new(&self.launcher);
                 command.args(["-n", "2"]).arg(self.ompvm);
                 command
             }
             false => Command::new(self.ompvm),
         };
         command.arg("run").args(way.options);
-        command.arg(case.dir.join(bitcode(level)));
+        command.arg(case.files.join(bitcode(level)));
         command.args([first.to_string(), count.to_string(), format!("{mask:x}")]);
         command.env("OMPVM_CACHE_DIR", case.dir.join("cache"));
         command.env("OMP_NUM_THREADS", threads(case.seed).to_string());
@@ -566,16 +584,13 @@ impl Fuzz<'_> {
     }
 }
 
-/// Returns the launcher of MPI, which `cargo xtask setup` fetches.
-fn launcher() -> PathBuf {
-    root().join("target/mpich/bin/mpiexec")
+/// Returns the launcher of MPI: the pack's, or the one that `cargo xtask setup` fetches.
+fn launcher(pack: Option<&Path>) -> PathBuf {
+    let base = pack.map_or_else(|| root().join("target"), Path::to_owned);
+    base.join("mpich/bin/mpiexec")
 }
 
 /// Returns the number of threads of a source.
 fn threads(seed: u64) -> u64 {
     1 + seed % 4
-}
-
-fn bitcode(level: &str) -> String {
-    format!("program{level}.bc")
 }
