@@ -73,7 +73,8 @@ typedef enum ompvm_trap_kind {
   OMPVM_TRAP_DEVICE = 11,
   OMPVM_TRAP_UNCAUGHT_EXCEPTION = 12,
   OMPVM_TRAP_CANCELLED = 13,
-  OMPVM_TRAP_OUT_OF_TIME = 14
+  OMPVM_TRAP_OUT_OF_TIME = 14,
+  OMPVM_TRAP_OUT_OF_FUEL = 15
 } ompvm_trap_kind;
 
 /* A fault of the guest. The texts live as long as the error. */
@@ -203,6 +204,12 @@ ompvm_error *ompvm_config_set_devices(ompvm_config *config, const char *devices)
 void ompvm_config_set_reports(ompvm_config *config, int enabled);
 /* Ends each call after this time with the trap OMPVM_TRAP_OUT_OF_TIME; 0, the default, is no limit. */
 void ompvm_config_set_time_limit(ompvm_config *config, uint64_t nanoseconds);
+/* Limits the bytes of heap memory that the program holds at once; a request beyond it fails as natively without
+ * memory. Memory that libraries allocate, mmap, stacks and static data are not counted. 0, the default, is no limit. */
+void ompvm_config_set_memory_limit(ompvm_config *config, size_t bytes);
+/* Limits the instructions of the bitcode that the program executes, on all threads together; the call that would
+ * exceed it ends with the trap OMPVM_TRAP_OUT_OF_FUEL. Needs OMPVM_TIER_INTERP. 0, the default, is no limit. */
+void ompvm_config_set_fuel(ompvm_config *config, uint64_t instructions);
 /* Lets `cancel` end the calls of the programs that are started with the configuration. */
 void ompvm_config_set_cancel(ompvm_config *config, const ompvm_cancel *cancel);
 void ompvm_config_free(ompvm_config *config);
@@ -235,6 +242,12 @@ ompvm_error *ompvm_process_function(ompvm_process *process, const char *name,
                                     const char *signature, const ompvm_function **function);
 /* Returns the address of a variable; NULL if the program does not define it or it is thread-local. */
 void *ompvm_process_variable(const ompvm_process *process, const char *name);
+/* Returns the bytes of heap memory that the program holds; SIZE_MAX without a limit. */
+size_t ompvm_process_memory_used(const ompvm_process *process);
+/* Returns the instructions that the program may still execute; UINT64_MAX without a limit. */
+uint64_t ompvm_process_fuel(const ompvm_process *process);
+/* Sets the number of instructions that the program may execute from now on. It must have been started with fuel. */
+ompvm_error *ompvm_process_set_fuel(const ompvm_process *process, uint64_t instructions);
 /* Returns counts by region and thread as text, to be freed with ompvm_text_free. */
 char *ompvm_process_statistics(const ompvm_process *process);
 /* Runs the exit handlers unless main ran, and ends the process. No thread may be in a call. */

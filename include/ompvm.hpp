@@ -172,6 +172,14 @@ public:
     uint64_t count = limit.count() > 0 ? static_cast<uint64_t>(limit.count()) : 1;
     return ompvm_config_set_time_limit(get(), count), *this;
   }
+  // Limits the bytes of heap memory that the program holds at once.
+  Config &memory_limit(size_t bytes) {
+    return ompvm_config_set_memory_limit(get(), bytes ? bytes : 1), *this;
+  }
+  // Limits the instructions that the program executes; needs OMPVM_TIER_INTERP.
+  Config &fuel(uint64_t instructions) {
+    return ompvm_config_set_fuel(get(), instructions ? instructions : 1), *this;
+  }
   Config &cancelled_by(const Cancel &cancel) {
     return ompvm_config_set_cancel(get(), cancel.get()), *this;
   }
@@ -215,6 +223,20 @@ public:
   // Returns the address of a variable, or null.
   template <typename T> T *variable(const std::string &name) const {
     return static_cast<T *>(ompvm_process_variable(get(), name.c_str()));
+  }
+  // Returns the bytes of heap memory that the program holds; without a limit nothing.
+  std::optional<size_t> memory_used() const {
+    size_t used = ompvm_process_memory_used(get());
+    return used == SIZE_MAX ? std::nullopt : std::optional<size_t>(used);
+  }
+  // Returns the instructions that the program may still execute; without a limit nothing.
+  std::optional<uint64_t> fuel() const {
+    uint64_t left = ompvm_process_fuel(get());
+    return left == UINT64_MAX ? std::nullopt : std::optional<uint64_t>(left);
+  }
+  // Sets the number of instructions that the program may execute from now on.
+  void set_fuel(uint64_t instructions) const {
+    detail::check(ompvm_process_set_fuel(get(), instructions));
   }
   ompvm_process *get() const { return handle.get(); }
 };

@@ -63,6 +63,14 @@ class Process:
     def run_main(self) -> int:
         """Runs main and the exit handlers, once, and returns the exit status. No function of the
         process may exist."""
+    @property
+    def memory_used(self) -> int | None:
+        """Bytes of heap memory that the program holds; None without a limit."""
+    @property
+    def fuel(self) -> int | None:
+        """Instructions that the program may still execute; None without a limit. Can be set."""
+    @fuel.setter
+    def fuel(self, instructions: int) -> None: ...
     def statistics(self) -> Statistics:
         """Returns counts, if the process was started with `reports`."""
     def close(self) -> None:
@@ -96,6 +104,8 @@ class _Options(TypedDict, total=False):
     time_limit: float | None
     cancel: Cancel | None
     thread_limit: int | None
+    memory_limit: int | None
+    fuel: int | None
 
 class Module:
     """A program that has been read. It can be started several times."""
@@ -118,7 +128,9 @@ class Module:
     def start(self, **options: Unpack[_Options]) -> Process:
         """Starts the program. `functions` defines functions of the host by name, each with its
         type as in C and a callable. `time_limit` limits each call, in seconds, and `cancel` can
-        end it. `thread_limit` limits the OpenMP threads for each thread of the host."""
+        end it. `thread_limit` limits the OpenMP threads for each thread of the host,
+        `memory_limit` the bytes of heap memory that the program holds, and `fuel` the
+        instructions that it executes, which needs the tier "interp"."""
 
 class Evaluation:
     """Result of a cell."""
@@ -142,6 +154,8 @@ class Session:
         devices: str | None = None,
         time_limit: float | None = None,
         cancel: Cancel | None = None,
+        thread_limit: int | None = None,
+        memory_limit: int | None = None,
     ) -> None:
         """Starts a session without cells. A cell is compiled with the installed clang, -O2 -g
         -fopenmp and `flags`; it declares the `functions` that it uses."""

@@ -50,6 +50,7 @@ fn describe(py: Python<'_>, exception: &PyErr, trap: &api::Trap) -> PyResult<()>
         UncaughtException => ("uncaught exception", None),
         Cancelled => ("cancelled", None),
         OutOfTime => ("out of time", None),
+        OutOfFuel => ("out of fuel", None),
     };
     let value = exception.value(py);
     value.setattr("kind", kind)?;

@@ -92,7 +92,8 @@ impl Module {
     #[pyo3(signature = (*, tier = "auto", args = None, env = None, threads = None,
                         libraries = None, library_paths = None, functions = None,
                         stack_size = 0, devices = None, reports = false, time_limit = None,
-                        cancel = None, thread_limit = None))]
+                        cancel = None, thread_limit = None, memory_limit = None,
+                        fuel = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn start(
         &self,
@@ -110,30 +111,32 @@ impl Module {
         time_limit: Option<f64>,
         cancel: Option<PyRef<'_, Cancel>>,
         thread_limit: Option<u32>,
+        memory_limit: Option<usize>,
+        fuel: Option<u64>,
     ) -> PyResult<Process> {
         let mut config = Config::new()
             .tier(parse_tier(tier)?)
             .stack_size(stack_size)
             .stats(reports)
-            .offload_report(reports);
+            .offload_report(reports)
+            .fuel(fuel);
         for argument in args.into_iter().flatten() {
             config = config.arg(argument);
         }
         for (name, value) in env.into_iter().flatten() {
             config = config.env(name, value);
         }
-        if let Some(threads) = thread_limit {
-            config = config.thread_limit(threads);
-        }
-        let config = configure(
-            config,
+        let config = Options {
             threads,
             libraries,
             library_paths,
             devices,
             time_limit,
+            thread_limit,
+            memory_limit,
             cancel,
-        )?;
+        }
+        .configure(config)?;
         let raised = Arc::new(Raised::default());
         let mut linker = Linker::new(&self.engine);
         define(py, &mut linker, functions, &raised)?;
@@ -147,39 +150,50 @@ impl Module {
     }
 }
 
-/// Adds the options that programs and sessions have to a configuration.
-pub(crate) fn configure(
-    mut config: Config,
-    threads: Option<u32>,
-    libraries: Option<Vec<String>>,
-    library_paths: Option<Vec<PathBuf>>,
-    devices: Option<&str>,
-    time_limit: Option<f64>,
-    cancel: Option<PyRef<'_, Cancel>>,
-) -> PyResult<Config> {
-    if let Some(threads) = threads {
-        config = config.num_threads(threads);
+/// The options that programs and sessions have.
+pub(crate) struct Options<'a, 'py> {
+    pub(crate) threads: Option<u32>,
+    pub(crate) libraries: Option<Vec<String>>,
+    pub(crate) library_paths: Option<Vec<PathBuf>>,
+    pub(crate) devices: Option<&'a str>,
+    /// Seconds.
+    pub(crate) time_limit: Option<f64>,
+    pub(crate) thread_limit: Option<u32>,
+    /// Bytes.
+    pub(crate) memory_limit: Option<usize>,
+    pub(crate) cancel: Option<PyRef<'py, Cancel>>,
+}
+
+impl Options<'_, '_> {
+    /// Adds the options to a configuration.
+    pub(crate) fn configure(self, mut config: Config) -> PyResult<Config> {
+        if let Some(threads) = self.threads {
+            config = config.num_threads(threads);
+        }
+        if let Some(threads) = self.thread_limit {
+            config = config.thread_limit(threads);
+        }
+        for library in self.libraries.into_iter().flatten() {
+            config = config.library(library);
+        }
+        for folder in self.library_paths.into_iter().flatten() {
+            config = config.library_path(folder);
+        }
+        if let Some(text) = self.devices {
+            let devices = api::parse_devices(text)
+                .ok_or_else(|| PyValueError::new_err(format!("{text:?} selects no devices")))?;
+            config = config.devices(devices);
+        }
+        if let Some(seconds) = self.time_limit {
+            let limit = Duration::try_from_secs_f64(seconds)
+                .map_err(|error| PyValueError::new_err(format!("{seconds} seconds: {error}")))?;
+            config = config.time_limit(limit);
+        }
+        if let Some(cancel) = self.cancel {
+            config = config.cancelled_by(&cancel.0);
+        }
+        Ok(config.memory_limit(self.memory_limit))
     }
-    for library in libraries.into_iter().flatten() {
-        config = config.library(library);
-    }
-    for folder in library_paths.into_iter().flatten() {
-        config = config.library_path(folder);
-    }
-    if let Some(text) = devices {
-        let devices = api::parse_devices(text)
-            .ok_or_else(|| PyValueError::new_err(format!("{text:?} selects no devices")))?;
-        config = config.devices(devices);
-    }
-    if let Some(seconds) = time_limit {
-        let limit = Duration::try_from_secs_f64(seconds)
-            .map_err(|error| PyValueError::new_err(format!("{seconds} seconds: {error}")))?;
-        config = config.time_limit(limit);
-    }
-    if let Some(cancel) = cancel {
-        config = config.cancelled_by(&cancel.0);
-    }
-    Ok(config)
 }
 
 /// Defines functions of the host in a linker.
@@ -312,6 +326,25 @@ impl Process {
         status
             .map(|status| status.code() as u8)
             .map_err(|error| exception(py, error))
+    }
+
+    /// Bytes of heap memory that the program holds, or None without a limit.
+    #[getter]
+    fn memory_used(&self) -> PyResult<Option<usize>> {
+        Ok(self.running()?.process.memory_used())
+    }
+
+    /// Instructions that the program may still execute, or None without a limit.
+    #[getter]
+    fn fuel(&self) -> PyResult<Option<u64>> {
+        Ok(self.running()?.process.fuel())
+    }
+
+    /// Sets the number of instructions that the program may execute from now on.
+    #[setter]
+    fn set_fuel(&self, py: Python<'_>, instructions: u64) -> PyResult<()> {
+        let set = self.running()?.process.set_fuel(instructions);
+        set.map_err(|error| exception(py, error))
     }
 
     /// Returns counts as a dictionary, if the process was started with `reports`.

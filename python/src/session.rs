@@ -42,7 +42,8 @@ impl Session {
     #[new]
     #[pyo3(signature = (*, tier = "auto", flags = None, threads = None, libraries = None,
                         library_paths = None, functions = None, devices = None,
-                        time_limit = None, cancel = None))]
+                        time_limit = None, cancel = None, thread_limit = None,
+                        memory_limit = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         py: Python<'_>,
@@ -55,17 +56,21 @@ impl Session {
         devices: Option<&str>,
         time_limit: Option<f64>,
         cancel: Option<PyRef<'_, Cancel>>,
+        thread_limit: Option<u32>,
+        memory_limit: Option<usize>,
     ) -> PyResult<Session> {
         let config = Config::new().tier(module::parse_tier(tier)?).arg("ompvm");
-        let config = module::configure(
-            config,
+        let config = module::Options {
             threads,
             libraries,
             library_paths,
             devices,
             time_limit,
+            thread_limit,
+            memory_limit,
             cancel,
-        )?;
+        }
+        .configure(config)?;
         let engine = Engine::new().compiler_flags(flags.unwrap_or_default());
         let started = api::Session::new(&engine, config);
         let mut session = started.map_err(|error| exception(py, error))?;

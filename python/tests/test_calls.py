@@ -134,6 +134,18 @@ class Calls(unittest.TestCase):
                 process["spin"](go)
             self.assertEqual(caught.exception.kind, kind)
             process["nothing"]()
+        self.assertIsNone(self.process.fuel)
+        self.assertIsNone(self.process.memory_used)
+        limited = start(tier="interp", fuel=100_000, memory_limit=1 << 20)
+        self.assertEqual(limited.memory_used, 0)
+        for fuel in [100_000, 1_000]:
+            limited.fuel = fuel
+            with self.assertRaises(ompvm.Trap) as caught:
+                limited["spin"](go)
+            self.assertEqual(caught.exception.kind, "out of fuel")
+            self.assertLess(limited.fuel, 100)
+        with self.assertRaisesRegex(ompvm.Error, "without fuel"):
+            self.process.fuel = 5
         for wrong in [-1, float("nan")]:
             with self.assertRaisesRegex(ValueError, "seconds"):
                 start(time_limit=wrong)

@@ -7,10 +7,12 @@ use super::cancel::CancelHandle;
 use ompvm_cache::Cache;
 use ompvm_kmpc::waits::watchdog;
 use ompvm_llvm::reader_process;
+use ompvm_memory::heap_limit::HeapLimit;
 use ompvm_support::error::Error;
 use ompvm_support::settings::{self, Settings};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The state that programs in this process share: the interpreter with its hooks.
@@ -220,6 +222,10 @@ pub struct Config {
     pub(super) restart: Option<(Vec<OsString>, PathBuf)>,
     pub(super) cancel: Option<CancelHandle>,
     pub(super) time_limit: Option<Duration>,
+    pub(super) fuel: Option<u64>,
+    pub(super) memory_limit: Option<usize>,
+    /// The limit of a session, whose cells free each other's memory.
+    pub(super) shared_limit: Option<Arc<HeapLimit>>,
 }
 
 impl Config {
@@ -348,6 +354,29 @@ impl Config {
     /// [`CancelHandle::cancel`] ends. Default: `None`, no limit.
     pub fn time_limit(mut self, limit: impl Into<Option<Duration>>) -> Self {
         self.time_limit = limit.into();
+        self
+    }
+
+    /// Limits the instructions that an embedded program executes, those of its start included, on
+    /// all threads together; [`super::Process::set_fuel`] changes what is left. The call that would
+    /// exceed it ends with [`super::TrapKind::OutOfFuel`]. An instruction is one of the bitcode's
+    /// (LLVM's IR); those of native libraries and of devices are not counted. The same calls on one
+    /// thread end at the same instruction in every run; with more threads the program may end
+    /// 4,096 instructions early for each other thread. Each cell of a session has its own. Needs [`Tier::Interp`]. Default: `None`, no
+    /// limit.
+    pub fn fuel(mut self, instructions: impl Into<Option<u64>>) -> Self {
+        self.fuel = instructions.into();
+        self
+    }
+
+    /// Limits the bytes of heap memory that the program holds at once: blocks of `malloc` and its
+    /// kind, of C++'s `new` and of `omp_alloc`, each with 16 bytes more. A request beyond it fails
+    /// as natively without memory: it returns null, or throws `std::bad_alloc`. Memory that
+    /// libraries allocate, `mmap`, stacks and static data are not counted, so this stops mistakes
+    /// rather than attacks. The cells of a session share one limit. An allocation takes some 40 nanoseconds longer. Default: `None`, no
+    /// limit.
+    pub fn memory_limit(mut self, bytes: impl Into<Option<usize>>) -> Self {
+        self.memory_limit = bytes.into();
         self
     }
 

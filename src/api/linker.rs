@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 use ompvm_cache::{Cache, CacheEntry};
 use ompvm_ir as ir;
 use ompvm_kmpc::waits::watchdog;
+use ompvm_memory::heap_limit::HeapLimit;
 use ompvm_offload as offload;
 use ompvm_offload::options::OffloadOptions;
 use ompvm_support::error::Error;
@@ -208,6 +209,12 @@ impl Program {
     /// library that cannot be opened; [`Error::Host`] for a host function whose signature differs,
     /// or for lack of memory; [`Error::Trap`] for a fault in a constructor.
     pub fn start(&self, config: Config) -> Result<Process, Error> {
+        if config.fuel.is_some() && (config.tier != Tier::Interp || config.native) {
+            return Err(Error::Host(
+                "only the interpreter counts instructions: a program with fuel needs Tier::Interp"
+                    .into(),
+            ));
+        }
         if config.offload_report {
             offload::report::enable();
         }
@@ -264,6 +271,7 @@ impl Program {
                 (None, None) => None,
             },
             time_limit: config.time_limit,
+            fuel: config.fuel,
             restart: config.restart.map(|(command, file)| Restart {
                 command: command.iter().map(|word| restart::c_string(word)).collect(),
                 file: restart::c_string(file.as_os_str()),
@@ -309,7 +317,7 @@ impl Program {
         let mut libraries = Libraries::open(&names, &config.library_paths)?;
         libraries.loader_path = self.settings.loader_path.clone();
         let own_tool = process::ompt_start_tool(&self.module).is_some();
-        let environment = Environment {
+        let mut environment = Environment {
             runtime: runtime::lookup_for(own_tool),
             host: self.host.clone(),
             programs: self.definitions.clone(),
@@ -329,7 +337,13 @@ impl Program {
                 });
                 overrides
             },
+            heap_limit: None,
         };
+        environment.limit_memory(match (&config.shared_limit, config.memory_limit) {
+            (Some(shared), _) => Some(shared.clone()),
+            (None, Some(bytes)) => Some(HeapLimit::new(bytes)?),
+            (None, None) => None,
+        })?;
         link::link(self.module.clone(), environment)
     }
 

@@ -169,6 +169,34 @@ impl Process {
         GuestSlice::new(values.len(), |i| values[i])
     }
 
+    /// Returns the instructions that the program may still execute, without those that threads have
+    /// taken that execute it now. `None` without a limit, see [`super::Config::fuel`].
+    pub fn fuel(&self) -> Option<u64> {
+        self.image().fuel.left()
+    }
+
+    /// Sets the number of instructions that the program may execute from now on.
+    ///
+    /// # Errors
+    /// Returns [`Error::Host`] if the program was started without fuel.
+    pub fn set_fuel(&self, instructions: u64) -> Result<(), Error> {
+        let tank = &self.image().fuel;
+        if !tank.is_limited() {
+            return Err(Error::Host(
+                "the program was started without fuel, so its code does not count instructions"
+                    .into(),
+            ));
+        }
+        tank.fill(instructions);
+        Ok(())
+    }
+
+    /// Returns the bytes of heap memory that the program holds now; `None` without a limit, see
+    /// [`super::Config::memory_limit`].
+    pub fn memory_used(&self) -> Option<usize> {
+        self.inner.memory_used()
+    }
+
     /// Returns the counts so far, of the whole host process.
     pub fn stats(&self) -> Stats {
         Stats::collect()

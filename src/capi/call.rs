@@ -100,6 +100,41 @@ pub unsafe extern "C" fn ompvm_process_variable(
     address.map_or(ptr::null_mut(), |p| p.cast())
 }
 
+/// `ompvm_process_memory_used`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_process_memory_used(process: *const OmpvmProcess) -> usize {
+    // SAFETY: the caller passes a live process.
+    let used = unsafe { (*process).process.memory_used() };
+    used.unwrap_or(usize::MAX)
+}
+
+/// `ompvm_process_fuel`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_process_fuel(process: *const OmpvmProcess) -> u64 {
+    // SAFETY: the caller passes a live process.
+    let fuel = unsafe { (*process).process.fuel() };
+    fuel.unwrap_or(u64::MAX)
+}
+
+/// `ompvm_process_set_fuel`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_process_set_fuel(
+    process: *const OmpvmProcess,
+    instructions: u64,
+) -> *mut OmpvmError {
+    // SAFETY: the caller passes a live process.
+    unsafe { store(&mut (), || (*process).process.set_fuel(instructions)) }
+}
+
 /// `ompvm_process_statistics`.
 ///
 /// # Safety

@@ -67,6 +67,7 @@ fn trap_kind(kind: TrapKind) -> (c_int, usize) {
         TrapKind::UncaughtException => (12, 0),
         TrapKind::Cancelled => (13, 0),
         TrapKind::OutOfTime => (14, 0),
+        TrapKind::OutOfFuel => (15, 0),
     }
 }
 

@@ -287,6 +287,28 @@ pub unsafe extern "C" fn ompvm_config_set_time_limit(config: *mut Config, nanose
     unsafe { change(config, |c| c.time_limit(limit)) }
 }
 
+/// `ompvm_config_set_memory_limit`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_config_set_memory_limit(config: *mut Config, bytes: usize) {
+    let limit = (bytes > 0).then_some(bytes);
+    // SAFETY: the caller passes a configuration that nothing else uses now.
+    unsafe { change(config, |c| c.memory_limit(limit)) }
+}
+
+/// `ompvm_config_set_fuel`.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_config_set_fuel(config: *mut Config, instructions: u64) {
+    let fuel = (instructions > 0).then_some(instructions);
+    // SAFETY: the caller passes a configuration that nothing else uses now.
+    unsafe { change(config, |c| c.fuel(fuel)) }
+}
+
 /// `ompvm_config_set_cancel`.
 ///
 /// # Safety

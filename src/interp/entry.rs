@@ -15,6 +15,7 @@ use ompvm_ir::{FuncId, LocId};
 use ompvm_memory::abi::{CallPlan, NativeFrame, set_entry_hook};
 use ompvm_memory::activation::{self, Activation, Exit, MARGIN, ResumePoint, ResumeReason};
 use ompvm_memory::backtrace;
+use ompvm_memory::fuel::Share;
 use ompvm_memory::func::FuncRef;
 use ompvm_memory::interrupt;
 use ompvm_memory::signal_safe::SignalSafe;
@@ -640,9 +641,12 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         act.call = (&raw mut call).cast_const().cast();
         act.push(cx);
         stats::begin_entry(&mut act, cx, func);
+        let tank = &func.image().fuel;
+        let outer = tank.is_limited().then(|| Share::begin(cx, tank)).flatten();
         let exit = run_activation(&mut act, code);
         // The program may have moved this stack to another thread.
         let cx = thread::current_again();
+        Share::end(cx, tank, outer);
         stats::end_entry(&act, cx);
         act.pop(cx);
         if let Exit::Unwound(exception) = exit {

@@ -244,6 +244,8 @@ shapes! {
     Tls { dst: S, off: u32, serial: u64, image: usize }
     /// A number to add to the counter.
     Count { n: u64 }
+    /// A number to take from the thread's share of the fuel in `tank`.
+    Charge { n: u64, tank: usize }
 }
 
 /// Tables by opcode number.
@@ -348,6 +350,7 @@ isa! {
     Nil "__builtin_debugtrap": debugtrap;
     Site "reports an unsupported operation": unsupported;
     Count "counts instructions (--stats)": count;
+    Charge "takes n instructions from the program's fuel": charge;
 
     // Moves and constants.
     Da "dst = a": mov;

@@ -317,6 +317,9 @@ pub unsafe fn contain<F: FnOnce()>(f: F) -> Result<(), RawTrap> {
         act.push(state);
         let exit = call_contained(&mut act, go::<F>, (&raw mut f).cast(), 0);
         act.pop(state);
+        if exit == Exit::Trapped {
+            (*state).fuel.abandon();
+        }
         exit
     };
     match exit {

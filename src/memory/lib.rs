@@ -11,6 +11,7 @@
 //! - the installation of its signal handlers ([`signal_actions`]), and the work that they may need
 //!   at any point ([`signal_safe`]),
 //! - the table of the guest's heap blocks ([`heap`]),
+//! - the limits of its heap memory ([`heap_limit`]) and of its instructions ([`fuel`]),
 //! - synthetic code addresses ([`code_addresses`]), and
 //! - threads for internal work that must leave no traces on the guest's threads
 //!   ([`internal_thread`]).
@@ -23,8 +24,10 @@ pub mod altstack;
 pub mod backtrace;
 pub mod code_addresses;
 pub mod dump;
+pub mod fuel;
 pub mod func;
 pub mod heap;
+pub mod heap_limit;
 mod hooks;
 mod huge;
 pub mod image;

@@ -8,6 +8,7 @@
 //! The OpenMP numbers of threads belong to `kmpc`.
 
 use super::activation::Activation;
+use super::fuel::Share;
 use super::image::Image;
 use super::signal_safe::{SignalSafe, SignalsBlocked};
 use super::stack::{self, Stack};
@@ -43,6 +44,8 @@ pub struct ThreadState {
     pub catcher: *mut Activation,
     /// Storage for the interpreter.
     pub interp: [usize; 6],
+    /// What the thread took from the fuel of the program that it executes.
+    pub fuel: Share,
     /// Slot 0 of the frame whose native call is in progress.
     pub native_call_frame: *mut u64,
     /// The stack that the system made for the thread.
@@ -504,6 +507,7 @@ fn make() -> *mut ThreadState {
         activation: ptr::null_mut(),
         catcher: ptr::null_mut(),
         interp: [0; 6],
+        fuel: Share::NONE,
         native_call_frame: ptr::null_mut(),
         stack: 0..0,
         work_stack: None,

@@ -110,6 +110,8 @@ pub enum TrapKind {
     Cancelled,
     /// The call took longer than the host allows.
     OutOfTime,
+    /// The program executed as many instructions as the host allows.
+    OutOfFuel,
 }
 
 impl TrapKind {
@@ -127,7 +129,7 @@ impl TrapKind {
             | TrapKind::Device
             | TrapKind::UncaughtException => libc::SIGABRT,
             TrapKind::Cancelled => libc::SIGTERM,
-            TrapKind::OutOfTime => libc::SIGXCPU,
+            TrapKind::OutOfTime | TrapKind::OutOfFuel => libc::SIGXCPU,
         }
     }
 }
@@ -184,6 +186,12 @@ impl fmt::Display for Trap {
             }
             TrapKind::Cancelled => write!(f, "the host cancelled the call"),
             TrapKind::OutOfTime => write!(f, "the call took longer than the host allows"),
+            TrapKind::OutOfFuel => {
+                write!(
+                    f,
+                    "the program executed as many instructions as the host allows"
+                )
+            }
         }?;
         if let Some(detail) = &self.detail {
             write!(f, ", of type `{detail}`,")?;

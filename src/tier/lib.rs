@@ -33,6 +33,7 @@ mod late;
 pub mod libraries;
 pub mod link;
 mod loader;
+mod memory_limit;
 pub mod native_policy;
 mod osr_loops;
 pub mod policy;

@@ -22,7 +22,7 @@ use ompvm_cache::CacheEntry;
 use ompvm_interp as interp;
 use ompvm_ir::visit::{Use, Uses};
 use ompvm_ir::{Callee, Const, GlobalRef, Linkage, Module, Op};
-use ompvm_memory::heap;
+use ompvm_memory::heap_limit::HeapLimit;
 use ompvm_memory::image::{Image, SymbolKind};
 use ompvm_memory::linker_symbols;
 use ompvm_memory::throws::{self, Family};
@@ -68,6 +68,8 @@ pub struct Environment {
     pub policy: Option<NativePolicy>,
     /// Names that are replaced for this process (`exit` of an embedded program).
     pub overrides: HashMap<&'static str, usize>,
+    /// Limit of the program's heap memory; see [`Environment::limit_memory`].
+    pub heap_limit: Option<Arc<HeapLimit>>,
 }
 
 /// A linked module: every symbol it uses has an address.
@@ -697,7 +699,7 @@ impl Environment {
             return RuntimeLookup::Address(a);
         }
         match self.libraries.find(name) {
-            Some(a) => return RuntimeLookup::Address(heap::wrapper_of(name, a).unwrap_or(a)),
+            Some(a) => return self.allocator(name, a),
             None if kind == SymbolKind::ThreadLocal => return RuntimeLookup::Unknown,
             None => {}
         }

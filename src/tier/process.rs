@@ -29,6 +29,7 @@ use ompvm_ir::{Function, GlobalRef, Type};
 use ompvm_jit::tools;
 use ompvm_kmpc::{hooks, lock, ompt};
 use ompvm_memory::activation::{self, Activation, Exit};
+use ompvm_memory::fuel::Share;
 use ompvm_memory::image::{Image, PlaceOptions};
 use ompvm_memory::stack::{self, Stack};
 use ompvm_memory::{func, heap};
@@ -76,6 +77,8 @@ pub struct ProcessOptions {
     pub interrupts: Option<Arc<Interrupts>>,
     /// Time that a call may take.
     pub time_limit: Option<Duration>,
+    /// Instructions that the program may execute, which only the interpreter counts.
+    pub fuel: Option<u64>,
 }
 
 /// A handler of `atexit` or `__cxa_atexit`.
@@ -351,6 +354,9 @@ impl Process {
         if options.count_instructions {
             interp::count_instructions(&image);
         }
+        if let Some(instructions) = options.fuel {
+            image.fuel.fill(instructions);
+        }
         linked.environment.bind_members(&image)?;
         linked.environment.bind_assembly(&image)?;
         if let Some(functions) = linked.cpp {
@@ -561,6 +567,11 @@ impl Process {
         let exit = unsafe {
             // Dropped in place: to move it takes a sixth of an empty call.
             let _cancellable = interrupts.map(|i| i.begin(self.time_limit));
+            let tank = &self.image.fuel;
+            let outer_share = tank
+                .is_limited()
+                .then(|| Share::begin(state, tank))
+                .flatten();
             run.act.push(state);
             let exit = activation::call_contained(
                 &mut run.act,
@@ -569,6 +580,7 @@ impl Process {
                 0,
             );
             run.act.pop(state);
+            Share::end(state, tank, outer_share);
             exit
         };
         // SAFETY: this thread's state.
@@ -588,6 +600,12 @@ impl Process {
             // SAFETY: the activation is popped, so the exception continues in this frame's caller.
             Exit::Unwound(e) => unsafe { activation::resume_unwind(e) },
         }
+    }
+
+    /// Returns the bytes of heap memory that the program holds; `None` without a limit.
+    pub fn memory_used(&self) -> Option<usize> {
+        let limit = self.linked.environment.heap_limit.as_ref();
+        limit.map(|limit| limit.used())
     }
 
     /// Returns true if the program has a main function.

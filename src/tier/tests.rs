@@ -97,6 +97,7 @@ impl Guest {
             policy: None,
             late: false,
             overrides: process::embedded_overrides(),
+            heap_limit: None,
         };
         runtime::init();
         let linked = link(Arc::new(read(&[input]).unwrap()), environment).unwrap();

@@ -209,9 +209,31 @@ static void limits(ompvm_program *program, int tier) {
     CHECK(endless(free) == OMPVM_TRAP_CANCELLED);
     pthread_join(thread, NULL);
   }
+  CHECK(ompvm_process_fuel(free) == UINT64_MAX && ompvm_process_memory_used(free) == SIZE_MAX);
+  fail(ompvm_process_set_fuel(free, 1), OMPVM_ERROR_HOST, "without fuel");
   ompvm_process_free(limited);
   ompvm_process_free(free);
   ompvm_cancel_free(cancel);
+}
+
+// Limits of instructions and of memory.
+static void counted_limits(ompvm_program *program) {
+  ompvm_config *config = ompvm_config_new();
+  ompvm_config_set_fuel(config, 1000000);
+  ompvm_config_set_memory_limit(config, 1 << 20);
+  ompvm_process *process;
+  succeed(ompvm_program_start(program, config, &process));
+  CHECK(ompvm_process_memory_used(process) == 0);
+  for (int i = 0; i < 2; i++) {
+    CHECK(endless(process) == OMPVM_TRAP_OUT_OF_FUEL);
+    CHECK(ompvm_process_fuel(process) < 100);
+    succeed(ompvm_process_set_fuel(process, 50000));
+    CHECK(ompvm_process_fuel(process) == 50000);
+  }
+  ompvm_process_free(process);
+  ompvm_config_set_tier(config, OMPVM_TIER_OPT);
+  fail(ompvm_program_start(program, config, &process), OMPVM_ERROR_HOST, "interpreter");
+  ompvm_config_free(config);
 }
 
 static void count_lines(void *data, const char *line, size_t size) {
@@ -327,6 +349,7 @@ int main(int argc, char **argv) {
     ompvm_process_free(process);
     limits(program, tier);
   }
+  counted_limits(program);
   char *report = ompvm_compile_report("dot");
   CHECK(report != NULL);
   ompvm_text_free(report);

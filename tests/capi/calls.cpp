@@ -82,6 +82,13 @@ int main(int argc, char **argv) {
     CHECK(error.trap(trap) && trap.kind == OMPVM_TRAP_OUT_OF_TIME);
   }
   cancel.cancel();
+  CHECK(!process.fuel() && !process.memory_used());
+  ompvm::Config counted;
+  counted.fuel(100000).memory_limit(1 << 20);
+  ompvm::Process limited = linker.start(module, counted);
+  CHECK(limited.fuel() && *limited.fuel() <= 100000 && limited.memory_used() == 0u);
+  limited.set_fuel(5);
+  CHECK(limited.fuel() == 5u);
   ompvm::Session session(engine);
   session.define("host_add", host_add);
   CHECK(session.completeness("int f(void) {") == OMPVM_CELL_OPEN);

@@ -1,4 +1,5 @@
-//! Calls that a fault on any thread, a handle or a time limit ends, after which the host goes on.
+//! Calls that a fault on any thread, a handle, a time limit or a lack of fuel ends, after which the
+//! host goes on.
 
 use ompvm::api::{
     CancelHandle, Config, Engine, Error, Language, Linker, Module, Process, Source, Tier, Trap,
@@ -194,4 +195,71 @@ fn threads_of_the_host_are_cancelled_together() {
         }
     });
     goes_on(&process);
+}
+
+#[test]
+fn calls_end_without_fuel() {
+    let _turn = super::one_at_a_time();
+    let process = start(Config::new().tier(Tier::Interp).fuel(1_000_000));
+    for name in ENDLESS.into_iter().chain(["in_host"]) {
+        process
+            .set_fuel(if name == "in_host" { 50 } else { 200_000 })
+            .unwrap();
+        let ended = trap(&process, name, 1);
+        assert_eq!(ended.kind, TrapKind::OutOfFuel, "{name}");
+        assert!(
+            ended.place.is_some_and(|place| place.contains("guest.c")),
+            "{name}"
+        );
+        process.set_fuel(1_000_000).unwrap();
+        goes_on(&process);
+    }
+}
+
+#[test]
+fn fuel_is_exact_on_one_thread() {
+    let _turn = super::one_at_a_time();
+    let process = start(Config::new().tier(Tier::Interp).fuel(1_000_000));
+    let turns = process.global::<i64>("turns").unwrap();
+    let mut made = Vec::new();
+    for fuel in [100_000, 100_000, 200_000] {
+        // SAFETY: no call runs, and the variable has this type.
+        unsafe { turns.write(0) };
+        process.set_fuel(fuel).unwrap();
+        assert_eq!(trap(&process, "loop", 1).kind, TrapKind::OutOfFuel);
+        // SAFETY: as above.
+        made.push(unsafe { turns.read() });
+        assert!(process.fuel().unwrap() < 10, "less than a block is left");
+    }
+    assert_eq!(made[0], made[1]);
+    assert!((made[2] - 2 * made[0]).abs() <= 2, "{made:?}");
+    // A call takes what it executes, on all threads, and gives the rest back.
+    let used = |threads: &Process| {
+        let before = threads.fuel().unwrap();
+        goes_on(threads);
+        before - threads.fuel().unwrap()
+    };
+    process.set_fuel(1_000_000).unwrap();
+    let first = used(&process);
+    assert!(first > 60 && first < 3_000, "{first}");
+    assert_eq!(used(&process), first);
+}
+
+#[test]
+fn fuel_needs_the_interpreter() {
+    let _turn = super::one_at_a_time();
+    let engine = Engine::default();
+    let source = Source::text(Language::C, "guest.c", "int main(void) { return 0; }");
+    let module = Module::from_source(&engine, &source).unwrap();
+    let program = Linker::new(&engine).link(&module).unwrap();
+    for tier in [Tier::Baseline, Tier::Opt, Tier::Auto] {
+        let refused = program.start(Config::new().tier(tier).fuel(100));
+        assert!(refused.is_err_and(|e| e.to_string().contains("Tier::Interp")));
+    }
+    let process = program.start(Config::new()).unwrap();
+    assert_eq!(process.fuel(), None);
+    assert!(process.set_fuel(5).is_err());
+    let mut process = program.start(Config::new().fuel(100)).unwrap();
+    assert_eq!(process.run_main().unwrap().code(), 0);
+    assert!(process.fuel().unwrap() < 100);
 }

@@ -8,6 +8,7 @@
 
 mod contained;
 mod limits;
+mod memory;
 
 use ompvm::api::{Cache, Config, Devices, Engine, Linker, Module, Offload, Process, Tier};
 use std::path::Path;

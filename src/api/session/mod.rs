@@ -17,6 +17,7 @@ mod shown;
 use super::process::ExitStatus;
 use super::{Config, Engine, Linker, Module, Process};
 use compiler::CellCompiler;
+use ompvm_memory::heap_limit::HeapLimit;
 use ompvm_support::error::Error;
 use program::{CellProgram, EXTENT, Entry};
 use shown::Shown;
@@ -92,7 +93,8 @@ impl Session {
     ///
     /// # Errors
     /// Returns [`Error::Host`] if the system has no memory.
-    pub fn new(engine: &Engine, config: Config) -> Result<Session, Error> {
+    pub fn new(engine: &Engine, mut config: Config) -> Result<Session, Error> {
+        config.shared_limit = config.memory_limit.map(HeapLimit::new).transpose()?;
         let mut linker = Linker::new(engine);
         let shown = Shown::default();
         shown.define(&mut linker)?;

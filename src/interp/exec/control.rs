@@ -10,6 +10,7 @@
 
 use super::{HandlerResult, Regs, control_handler, dispatch, fault, handler};
 use crate::frame::{self, HEADER_BYTES, LoweredFunction};
+use ompvm_memory::fuel::Tank;
 use ompvm_memory::image::Image;
 use ompvm_memory::thread::ThreadState;
 use ompvm_support::error::TrapKind;
@@ -333,3 +334,26 @@ fn report_unsupported(text: usize) -> ! {
     std::process::exit(125)
 }
 handler!(count(o: Count, r, _ip, cx) (*cx).interp[0] = (*cx).interp[0].wrapping_add(o.n as usize));
+handler!(charge(o: Charge, r, ip, cx) {
+    let share = &mut (*cx).fuel;
+    share.left = share.left.wrapping_sub_unsigned(o.n);
+    if share.left < 0 {
+        refuel(o.tank, ip, r.0, cx);
+    }
+});
+
+/// Takes more fuel from the program's tank. Ends the call if there is too little for the block.
+///
+/// # Safety
+/// As for [`fault`]; `tank` is the address of the image's tank.
+#[cold]
+#[inline(never)]
+unsafe fn refuel(tank: usize, ip: *const u64, regs: *mut u64, cx: *mut ThreadState) {
+    // SAFETY: the image outlives its code, and `cx` is this thread's state (the caller's contract).
+    unsafe {
+        let tank = &*std::ptr::with_exposed_provenance::<Tank>(tank);
+        if !(*cx).fuel.refill(tank) {
+            fault(ip, regs, cx, &TrapKind::OutOfFuel);
+        }
+    }
+}

@@ -55,6 +55,8 @@ use std::time::Instant;
 pub struct Options {
     /// Insert an instruction per block that counts the executed IR instructions.
     pub count: bool,
+    /// Insert an instruction per block that takes its IR instructions from the image's fuel.
+    pub charge: bool,
 }
 
 impl Options {
@@ -62,6 +64,7 @@ impl Options {
     pub fn of_image(image: &Image) -> Self {
         Options {
             count: image.counts_instructions.load(Ordering::Relaxed),
+            charge: image.fuel.is_limited(),
         }
     }
 }
@@ -301,13 +304,13 @@ impl<'a> Lowering<'a> {
             self.current = b;
             self.bind(Label(b as u32));
             let block = self.body.blocks[b];
+            let n = u64::from(block.end - block.start);
             if options.count {
-                self.emit(
-                    op::count,
-                    isa::Count {
-                        n: u64::from(block.end - block.start),
-                    },
-                );
+                self.emit(op::count, isa::Count { n });
+            }
+            if options.charge {
+                let tank = (&raw const self.image.fuel).expose_provenance();
+                self.emit(op::charge, isa::Charge { n, tank });
             }
             for i in block.start as usize..block.end as usize {
                 self.inst = i;

@@ -16,6 +16,7 @@ pub use data_layout::LARGE;
 pub(super) use mapping::Mapping;
 
 use crate::code_addresses::CodeAddresses;
+use crate::fuel::Tank;
 use crate::func::{FuncRef, StubKind, Stubs};
 use crate::huge;
 use crate::linker_symbols::ProgramLayout;
@@ -88,6 +89,9 @@ pub struct Image {
     pub compiles_at_first_call: AtomicBool,
     /// True if the interpreter counts the instructions of functions that it lowers.
     pub counts_instructions: AtomicBool,
+    /// The instructions that the program may execute in the interpreter. A limit is set before the
+    /// first function is lowered.
+    pub fuel: Tank,
 }
 
 // SAFETY: the FuncRefs' raw pointers lead back to this image; everything else is immutable after
@@ -291,6 +295,7 @@ impl Image {
             cpp: OnceLock::new(),
             compiles_at_first_call: AtomicBool::new(false),
             counts_instructions: AtomicBool::new(false),
+            fuel: Tank::default(),
             module,
         });
         let address = Arc::as_ptr(&image);
