@@ -46,7 +46,7 @@ static inline int alone(int32_t gtid) {
     int kind = schedule & ~MODIFIERS;                                                              \
     int chunked = kind == SCHEDULE_STATIC_CHUNKED && chunk > 0 && (uint64_t)chunk <= UINT32_MAX;   \
     if (!t || (kind != SCHEDULE_STATIC && !chunked) || step != 1 || lo > hi ||                     \
-        distance >= UINT32_MAX || !last || !stride) {                                              \
+        distance >= UINT32_MAX || (T)((uint64_t)hi + 1) < hi || !last || !stride) {                \
       __kmpc_for_static_init_##SUFFIX(loc, gtid, schedule, last, lower, upper, stride, step,       \
                                       chunk);                                                      \
       return;                                                                                      \
@@ -56,8 +56,7 @@ static inline int alone(int32_t gtid) {
       uint64_t start = (uint64_t)t->number * (uint64_t)chunk;                                      \
       *stride = (STEP)((uint64_t)chunk * t->size);                                                 \
       if (start >= trip) {                                                                         \
-        *lower = 1;                                                                                \
-        *upper = 0;                                                                                \
+        *lower = (T)((uint64_t)hi + 1);                                                            \
         *last = 0;                                                                                 \
         return;                                                                                    \
       }                                                                                            \
@@ -79,8 +78,7 @@ static inline int alone(int32_t gtid) {
     uint64_t first = (uint64_t)number * small + (number < extra ? number : extra);                 \
     uint32_t count = small + (number < extra);                                                     \
     if (count == 0) {                                                                              \
-      *lower = 1;                                                                                  \
-      *upper = 0;                                                                                  \
+      *lower = (T)((uint64_t)hi + 1);                                                              \
       *last = 0;                                                                                   \
       return;                                                                                      \
     }                                                                                              \

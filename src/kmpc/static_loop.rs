@@ -19,10 +19,18 @@ struct Share<T: Iteration> {
     last: bool,
 }
 
-/// Returns an empty range that no later `min` with the loop's bound makes non-empty.
-fn empty<T: Iteration>(step: i64) -> (T, T) {
+/// Returns an empty range that begins behind the loop's end: compiled loops compare its begin with
+/// the loop's end (chunks of one iteration), or its end after a `min` with the loop's. If the type
+/// has nothing behind the end, only the latter works, as in libomp.
+fn empty<T: Iteration>(upper: T, step: i64) -> (T, T) {
+    let behind = T::narrow(upper.widen().wrapping_add(step as u64));
     let (zero, one) = (T::narrow(0), T::narrow(1));
-    if step >= 0 { (one, zero) } else { (zero, one) }
+    match step >= 0 {
+        true if behind > upper => (behind, upper),
+        false if behind < upper => (behind, upper),
+        true => (one, zero),
+        false => (zero, one),
+    }
 }
 
 /// Returns the share of `part` out of `parts`.
@@ -42,7 +50,7 @@ fn share<T: Iteration>(
             let first = part.saturating_mul(chunk);
             let stride = T::step(chunk.wrapping_mul(parts).wrapping_mul(step as u64));
             if first >= trip {
-                let (lower, upper) = empty(step);
+                let (lower, upper) = empty(upper, step);
                 return Share {
                     lower,
                     upper,
@@ -64,7 +72,7 @@ fn share<T: Iteration>(
             let first = part.saturating_mul(span);
             let stride = T::step(trip);
             if first >= trip {
-                let (lower, upper) = empty(step);
+                let (lower, upper) = empty(upper, step);
                 return Share {
                     lower,
                     upper,
@@ -86,7 +94,7 @@ fn share<T: Iteration>(
             let (first, count) = balanced(trip, part, parts);
             let stride = T::step(trip);
             if count == 0 {
-                let (lower, upper) = empty(step);
+                let (lower, upper) = empty(upper, step);
                 return Share {
                     lower,
                     upper,
@@ -326,6 +334,20 @@ mod tests {
         assert_eq!(lasts, 1, "one thread has the last iteration");
         all.sort_unstable();
         all
+    }
+
+    #[test]
+    fn shares_without_iterations_begin_behind_the_loop() {
+        for kind in [kind::STATIC, kind::STATIC_CHUNKED, kind::STATIC_SIMD] {
+            for (lower, upper, step) in [(0, 1, 1), (180, 180, 1), (5, 1, -2), (-7, -6, 1)] {
+                let trip = trip_count(lower, upper, step);
+                let s = share::<i32>(kind, lower, upper, step, 1, trip, (3, 4));
+                let behind = if step > 0 { s.lower > upper } else { s.lower < upper };
+                assert!(behind, "{kind} {lower}..{upper}");
+            }
+            let top = share::<i32>(kind, i32::MAX, i32::MAX, 1, 1, 1, (3, 4));
+            assert!(top.lower > top.upper);
+        }
     }
 
     #[test]
