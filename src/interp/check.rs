@@ -135,6 +135,10 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
             Callee::Pointer(_) => native_call_problem(module, function, inst, call),
             _ => None,
         },
+        Op::Switch { cond, .. } => match module.types[function.operand_type(module, *cond)] {
+            Type::Int(bits) if bits > 128 => Some(format!("a switch on an integer of {bits} bits")),
+            _ => None,
+        },
         Op::Load { ordering, .. } => {
             let whole = *ordering == Ordering::NotAtomic && !odd_lanes(module, inst.ty);
             thunk_problem(module, function, inst, (!whole).then_some(inst.ty))
@@ -292,7 +296,6 @@ fn native_call_problem(
 
 fn odd_type(module: &Module, ty: TypeId) -> Option<String> {
     match &module.types[ty] {
-        Type::Int(bits) if *bits > 128 => Some(format!("an integer of {bits} bits")),
         Type::Vector { scalable: true, .. } => Some("a scalable vector".into()),
         Type::Amx => Some("an AMX tile".into()),
         Type::Target(name) => Some(format!("the target type {name}")),

@@ -271,9 +271,10 @@ impl<'m> ThunkWriter<'m> {
     /// itself.
     fn slot_form(&self, ty: TypeId) -> Result<Option<String>, String> {
         Ok(match &self.module.types[ty] {
-            Type::Int(bits @ 1..=64) => (*bits < 64).then(|| "i64".into()),
-            Type::Int(bits @ 65..=128) => (*bits < 128).then(|| "i128".into()),
-            Type::Int(bits) => return Err(format!("an integer of {bits} bits")),
+            Type::Int(bits) => {
+                let whole = bits.next_multiple_of(64);
+                (whole != *bits).then(|| format!("i{whole}"))
+            }
             Type::Vector { elem, len, .. } => match &self.module.types[*elem] {
                 Type::Int(bits @ 1..=128) => {
                     let lane = bits.next_power_of_two().max(8);
@@ -861,7 +862,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_written_is_an_error() {
-        let m = module(&[Type::Int(8)], Type::Int(300), |_| Op::Freeze {
+        let m = module(&[Type::Int(8)], Type::Amx, |_| Op::Freeze {
             a: Operand::value(Value::from_u32(0)),
         });
         let f = &m.functions[FuncId::from_u32(0)];

@@ -62,6 +62,20 @@ pub fn trip_count<T: Iteration>(lower: T, upper: T, step: i64) -> u64 {
     }
 }
 
+/// Returns [`trip_count`], or 0 for a loop over all values of its type: its count wraps in that
+/// type, as in libomp.
+///
+/// flang passes the bounds 0 and -1 for a loop without iterations, and counts what it gets back in
+/// the type, so the bounds as they are tell it of none. No compiler passes a full loop.
+#[inline(always)]
+pub fn wrapping_trip_count<T: Iteration>(lower: T, upper: T, step: i64) -> u64 {
+    let next = T::narrow(upper.widen().wrapping_add(step as u64));
+    if step.unsigned_abs() == 1 && next == lower {
+        return 0;
+    }
+    trip_count(lower, upper, step)
+}
+
 /// Returns the value of iteration `index`.
 #[inline(always)]
 pub fn value<T: Iteration>(lower: T, index: u64, step: i64) -> T {
@@ -102,6 +116,19 @@ mod tests {
         assert_eq!(trip_count(0, 9, 3), 4);
         assert_eq!(trip_count(10u32, 0u32, -3), 4);
         assert_eq!(value(i32::MAX, 1 << 31, -1), -1);
+    }
+
+    #[test]
+    fn kmpc_a_count_that_wraps_is_none() {
+        assert_eq!(wrapping_trip_count(0u64, u64::MAX, 1), 0);
+        assert_eq!(wrapping_trip_count(0u32, u32::MAX, 1), 0);
+        assert_eq!(wrapping_trip_count(i32::MIN, i32::MAX, 1), 0);
+        assert_eq!(wrapping_trip_count(i64::MAX, i64::MIN, -1), 0);
+        assert_eq!(wrapping_trip_count(1u32, u32::MAX, 1), u64::from(u32::MAX));
+        assert_eq!(wrapping_trip_count(5, 4, 1), 0);
+        assert_eq!(wrapping_trip_count(4, 5, -1), 0);
+        assert_eq!(wrapping_trip_count(0u32, 0, 1), 1);
+        assert_eq!(wrapping_trip_count(0, 9, 3), 4);
     }
 
     #[test]

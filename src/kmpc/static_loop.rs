@@ -7,7 +7,7 @@
 //! empty range.
 
 use crate::ident::Ident;
-use crate::iteration::{Iteration, balanced, trip_count, value};
+use crate::iteration::{Iteration, balanced, value, wrapping_trip_count};
 use crate::thread::by_number;
 use omp_abi::schedule as kind;
 
@@ -135,7 +135,7 @@ unsafe fn init<T: Iteration>(
     // SAFETY: the pointers are valid, `last` and `stride` if not null (caller's contract).
     unsafe {
         let (lo, hi) = (*lower, *upper);
-        let trip = trip_count(lo, hi, step);
+        let trip = wrapping_trip_count(lo, hi, step);
         let (part, parts) = match schedule {
             kind::DISTRIBUTE | kind::DISTRIBUTE_CHUNKED => {
                 (shape.league.1 as u64, shape.league.0 as u64)
@@ -187,7 +187,7 @@ unsafe fn init_dist<T: Iteration>(
     // SAFETY: the pointers are valid, `last` if not null (caller's contract).
     unsafe {
         let (lo, hi) = (*lower, *upper);
-        let trip = trip_count(lo, hi, wide_step);
+        let trip = wrapping_trip_count(lo, hi, wide_step);
         if trip == 0 {
             *upper_dist = hi;
             if !last.is_null() {
@@ -198,7 +198,7 @@ unsafe fn init_dist<T: Iteration>(
         }
         let outer = share(kind::STATIC, lo, hi, wide_step, 0, trip, (team, teams));
         *upper_dist = outer.upper;
-        let inner_trip = trip_count(outer.lower, outer.upper, wide_step);
+        let inner_trip = wrapping_trip_count(outer.lower, outer.upper, wide_step);
         let schedule = schedule & !(kind::MONOTONIC | kind::NONMONOTONIC);
         if inner_trip == 0 {
             (*lower, *upper) = (outer.lower, outer.upper);
@@ -301,6 +301,7 @@ pub unsafe extern "C-unwind" fn fini(_ident: *const Ident, _gtid: i32) {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::iteration::trip_count;
 
     fn covered(kind: i32, lower: i32, upper: i32, step: i64, chunk: i64, parts: u64) -> Vec<i32> {
         let trip = trip_count(lower, upper, step);

@@ -49,8 +49,7 @@ constexpr uint32_t Returned = -1;
 Type *memoryType(Type *type) {
   LLVMContext &context = type->getContext();
   if (auto *integer = dyn_cast<IntegerType>(type)) {
-    unsigned bits = integer->getBitWidth();
-    return bits > 128 ? nullptr : IntegerType::get(context, bits <= 64 ? 64 : 128);
+    return IntegerType::get(context, alignTo(integer->getBitWidth(), 64));
   }
   if (auto *vector = dyn_cast<FixedVectorType>(type)) {
     Type *lane = vector->getElementType();

@@ -127,6 +127,14 @@ pub unsafe extern "C" fn load_from(from: *const u32) {
     unsafe { asm!("ldmxcsr [{}]", in(reg) from, options(nostack, preserves_flags)) };
 }
 
+/// Returns the calling thread's rounding mode in the numbers of C's `FLT_ROUNDS`: 0 toward zero, 1
+/// to nearest, 2 upward, 3 downward (`llvm.get.rounding`). Reads the x87 unit, as LLVM's code does.
+#[cfg(target_arch = "x86_64")]
+pub extern "C" fn rounding() -> u32 {
+    let control = FpControl::current().0 >> 16;
+    [1, 3, 2, 0][(control >> 10 & 3) as usize]
+}
+
 /// Makes the calling thread flush denormals to zero, as `crtfastmath.o` does in a program linked
 /// with `-ffast-math`.
 pub fn flush_denormals() {
@@ -211,6 +219,16 @@ mod tests {
         assert_eq!(third(&black_box(1.0)), nearest + 1);
         FpControl::NONE.load();
         assert_eq!(FpControl::current(), UPWARD);
+    }
+
+    #[test]
+    fn rounding_modes_have_the_numbers_of_c() {
+        let _back = DefaultFpEnv::enter();
+        let modes = [(0x037f, 1), (0x077f, 3), (0x0b7f, 2), (0x0f7f, 0)];
+        for (x87, number) in modes {
+            FpControl(x87 << 16 | 0x1f80).load();
+            assert_eq!(rounding(), number);
+        }
     }
 
     #[test]

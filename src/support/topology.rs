@@ -15,7 +15,8 @@ struct Processors {
     usable: OnceLock<usize>,
     program: OnceLock<Vec<usize>>,
     program_usable: OnceLock<usize>,
-    quota: OnceLock<Option<f64>>,
+    /// In thousandths of a processor.
+    quota: OnceLock<Option<u64>>,
 }
 
 /// The processors of this process, which has one affinity mask at its start and one control group.
@@ -64,8 +65,8 @@ pub fn program_usable() -> usize {
 }
 
 fn within_quota(cpus: usize) -> usize {
-    match PROCESSORS.quota.get_or_init(quota) {
-        Some(q) => cpus.min((q.ceil() as usize).max(1)),
+    match *PROCESSORS.quota.get_or_init(quota) {
+        Some(thousandths) => cpus.min(thousandths.div_ceil(1000) as usize),
         None => cpus,
     }
 }
@@ -94,8 +95,12 @@ fn running_here(text: &str, elsewhere: usize) -> usize {
     }
 }
 
-/// Returns the CPU quota of the process's control group in CPUs, the smallest among its ancestors.
-fn quota() -> Option<f64> {
+/// Returns the CPU quota of the process's control group in thousandths of a CPU, the smallest among
+/// its ancestors.
+///
+/// A thread of the guest may be the first that asks. Integers leave its floating-point exception
+/// flags alone, and do not trap.
+fn quota() -> Option<u64> {
     // These files say that they are empty, so a string without room is read by 32 bytes at first.
     let whole = |path| {
         let mut text = String::with_capacity(4096);
@@ -109,27 +114,32 @@ fn quota() -> Option<f64> {
 
 /// Finds the quota in the texts of `/proc/self/cgroup` and `/proc/self/mountinfo`, reading files by
 /// `read`.
-fn quota_from(groups: &str, mounts: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<f64> {
-    let number = |path: String| -> Option<f64> { read(&path)?.trim().parse().ok() };
+fn quota_from(groups: &str, mounts: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
     let one = |group: &Group| {
         let folder = &group.folder;
         if group.unified {
             return parse_max(&read(&format!("{folder}/cpu.max"))?);
         }
-        let quota = number(format!("{folder}/cpu.cfs_quota_us"))?;
-        let period = number(format!("{folder}/cpu.cfs_period_us"))?;
-        (quota > 0.0 && period > 0.0).then_some(quota / period)
+        let quota = read(&format!("{folder}/cpu.cfs_quota_us"))?;
+        let period = read(&format!("{folder}/cpu.cfs_period_us"))?;
+        thousandths(&quota, &period)
     };
     let all = cgroup::groups_from(groups, mounts, "cpu");
-    all.iter().filter_map(one).min_by(f64::total_cmp)
+    all.iter().filter_map(one).min()
 }
 
 /// Parses `cpu.max`: "max 100000" or "150000 100000".
-fn parse_max(text: &str) -> Option<f64> {
+fn parse_max(text: &str) -> Option<u64> {
     let mut words = text.split_whitespace();
-    let quota: f64 = words.next()?.parse().ok()?;
-    let period: f64 = words.next().unwrap_or("100000").parse().ok()?;
-    (quota > 0.0 && period > 0.0).then_some(quota / period)
+    thousandths(words.next()?, words.next().unwrap_or("100000"))
+}
+
+/// Returns a quota of microseconds per period in thousandths of a CPU, rounded up; `None` if one of
+/// them is no positive number.
+fn thousandths(quota: &str, period: &str) -> Option<u64> {
+    let quota: u64 = quota.trim().parse().ok()?;
+    let period: u64 = period.trim().parse().ok()?;
+    (quota > 0 && period > 0).then(|| quota.saturating_mul(1000).div_ceil(period))
 }
 
 /// Returns the processors of the affinity mask at the first use that are not among these.
@@ -238,7 +248,7 @@ mod tests {
             _ => None,
         };
         let mounts = "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
-        assert_eq!(quota_from("0::/a/b\n", mounts, &read), Some(1.5));
+        assert_eq!(quota_from("0::/a/b\n", mounts, &read), Some(1500));
     }
 
     #[test]
@@ -253,7 +263,7 @@ mod tests {
         let mounts = "32 31 0:29 /docker /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n";
         assert_eq!(
             quota_from("3:cpu,cpuacct:/docker/x\n", mounts, &read),
-            Some(2.5)
+            Some(2500)
         );
         assert_eq!(quota_from("", mounts, &read), None);
     }

@@ -17,6 +17,7 @@
 
 mod advice;
 pub mod archive;
+mod argument_vector;
 mod assembly;
 mod atomics;
 pub mod builtins;

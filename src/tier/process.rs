@@ -11,6 +11,7 @@
 //! If an embedded guest calls `exit` on a thread that it created itself, the process ends, because
 //! the threads of a team cannot be unwound from outside.
 
+use super::argument_vector::ArgumentVector;
 use super::builtins;
 use super::cancel::Interrupts;
 use super::dlfcn;
@@ -111,7 +112,7 @@ pub struct Process {
     image: Arc<Image>,
     /// Declared after the image, so that libraries and host functions outlive it.
     linked: Linked,
-    argv: ArgumentVector,
+    argv: Arc<ArgumentVector>,
     native: bool,
     stack: usize,
     handlers: Arc<Handlers>,
@@ -129,33 +130,6 @@ const _: () = {
     const fn shared<T: Send + Sync>() {}
     shared::<Process>();
 };
-
-/// The `argv` of a program: pointers to the strings that it owns, and a terminating null.
-#[derive(Debug)]
-struct ArgumentVector {
-    pointers: Vec<*mut c_char>,
-    strings: Vec<CString>,
-}
-
-// SAFETY: the pointers lead to the heap buffers of `strings`, which move with neither the value nor
-// the vector; the host only reads them.
-unsafe impl Send for ArgumentVector {}
-// SAFETY: the host only reads the vectors and the strings after construction.
-unsafe impl Sync for ArgumentVector {}
-
-impl ArgumentVector {
-    fn new(strings: Vec<CString>) -> ArgumentVector {
-        let pointers = strings.iter().map(|a| a.as_ptr().cast_mut());
-        ArgumentVector {
-            pointers: pointers.chain([ptr::null_mut()]).collect(),
-            strings,
-        }
-    }
-
-    fn as_ptr(&self) -> *mut *mut c_char {
-        self.pointers.as_ptr().cast_mut()
-    }
-}
 
 /// State that takes an embedded run on this thread back to its start.
 struct EmbeddedRun {
@@ -398,6 +372,13 @@ impl Process {
             options.cache_entry,
             options.settings,
         )?;
+        let argv = if options.native {
+            // SAFETY: the program has not started, and ompvm's own threads do not use the
+            // environment. `take_over` keeps the vector for ever.
+            unsafe { ArgumentVector::of_process(options.args) }
+        } else {
+            ArgumentVector::new(options.args)
+        };
         let process = Process {
             _devices: registration,
             _regions: regions,
@@ -405,7 +386,7 @@ impl Process {
             image,
             _tiers: tiers,
             linked,
-            argv: ArgumentVector::new(options.args),
+            argv: Arc::new(argv),
             native: options.native,
             stack: options.stack,
             handlers: Arc::default(),
@@ -436,9 +417,10 @@ impl Process {
         // Rust programs start with SIGPIPE ignored; C programs do not.
         // SAFETY: restores the default action of a signal; no handler is involved.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-        // Exit handlers may call guest functions until the process ends.
+        // Exit handlers may call guest functions and read the arguments until the process ends.
         std::mem::forget(self.image.clone());
-        if let Some(name) = self.argv.strings.first() {
+        std::mem::forget(self.argv.clone());
+        if let Some(name) = self.argv.name() {
             restart::set_process_name(name);
             if let Some(way) = restart {
                 restart::set(way, name);
@@ -494,7 +476,7 @@ impl Process {
             // take none ignore them.
             unsafe {
                 let f = std::mem::transmute::<usize, Main>(address);
-                f(self.argc(), self.argv.as_ptr(), environ);
+                f(self.argv.count(), self.argv.as_ptr(), environ);
             }
         }
     }
@@ -517,10 +499,6 @@ impl Process {
                 }
             }
         }
-    }
-
-    fn argc(&self) -> c_int {
-        (self.argv.pointers.len() - 1) as c_int
     }
 
     /// Runs `f`, which runs guest code. In the embedded mode exits and faults come back as values.
@@ -637,7 +615,7 @@ impl Process {
             ompt::decide();
             // SAFETY: `environ` is read as the C library's start-up code reads it; `argv` is
             // null-terminated and lives as long as the process.
-            status = unsafe { main(p.argc(), p.argv.as_ptr(), environ) };
+            status = unsafe { main(p.argv.count(), p.argv.as_ptr(), environ) };
             0
         })?;
         self.ended = true;

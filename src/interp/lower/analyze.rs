@@ -7,7 +7,7 @@
 use super::materialize::{Materialization, Uses, Value as Site};
 use super::{Lowering, NO_SLOT};
 use cranelift_entity::EntityRef;
-use ompvm_ir::{CastOp, Op, Operand, Type, TypeId, Value};
+use ompvm_ir::{Callee, CastOp, GlobalRef, Op, Operand, Type, TypeId, Value};
 
 /// A value that is its phi plus a constant, in the source block of the phi's edge.
 struct Counter {
@@ -38,8 +38,11 @@ impl Lowering<'_> {
                 if let Op::Phi { incoming } = op {
                     self.find_counters(i, incoming, &mut counters);
                 }
+                let unread = self.asks_only(op);
                 op.for_each_operand(&mut |o| {
-                    if let Ok(v) = o.unpack() {
+                    if let Ok(v) = o.unpack()
+                        && !unread
+                    {
                         let v = v.index();
                         uses[v] += 1;
                         last_user[v] = i as u32;
@@ -86,6 +89,17 @@ impl Lowering<'_> {
         self.fuse(&uses, &last_user);
         self.sink(&counters, &last_user);
         self.assign_slots();
+    }
+
+    /// Returns true for `llvm.is.constant`, whose lowering does not read its operand.
+    fn asks_only(&self, op: &Op) -> bool {
+        let Op::Call(call) = op else { return false };
+        match call.callee {
+            Callee::Symbol(GlobalRef::Func(f)) => {
+                self.m.functions[f].name.starts_with("llvm.is.constant")
+            }
+            _ => false,
+        }
     }
 
     /// Returns [`Uses::ADDRESS`] if `op` uses `o` only as an address.

@@ -118,10 +118,11 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Returns the fingerprint of the attributes of a call's fixed arguments.
+    /// Returns the fingerprint of a call's fixed arguments.
     fn fingerprint(&self, call: &Call, fixed: usize) -> u32 {
-        let n = fixed.min(call.arg_attrs.len());
-        fingerprint(self.m, &call.arg_attrs[..n])
+        let args = call.args.iter().enumerate().take(fixed);
+        let args = args.map(|(i, &arg)| (self.type_of(arg), self.attrs(call, i)));
+        fingerprint(self.m, args)
     }
 
     /// Returns the slots of the fixed arguments' words, after copying byval arguments.

@@ -106,7 +106,6 @@ impl<'a> Lowering<'a> {
                 self.number(dst, i64::from(args[0].unpack().is_err()));
             }
             "objectsize" => self.object_size(args, dst, ret),
-            "get" if name == "get.rounding" => self.number(dst, 1),
             "va_start" => {
                 let a = self.operand(args[0]);
                 self.emit(op::va_start, isa::A { a });
@@ -121,7 +120,7 @@ impl<'a> Lowering<'a> {
             }
             "eh" if name == "eh.sjlj.setjmp" => self.sjlj_set(args[0], dst),
             "eh" if name == "eh.sjlj.longjmp" => self.sjlj_long(args[0]),
-            "init" | "adjust" | "x86" if let Some(target) = native_helper(name) => {
+            "init" | "adjust" | "get" | "x86" if let Some(target) = native_helper(name) => {
                 self.native_integers(target, args, dst);
             }
             _ => return self.computation(name, base, args, dst, ret),
@@ -469,7 +468,10 @@ fn native_helper(name: &str) -> Option<usize> {
     Some(match name {
         "init.trampoline" => trampoline::init as *const () as usize,
         "adjust.trampoline" => trampoline::adjust as *const () as usize,
-        // Programs set their rounding mode with these; a thunk would start LLVM in each run.
+        // Programs set and read their rounding mode with these; a thunk would start LLVM in each
+        // run.
+        #[cfg(target_arch = "x86_64")]
+        "get.rounding" => fp_env::rounding as *const () as usize,
         #[cfg(target_arch = "x86_64")]
         "x86.sse.stmxcsr" => fp_env::store_to as *const () as usize,
         #[cfg(target_arch = "x86_64")]

@@ -7,7 +7,9 @@
 use super::Lowering;
 use Materialization::{Alias, AtDefinition, AtUse, Dead, Rematerialized};
 use cranelift_entity::EntityRef;
-use ompvm_ir::{BinOp, CastOp, Const, FloatKind, Inst, IntPred, Op, Operand, Type, TypeId};
+use ompvm_ir::{
+    BinOp, CastOp, Const, FloatKind, Inst, IntPred, Op, Operand, Ordering, Type, TypeId,
+};
 
 /// The way in which a value is materialized.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -367,7 +369,8 @@ impl Lowering<'_> {
 }
 
 /// Says whether an operation without uses can be left out. A division that traps must still be
-/// performed.
+/// performed. LLVM's code generator leaves a load out even at -O0, and clang relies on it: the
+/// operand of `__builtin_constant_p` is not evaluated.
 fn is_removable(op: &Op) -> bool {
     match op {
         Op::Binary { op, .. } => {
@@ -387,6 +390,9 @@ fn is_removable(op: &Op) -> bool {
         | Op::ExtractValue { .. }
         | Op::InsertValue { .. }
         | Op::Alloca { .. } => true,
+        Op::Load {
+            volatile, ordering, ..
+        } => !volatile && *ordering == Ordering::NotAtomic,
         _ => false,
     }
 }

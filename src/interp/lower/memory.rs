@@ -256,16 +256,10 @@ impl Lowering<'_> {
         if let Type::Int(bits) = *self.ty(ty) {
             if bits < 64 && width(bits).is_none() {
                 self.clear_high(dst, ty);
-            } else if bits > 64 && bits < 128 {
-                let mask = (1u64 << (bits - 64)) - 1;
-                self.emit(
-                    op::mask,
-                    isa::Dam {
-                        dst: dst + 1,
-                        a: dst + 1,
-                        mask,
-                    },
-                );
+            } else if bits > 64 && bits % 64 != 0 {
+                let mask = (1u64 << (bits % 64)) - 1;
+                let dst = dst + self.words(ty) - 1;
+                self.emit(op::mask, isa::Dam { dst, a: dst, mask });
             }
         }
     }

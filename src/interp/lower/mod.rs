@@ -535,13 +535,7 @@ pub(crate) fn value_locations(code: &LoweredFunction) -> Arc<[ValueLocation]> {
 pub(crate) fn words(m: &Module, ty: TypeId) -> u16 {
     let bytes = match &m.types[ty] {
         Type::Void | Type::Label | Type::Metadata | Type::Token => 0,
-        Type::Int(bits) => {
-            if *bits <= 64 {
-                8
-            } else {
-                16
-            }
-        }
+        Type::Int(bits) => u64::from(bits.div_ceil(64)) * 8,
         Type::Float(kind) => match kind {
             ompvm_ir::FloatKind::X86Fp80 | ompvm_ir::FloatKind::Fp128 => 16,
             _ => 8,

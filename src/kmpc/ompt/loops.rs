@@ -7,7 +7,7 @@
 use super::callbacks::{self, BEGIN, END};
 use super::record::{EntryScope, enter_entry};
 use crate::ident::Ident;
-use crate::iteration::{Iteration, trip_count, value};
+use crate::iteration::{Iteration, trip_count, value, wrapping_trip_count};
 use crate::static_loop;
 use crate::thread::by_number;
 use crate::{dispatch, doacross};
@@ -62,12 +62,12 @@ unsafe fn begin<T: Iteration>(
     let at = enter_entry(None);
     let (parallel, task) = at.words();
     // SAFETY: the bounds are valid (caller's contract).
-    let (all, trip) = unsafe { (*lower, trip_count(*lower, *upper, step)) };
+    let (all, trip) = unsafe { (*lower, wrapping_trip_count(*lower, *upper, step)) };
     callbacks::work(work, BEGIN, parallel, task, trip, at.code);
     // The stride, in values of the loop's variable.
     let stride = share();
     // SAFETY: the bounds are valid (caller's contract).
-    let (first, each) = unsafe { (*lower, trip_count(*lower, *upper, step)) };
+    let (first, each) = unsafe { (*lower, wrapping_trip_count(*lower, *upper, step)) };
     if trip == 0 || each == 0 {
         return;
     }

@@ -87,23 +87,31 @@ pub struct VaStart {
     pub overflow: u32,
 }
 
-/// Returns a fingerprint of the attributes that decide where arguments go, 0 if their types alone
-/// decide.
+/// Returns a fingerprint of what decides where the fixed arguments go and how their slots look, 0
+/// for whole words in integer registers. `args` has the type and the attributes of each.
 ///
 /// Two sides of a call with different fingerprints can differ in every place, so only a native call
 /// passes between them what machine code would. `sret` counts, because the callee returns that
-/// argument, too.
-pub fn fingerprint(module: &Module, attrs: &[ParamAttrs]) -> u32 {
+/// argument, too. Types count, because a slot holds a structure or a wider integer in another form
+/// than the integer that the other side declares.
+pub fn fingerprint<'a>(
+    module: &Module,
+    args: impl Iterator<Item = (TypeId, &'a ParamAttrs)>,
+) -> u32 {
     // FNV-1a over whole numbers.
     let add = |hash: u32, number: u32| (hash ^ number).wrapping_mul(0x0100_0193);
-    attrs.iter().enumerate().fold(0, |hash, (i, attrs)| {
-        let kind = match attrs {
-            ParamAttrs { byval: Some(_), .. } => 1,
-            ParamAttrs { nest: true, .. } => 2,
-            ParamAttrs { sret: Some(_), .. } => 3,
-            _ => return hash,
+    args.enumerate().fold(0, |hash, (i, (ty, attrs))| {
+        let (kind, size) = match (attrs, &module.types[ty]) {
+            (ParamAttrs { byval: Some(_), .. }, _) => (1, 0),
+            (ParamAttrs { nest: true, .. }, _) => (2, 0),
+            (ParamAttrs { sret: Some(_), .. }, _) => (3, 0),
+            (_, Type::Int(64) | Type::Ptr(_)) => return hash,
+            (_, Type::Int(bits)) => (4, *bits),
+            (_, Type::Float(kind)) => (5, *kind as u32),
+            (_, Type::Vector { .. }) => (6, module.layout(ty).size as u32),
+            _ => (7, module.layout(ty).size as u32),
         };
-        let hash = add(add(hash, kind), i as u32 + 1);
+        let hash = add(add(add(hash, kind), i as u32 + 1), size);
         match attrs.byval {
             Some(ty) => {
                 let bytes = module.layout(ty).size as u32;

@@ -27,7 +27,8 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use data_layout::{DataLayout, is_defined};
 use hashbrown::HashMap;
 use ompvm_ir::{
-    AliasId, Const, ConstId, FuncId, GlobalId, GlobalRef, IFuncId, Linkage, Module, Xtor,
+    AliasId, Const, ConstId, FuncId, GlobalId, GlobalRef, IFuncId, Linkage, Module, ParamAttrs,
+    Xtor,
 };
 use ompvm_support::error::Error;
 use ompvm_support::log;
@@ -234,12 +235,16 @@ impl Symbols {
 
 /// Returns the reference of a defined function that has no code yet. Its image is set later.
 fn new_function(module: &Module, id: FuncId, stub: usize) -> FuncRef {
+    let function = &module.functions[id];
+    let types = function.signature(module).1.iter().copied();
+    let none = ParamAttrs::default();
+    let attrs = function.params.iter().chain(std::iter::repeat(&none));
     FuncRef {
         stub,
         entry: AtomicUsize::new(super::abi::entry_address()),
         code: AtomicPtr::new(ptr::null_mut()),
         id,
-        fingerprint: super::abi::fingerprint(module, &module.functions[id].params),
+        fingerprint: super::abi::fingerprint(module, types.zip(attrs)),
         called: AtomicBool::new(false),
         handles_signals: AtomicBool::new(false),
         direct: AtomicUsize::new(0),
