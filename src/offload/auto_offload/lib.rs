@@ -22,14 +22,18 @@
 
 mod changes;
 mod decision;
+mod frame;
 pub mod heap;
 mod launch;
+mod launch_inputs;
 mod locals;
 mod policy;
 mod preparation;
+mod probe;
 mod residency;
 mod schedule;
 mod scratch;
+mod snapshots;
 mod wrappers;
 
 use hashbrown::HashMap;
