@@ -40,16 +40,16 @@ fn run(words: &[String]) {
         progress.at.store(n, Ordering::Relaxed);
         let mut random = Random::new(seed, n);
         let outcome = surface.try_one(&corpus, &mut random);
-        let failed = matches!(outcome, Outcome::Contained);
+        let failed = matches!(outcome, Outcome::Contained(_));
         let count = match outcome {
             Outcome::Refused(count) => count,
             Outcome::Accepted(count) => {
                 progress.accepted.fetch_add(count, Ordering::Relaxed);
                 count
             }
-            Outcome::Contained => {
+            Outcome::Contained(count) => {
                 progress.contained.fetch_add(1, Ordering::Relaxed);
-                1
+                count
             }
         };
         progress.done.fetch_add(count, Ordering::Relaxed);
