@@ -5,7 +5,7 @@
 //! device the constructs have no effect. A copy that fails half-way ends the program, because the
 //! host could not continue with stale data.
 //!
-//! [`DataConstruct`] does the work, and [`fallback`](super::fallback) handles failures.
+//! [`DataConstruct`] does the work, and [`fallback`] handles failures.
 
 use super::device::{Failure, Queue};
 use super::fallback::{self, ConstructSite};

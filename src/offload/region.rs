@@ -2,7 +2,7 @@
 //! OpenMP 5.2, section 13.8.
 //!
 //! A region maps its data, launches its kernel and unmaps the data. The result of the entry tells
-//! the program whether to run its host version; [`fallback`](super::fallback) decides that.
+//! the program whether to run its host version; [`fallback`] decides that.
 //! [`arguments`] makes the kernel's argument words. Constructs that only move data are in
 //! [`data_entries`](super::data_entries).
 

@@ -5,12 +5,9 @@
 //! that loop and from those that wait. Where every processor is busy, the hot functions are judged
 //! together.
 //!
-//! Samples come from [`super::SamplerState`]. Costs and the order of jobs belong to [`queue`],
+//! Samples come from [`super::SamplerState`]. Costs and the order of jobs belong to [`queue`](crate::queue),
 //! the choice among loops to [`osr_loops`], and the deadline of a second compilation to
-//! [`recompile`].
-//!
-//! [`queue`]: crate::queue
-//! [`recompile`]: crate::recompile
+//! [`recompile`](crate::recompile).
 
 use super::hot::{HotSample, MIN_CALLED};
 use super::{SamplerState, TICK};
@@ -81,7 +78,7 @@ impl SamplerState {
     ///
     /// While a processor is idle, each function is judged by itself. Where none is, all hot
     /// functions are compiled at once, when their samples exceed what that will take: see
-    /// [`super::queue`].
+    /// [`queue`](crate::queue).
     pub(super) fn start_counting<'a>(
         &self,
         seen: impl Iterator<Item = &'a mut HotSample>,

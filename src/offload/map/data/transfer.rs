@@ -154,7 +154,7 @@ impl<'a> DataConstruct<'a> {
     /// constructs may intervene.
     ///
     /// # Safety
-    /// `buffer` must come from [`Device::lend_staging`] and stay lent until the device has
+    /// `buffer` must come from [`Device::lend_staging`](crate::device::Device::lend_staging) and stay lent until the device has
     /// finished and the items are left.
     ///
     /// # Errors
