@@ -343,7 +343,11 @@ mod tests {
             for (lower, upper, step) in [(0, 1, 1), (180, 180, 1), (5, 1, -2), (-7, -6, 1)] {
                 let trip = trip_count(lower, upper, step);
                 let s = share::<i32>(kind, lower, upper, step, 1, trip, (3, 4));
-                let behind = if step > 0 { s.lower > upper } else { s.lower < upper };
+                let behind = if step > 0 {
+                    s.lower > upper
+                } else {
+                    s.lower < upper
+                };
                 assert!(behind, "{kind} {lower}..{upper}");
             }
             let top = share::<i32>(kind, i32::MAX, i32::MAX, 1, 1, 1, (3, 4));

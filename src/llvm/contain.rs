@@ -14,6 +14,7 @@
 //! corrupted memory that others use.
 
 use super::guard;
+use super::libc_locks;
 use super::process::{LLVM, LOCALS, OWNED};
 use super::raw::take_message;
 use corosensei::stack::{Stack, StackPointer};
@@ -21,7 +22,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use ompvm_support::clock::thread_time;
 use ompvm_support::{fault_alloc, limits};
 use std::cell::{Cell, RefCell};
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -170,57 +171,11 @@ extern "C" fn ompvm_out_of_memory() {
     }
 }
 
-/// Returns the address range of the C library's code: a thread in it may hold the allocator's lock.
-fn libc_code() -> (usize, usize) {
-    unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, out: *mut c_void) -> c_int {
-        // SAFETY: the loader passes a live description, and the caller of `dl_iterate_phdr` the
-        // address of a pair.
-        unsafe {
-            let info = &*info;
-            let name = CStr::from_ptr(info.dlpi_name).to_bytes();
-            if !name.ends_with(b"/libc.so.6") {
-                return 0;
-            }
-            let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-            for h in headers {
-                if h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_X != 0 {
-                    let start = (info.dlpi_addr + h.p_vaddr) as usize;
-                    out.cast::<(usize, usize)>()
-                        .write((start, start + h.p_memsz as usize));
-                }
-            }
-            1
-        }
-    }
-    let mut found = (0, 0);
-    // SAFETY: the callback has the expected type and writes to a local that outlives the call.
-    unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut found).cast()) };
-    found
-}
-
-/// Finds the C library's code, for [`is_in_libc`].
-pub(super) fn find_libc() {
-    LLVM.libc_code.get_or_init(libc_code);
-}
-
-/// Returns true if a signal interrupted the C library's code, or if that is not known.
-/// Async-signal-safe.
-///
-/// # Safety
-/// `context` is that of a handler installed with SA_SIGINFO.
-pub(super) unsafe fn is_in_libc(context: *mut c_void) -> bool {
-    let context: *mut libc::ucontext_t = context.cast();
-    // SAFETY: the kernel passes a valid context.
-    let pc = unsafe { (&(*context).uc_mcontext.gregs)[libc::REG_RIP as usize] as usize };
-    let (start, end) = *LLVM.libc_code.get().unwrap_or(&(0, usize::MAX));
-    (start..end).contains(&pc)
-}
-
-/// Handles the timer's signal: leaves LLVM unless the thread is inside the C library, in which case
-/// the next expiry tries again.
+/// Handles the timer's signal: leaves LLVM unless the thread may hold a lock of the C library, in
+/// which case the next expiry tries again.
 extern "C" fn on_time(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes valid pointers to a handler installed with SA_SIGINFO.
-    let (code, in_libc) = unsafe { ((*info).si_code, is_in_libc(context)) };
+    let (code, locked) = unsafe { ((*info).si_code, libc_locks::may_hold_lock(context)) };
     if code != libc::SI_TIMER {
         // SAFETY: both calls are async-signal-safe; they restore the default action and repeat the
         // signal for it.
@@ -231,7 +186,7 @@ extern "C" fn on_time(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
         return;
     }
     if let Some(current) = current()
-        && !in_libc
+        && !locked
     {
         leave(current, signal);
     }
@@ -246,7 +201,7 @@ struct Timer {
 impl Timer {
     fn start(limit: Duration) -> Option<Timer> {
         LLVM.timer_handler.call_once(|| {
-            find_libc();
+            libc_locks::find();
             // SAFETY: all-zero is a valid `sigaction`, which is filled in before use; the handler
             // has the type that SA_SIGINFO requires.
             unsafe {

@@ -13,6 +13,7 @@
 
 use super::contain;
 use super::handles::library;
+use super::libc_locks;
 use super::process::{LLVM, LOCALS, OWNED};
 use super::raw::copy_cstr;
 use ompvm_support::message::{Kind, Message};
@@ -55,7 +56,7 @@ const DELAY: u32 = 20;
 
 /// Interval at which the caller checks the worker.
 const TICK: Duration = Duration::from_millis(20);
-/// Number of requests to stop after which a worker stops inside of the C library, too.
+/// Number of requests to stop after which a worker stops even if it may hold a lock.
 const PATIENCE: u32 = 200;
 /// Faults of code, which a thread must not block.
 const CODE_FAULTS: [c_int; 5] = [
@@ -254,7 +255,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         let stop = shared.stop.load(Ordering::Acquire);
         // A lock of the allocator would stay held for ever. The caller asks again.
         // SAFETY: the kernel passes valid pointers to a handler installed with SA_SIGINFO.
-        if stop != 0 && unsafe { is_patient_request(info) && contain::is_in_libc(context) } {
+        if stop != 0 && unsafe { is_patient_request(info) && libc_locks::may_hold_lock(context) } {
             return;
         }
         shared.post(if stop == 0 { signal } else { stop });
@@ -493,7 +494,7 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
     work: impl FnOnce() -> Option<(T, Deferred)> + Send + 'static,
 ) -> Result<Option<T>, String> {
     let _catching = HandlerGuard::start();
-    contain::find_libc();
+    libc_locks::find();
     let shared = Shared::new();
     let of_worker = Arc::clone(&shared);
     let slot = Arc::new(Mutex::new(None));
@@ -633,6 +634,37 @@ mod tests {
                 .into_iter()
                 .for_each(|o| assert_eq!(o.join().unwrap(), 100));
         }
+    }
+
+    #[test]
+    fn filling_and_copying_stop_at_the_bound_of_memory() {
+        const SIZE: usize = 1 << 30;
+        let limits = ResourceLimits {
+            memory: 16 << 20,
+            time: Duration::from_secs(60),
+        };
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: maps fresh private memory.
+        let memory = unsafe { libc::mmap(null_mut(), 2 * SIZE, access, flags, -1, 0) };
+        assert_ne!(memory, libc::MAP_FAILED);
+        let memory = memory as usize;
+        let fill = move || {
+            let memory = std::ptr::with_exposed_provenance_mut::<c_void>(memory);
+            // SAFETY: the memory has twice that size.
+            unsafe { libc::memset(memory, 1, SIZE) };
+        };
+        let copy = move || {
+            let memory = std::ptr::with_exposed_provenance_mut::<c_void>(memory);
+            // SAFETY: the memory has twice that size.
+            unsafe { libc::memcpy(memory.add(SIZE), memory, SIZE) };
+        };
+        for work in [Box::new(fill) as Box<dyn FnOnce() + Send>, Box::new(copy)] {
+            let stopped = run(&limits, work);
+            assert!(stopped.is_err_and(|why| why.contains("too much memory")));
+        }
+        // SAFETY: the threads that used the memory sleep for ever.
+        unsafe { libc::munmap(memory as *mut c_void, 2 * SIZE) };
     }
 
     #[test]

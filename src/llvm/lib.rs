@@ -28,6 +28,7 @@ pub mod guard;
 mod handles;
 mod heap_growth;
 pub mod kernelize;
+mod libc_locks;
 mod naked;
 pub mod native;
 pub mod nvptx;

@@ -7,6 +7,7 @@
 use super::contain::{Contained, CoroutineStack};
 use super::guard::{Shared, SignalHandlers, SignalStack};
 use super::handles::TargetMachine;
+use super::libc_locks::LibcCode;
 use super::native::pipeline::Host;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::null;
@@ -30,8 +31,8 @@ pub(crate) struct LlvmState {
     pub(crate) memory_handlers: Once,
     /// The handler of the timer's signal ([`super::contain`]).
     pub(crate) timer_handler: Once,
-    /// The address range of the C library's code, for that handler.
-    pub(crate) libc_code: OnceLock<(usize, usize)>,
+    /// The C library's code ([`super::libc_locks`]).
+    pub(crate) libc_code: OnceLock<LibcCode>,
     /// The handlers in front of the program's ([`super::guard`]).
     pub(crate) signal_handlers: SignalHandlers,
     /// The properties of this processor: under virtualization every CPUID query traps to the

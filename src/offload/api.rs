@@ -5,7 +5,7 @@
 use super::device::{Failure, MemoryKind, Queue};
 use super::devices::{self, Allocation, DeviceState};
 use super::map::table::{Lifetime, Lookup, MappedRange};
-use super::{host_access, program, region};
+use super::{data_entries, host_access, program};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -334,7 +334,7 @@ pub unsafe extern "C-unwind" fn memcpy_async(
 ) -> i32 {
     // SAFETY: the ABI: `list` has `count` dependences, and both ranges are valid.
     unsafe {
-        region::await_dependences(count, list);
+        data_entries::await_dependences(count, list);
         memcpy(
             to,
             from,
@@ -449,7 +449,7 @@ pub unsafe extern "C-unwind" fn memcpy_rect_async(
 ) -> i32 {
     // SAFETY: the ABI: `list` has `count` dependences; the other arguments are `memcpy_rect`'s.
     unsafe {
-        region::await_dependences(count, list);
+        data_entries::await_dependences(count, list);
         memcpy_rect(
             to,
             from,
@@ -501,7 +501,7 @@ pub unsafe extern "C-unwind" fn memset_async(
 ) -> *mut c_void {
     // SAFETY: the ABI: `list` has `count` dependences, and `address` is writable.
     unsafe {
-        region::await_dependences(count, list);
+        data_entries::await_dependences(count, list);
         memset(address, value, len, number)
     }
 }

@@ -11,7 +11,7 @@
 
 use super::device::Queue;
 use super::devices::DeviceState;
-use super::region;
+use super::fallback;
 use ompvm_kmpc::ident::Ident;
 use ompvm_kmpc::interop::Object as Described;
 use ompvm_kmpc::task;
@@ -46,7 +46,7 @@ pub unsafe extern "C-unwind" fn init(
     list: *mut c_void,
     _nowait: i32,
 ) {
-    let made = region::device_for(device.into()).ok().and_then(|state| {
+    let made = fallback::device_for(device.into()).ok().and_then(|state| {
         let queue = state.device.queue().ok()?;
         match state.device.foreign_handles(queue) {
             Some(foreign) => Some(Box::new(Object {
@@ -117,7 +117,7 @@ impl Object {
     /// Waits for its queue. A failure of the program's work in it ends the program.
     fn await_queue(&self) {
         if let Err(failure) = self.state.device.synchronize(self.queue) {
-            region::abort_with_failure(&failure, "interop construct");
+            fallback::abort_with_failure(&failure, "interop construct");
         }
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! [`device`] defines the interface of an accelerator; everything else is written against it.
 //! [`program`] holds the device images and offload entries of a program, [`devices`] the devices of
-//! the process, and [`map`] the data environment of each device. [`region`] and [`api`] implement
-//! the entries that programs call, which [`table`] lists. [`emulated`] is a device without
-//! hardware, [`cuda`] drives NVIDIA GPUs, and [`nvptx`] lowers code for them. [`group`] joins
-//! devices to one, and [`ranks`] gives access to devices of other processes.
+//! the process, and [`map`] the data environment of each device. [`region`], [`data_entries`] and
+//! [`api`] implement the entries that programs call, which [`table`] lists; [`fallback`] decides
+//! whether a construct runs on a device or on the host. [`emulated`] is a device without hardware,
+//! [`cuda`] drives NVIDIA GPUs, and [`nvptx`] lowers code for them. [`group`] joins devices to one,
+//! and [`ranks`] gives access to devices of other processes.
 //!
 //! The crate `ompvm-auto-offload` above this one offloads parallel loops of programs without
 //! `target` constructs. It uses the devices here directly; [`host_access`] is the only way back.
@@ -20,10 +21,12 @@
 
 pub mod api;
 pub mod cuda;
+pub mod data_entries;
 pub mod device;
 pub mod devices;
 mod earlier_runs;
 pub mod emulated;
+pub mod fallback;
 pub mod group;
 pub mod host_access;
 pub mod image;

@@ -4,28 +4,28 @@
 //! The drop-in shared library does not have them: programs linked with it bring their own offload
 //! runtime.
 
-use crate::{api as memory, interop, map::items, region};
+use crate::{api as memory, data_entries, interop, map::items, region};
 use ompvm_kmpc::table::Entry;
 
 ompvm_kmpc::runtime_entries! {
     supported {
         // Regions and data constructs.
         "__tgt_target_kernel" (ident, i64, i32, i32, ptr, ptr) -> i32 = region::target_kernel, "13.8";
-        "__tgt_target_data_begin_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = region::enter, "13.5";
-        "__tgt_target_data_end_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = region::leave, "13.5";
-        "__tgt_target_data_update_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = region::update, "13.9";
-        "__tgt_target_data_begin_nowait_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::enter_nowait, "13.6";
-        "__tgt_target_data_end_nowait_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::leave_nowait, "13.7";
-        "__tgt_target_data_update_nowait_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::update_nowait, "13.9";
-        "__tgt_target_data_begin" (i64, i32, ptr, ptr, ptr, ptr) = region::enter_old, "13.5";
-        "__tgt_target_data_end" (i64, i32, ptr, ptr, ptr, ptr) = region::leave_old, "13.5";
-        "__tgt_target_data_update" (i64, i32, ptr, ptr, ptr, ptr) = region::update_old, "13.9";
-        "__tgt_target_data_begin_nowait" (i64, i32, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::enter_nowait_old, "13.6";
-        "__tgt_target_data_end_nowait" (i64, i32, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::leave_nowait_old, "13.7";
-        "__tgt_target_data_update_nowait" (i64, i32, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::update_nowait_old, "13.9";
+        "__tgt_target_data_begin_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = data_entries::enter, "13.5";
+        "__tgt_target_data_end_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = data_entries::leave, "13.5";
+        "__tgt_target_data_update_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = data_entries::update, "13.9";
+        "__tgt_target_data_begin_nowait_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = data_entries::enter_nowait, "13.6";
+        "__tgt_target_data_end_nowait_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = data_entries::leave_nowait, "13.7";
+        "__tgt_target_data_update_nowait_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = data_entries::update_nowait, "13.9";
+        "__tgt_target_data_begin" (i64, i32, ptr, ptr, ptr, ptr) = data_entries::enter_old, "13.5";
+        "__tgt_target_data_end" (i64, i32, ptr, ptr, ptr, ptr) = data_entries::leave_old, "13.5";
+        "__tgt_target_data_update" (i64, i32, ptr, ptr, ptr, ptr) = data_entries::update_old, "13.9";
+        "__tgt_target_data_begin_nowait" (i64, i32, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = data_entries::enter_nowait_old, "13.6";
+        "__tgt_target_data_end_nowait" (i64, i32, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = data_entries::leave_nowait_old, "13.7";
+        "__tgt_target_data_update_nowait" (i64, i32, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = data_entries::update_nowait_old, "13.9";
         "__tgt_mapper_num_components" (ptr) -> i64 = items::count, "5.8.8";
         "__tgt_push_mapper_component" (ptr, usize, usize, i64, u64, cptr) = items::push, "5.8.8";
-        "__tgt_target_nowait_query" (pmask) = region::query, "libomptarget";
+        "__tgt_target_nowait_query" (pmask) = data_entries::query, "libomptarget";
         "__tgt_register_requires" (i64) = region::register_requires, "8.2";
         "__tgt_register_lib" (ptr) = region::register_library, "libomptarget";
         "__tgt_unregister_lib" (ptr) = region::register_library, "libomptarget";

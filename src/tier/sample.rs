@@ -8,7 +8,7 @@
 //!   or a processor is idle.
 //! - For a function that only loops, the outermost executed loop is compiled, and running
 //!   activations enter it by OSR. The same holds for the loops of either in which nearly all of its
-//!   time is spent, if they are a small part of it ([`osr_loops`]).
+//!   time is spent, if they are a small part of it ([`super::osr_loops`]).
 //! - A function that neither is called nor loops waits in a native call, and is left alone for
 //!   longer.
 //!
@@ -23,28 +23,32 @@
 //!
 //! Samples cover frames of the interpreter and the baseline tier only. Compiled code is taken to be
 //! as hot as it was before its compilation.
+//!
+//! This file takes the samples, and starts and ends the thread. [`hot`] is the record of one
+//! function, and [`decide`] has the decisions.
 
-use super::compiler::{CachedCode, Compiler, EventKind};
+mod decide;
+mod hot;
+
+use super::compiler::{CachedCode, Compiler};
 use super::eager::{self, PacedEager};
-use super::osr_loops;
 use super::queue::{Job, Queue};
-use super::recompile::{GAIN_PART, Recompilation};
+use super::recompile::GAIN_PART;
 use super::registry::REGISTRY;
 use super::rotation::ROTATION_SLICE;
 use super::warm_start::{self, WarmStart};
-use crate::units;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
+use hot::HotSample;
 use ompvm_cache::abandon;
-use ompvm_interp::frame::{LoweredFunction, OsrPoint};
+use ompvm_interp::frame::LoweredFunction;
 use ompvm_interp::osr;
-use ompvm_ir::{FuncId, GlobalRef};
+use ompvm_ir::FuncId;
 use ompvm_jit::Level;
 use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread::{self, InternalThread};
 use ompvm_memory::thread;
 use ompvm_support::clock::process_time;
-use ompvm_support::log;
 use ompvm_support::settings::EagerPolicy;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
@@ -55,59 +59,11 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_micros(500);
 /// Longest period, when nothing changes any more.
 const MAX_TICK: Duration = Duration::from_millis(8);
-/// Factor by which samples must exceed the longest expected cost where every processor is busy: the
-/// tier below is about half as fast, so less is not won back.
-const FULL_MACHINE_FACTOR: u32 = 2;
-/// Divisor: a function with less than this part of all samples is not hot.
-const HOT_PART: u32 = 20;
-/// Divisor of the expected cost that gives the threshold while a processor is idle.
-const IDLE_PART: u32 = 12;
-/// Divisor of the expected cost that gives the threshold while no processor is idle, but all that
-/// the program leaves are compiling.
-const QUEUED_PART: u32 = 3;
-/// Divisor: a function that executes for less than this part of its samples waits in a native call.
-const WAITING_PART: u32 = 12;
-/// Expected cost of a loop at the full level above which it is compiled quickly first. A thread is
-/// in the loop, and runs code half as fast until then.
-const LOOP_LATENCY: Duration = Duration::from_millis(15);
-/// Most loops of one function that are compiled for OSR.
-const MAX_LOOPS: usize = 16;
-/// Shortest time after its last call for which a function counts as called. It counts as called for
-/// max(8 ms, its compile cost, 2 × its call period).
-const MIN_CALLED: Duration = Duration::from_millis(8);
-/// Longest time for which a function counts as called by its period, and for which its back
-/// edges are counted without a sample.
-const MAX_COUNTING: Duration = Duration::from_secs(1);
 /// Period of the check whether the sampling thread is the last one. The kernel takes as long for an
 /// answer as a look takes.
 const ALONE_PERIOD: Duration = Duration::from_millis(32);
 /// Period over which idle processors are measured.
 const IDLE_SPAN: Duration = Duration::from_millis(4);
-
-/// The samples and state of one function.
-#[derive(Debug)]
-struct HotSample {
-    code: &'static LoweredFunction,
-    since: Instant,
-    score: Duration,
-    /// Sum of all samples; `score` restarts after each decision.
-    all: Duration,
-    /// Time at which a call was last noticed.
-    called: Option<Instant>,
-    /// Time between the last two noticed calls.
-    period: Duration,
-    /// True if calls are being counted and none has come yet.
-    awaited: bool,
-    /// Start of the counting of back edges, and the value of `all` at that time.
-    counting: Option<(Instant, Duration)>,
-    /// Number of decisions that found the function waiting instead of executing.
-    waits: u32,
-    compiled: bool,
-    /// True if a speculative recompilation is queued, and the function was not called since.
-    speculative: bool,
-    loops: Vec<u32>,
-    refused: bool,
-}
 
 /// Handle of the sampling thread.
 #[derive(Debug)]
@@ -326,11 +282,6 @@ impl SamplerState {
             || self.eager.lock().contains(&function)
     }
 
-    /// Returns true if a function is `main`, which is not called again.
-    fn is_main(&self, function: FuncId) -> bool {
-        self.image.module.symbol("main") == Some(GlobalRef::Func(function))
-    }
-
     /// Samples until the end, then stores the profile.
     fn run(&self) {
         let left = self.left.lock().take();
@@ -470,259 +421,6 @@ impl SamplerState {
         }
     }
 
-    /// Advances a function whose back edges are counted. Returns true if its state has changed or
-    /// soon will.
-    fn advance_counting(&self, s: &mut HotSample, tick: Duration, now: Instant) -> bool {
-        if s.refused {
-            return false;
-        }
-        s.look_for_calls(now);
-        let Some((since, before)) = s.counting else {
-            return false;
-        };
-        if now - since < tick {
-            return true;
-        }
-        // Counting without samples, counts and calls tells nothing: other processes may have had
-        // the processors, and a step of the program may be longer than a tick.
-        let inside = s.all - before;
-        let called = s.called.is_some_and(|at| at >= since);
-        if inside.is_zero() && s.hits() == 0 && !called && now - since < MAX_COUNTING {
-            return false;
-        }
-        osr::count_back_edges(s.code, false);
-        s.counting = None;
-        if self.decide(s, inside, now) {
-            s.score = Duration::ZERO;
-        }
-        true
-    }
-
-    /// Starts counting the back edges of functions that may be worth compiling. Returns true if
-    /// there are any.
-    ///
-    /// While a processor is idle, each function is judged by itself. Where none is, all hot
-    /// functions are compiled at once, when their samples exceed what that will take: see
-    /// [`super::queue`].
-    fn start_counting<'a>(
-        &self,
-        seen: impl Iterator<Item = &'a mut HotSample>,
-        now: Instant,
-    ) -> bool {
-        let mut candidates: Vec<_> = seen
-            .filter(|s| !s.refused && s.counting.is_none())
-            .map(|s| (s.score / (1 << s.waits.min(8)), s))
-            .filter(|(score, _)| *score >= TICK)
-            .collect();
-        let cost = |s: &HotSample| self.queue.expected(s.code.func, Level::Quick);
-        // Code that comes too late for this run is left to the next one, which begins with it.
-        if let Some(left) = self.time_left() {
-            let elapsed = self.compiler.elapsed().as_secs_f64();
-            let share = |s: &HotSample| s.all.as_secs_f64() / elapsed.max(1e-6);
-            candidates.retain(|(_, s)| left.mul_f64(share(s)) >= cost(s));
-        }
-        let part = match (self.queue.idle(), self.queue.left_over()) {
-            (1.., _) => IDLE_PART,
-            (0, 1..) => QUEUED_PART,
-            (0, 0) => 0,
-        };
-        if part > 0 {
-            candidates.retain(|(score, s)| *score >= cost(s) / part);
-        } else {
-            // A function that is compiled for its callers may still loop, but the others do not
-            // wait for it.
-            let (known, fresh): (Vec<_>, Vec<_>) =
-                candidates.into_iter().partition(|(_, s)| s.compiled);
-            candidates = [fresh, known]
-                .into_iter()
-                .flat_map(|c| worth_compiling(c, cost))
-                .collect();
-        }
-        for (score, s) in &mut candidates {
-            tracing::trace!(
-                target: log::TIER,
-                function = self.compiler.program().name(s.code.func),
-                sampled_ms = %log::ms(*score),
-                "counts back edges of a function that may be hot"
-            );
-            osr::count_back_edges(s.code, true);
-            s.counting = Some((now, s.all));
-        }
-        !candidates.is_empty()
-    }
-
-    /// Decides about a function whose back edges were counted while its samples grew by `inside`:
-    /// compiles it, its loops, or nothing. Returns false if it is too early to tell.
-    fn decide(&self, s: &mut HotSample, inside: Duration, now: Instant) -> bool {
-        let function = s.code.func;
-        let cost = self.queue.expected(function, Level::Quick);
-        let expected = cost.max(MIN_CALLED).max((s.period * 2).min(MAX_COUNTING));
-        let called = s.called.is_some_and(|at| now - at < expected);
-        let hits = |i: usize| s.code.osr_points[i].hits.load(Ordering::Relaxed);
-        let free = |h: usize| s.code.osr_points[h].code.load(Ordering::Relaxed) == 0;
-        // Lower bound of the time spent in the executed loops. If it is a small part of the
-        // samples, the function mostly waits in native calls.
-        let loops = 1..s.code.osr_points.len();
-        let each = (units::size(&self.image.module, function) / s.code.osr_points.len()).max(8);
-        if !called && Duration::from_nanos(s.hits() * each as u64) < inside / WAITING_PART {
-            s.waits += 1;
-            return true;
-        }
-        let text = || {
-            let calls = if called { "recent" } else { "no recent" };
-            format!(
-                "sampled for {:.1} ms, {calls} calls",
-                s.all.as_secs_f64() * 1e3
-            )
-        };
-        if called && std::mem::take(&mut s.speculative) {
-            self.queue
-                .set_deadline(function, self.recompilation(s, now));
-        }
-        let loops_to_enter = self.osr_loops(s);
-        if !loops_to_enter.is_empty() && s.loops.len() + loops_to_enter.len() <= MAX_LOOPS {
-            let run = if loops_to_enter.len() == 1 {
-                "a loop runs"
-            } else {
-                "loops run"
-            };
-            self.compiler
-                .note(function, EventKind::Queued(format!("{}; {run}", text())));
-            for head in loops_to_enter {
-                self.push_loop(s, head, now);
-            }
-            self.push_speculative(s, now);
-            return true;
-        }
-        if called && !s.compiled {
-            s.compiled = true;
-            if !self.is_compiled(function) {
-                self.compiler.note(function, EventKind::Queued(text()));
-                self.push(s, None, Level::Quick, None);
-                self.push_recompilation(s, now);
-                return true;
-            }
-        }
-        let Some(head) = loops.into_iter().find(|&i| hits(i) > 0 && free(i)) else {
-            s.waits += 1;
-            return true;
-        };
-        if called && s.all < cost * 4 {
-            // The function's next calls will reach the compiled code.
-            return true;
-        }
-        let OsrPoint { at, block, .. } = s.code.osr_points[head];
-        let loop_takes =
-            |level| block.map_or(cost, |b| self.queue.expected_loop(function, b, level));
-        let patience = match self.is_compiled(function) {
-            false => loop_takes(Level::Full).min(MIN_CALLED),
-            // Code for the next call is under way. The loop's own code is worth it only if this
-            // call lasts.
-            true => (loop_takes(Level::Quick) / 2).max(MIN_CALLED),
-        };
-        if !called && now - s.since < patience {
-            return false;
-        }
-        if s.loops.len() >= MAX_LOOPS || s.loops.contains(&at) {
-            s.waits += 1;
-            return true;
-        }
-        if !self.compiler.program().can_compile(function) {
-            s.refused = true;
-            return true;
-        }
-        self.compiler.note(
-            function,
-            EventKind::Queued(format!("{}; a loop runs", text())),
-        );
-        self.push_loop(s, head, now);
-        let again = !self.is_main(function);
-        if again && self.queue.idle() > 2 && !s.compiled && !self.is_compiled(function) {
-            self.push(s, None, Level::Quick, None);
-        }
-        self.push_speculative(s, now);
-        true
-    }
-
-    /// Returns the heads of the loops in which the time of a function is spent, by its back-edge
-    /// counts. Returns none if they are a large part of the function, if one of them is compiled
-    /// already, or if the function was compiled for another reason than its loops.
-    fn osr_loops(&self, s: &HotSample) -> Vec<usize> {
-        let function = s.code.func;
-        if self.is_compiled(function)
-            || s.compiled && s.loops.is_empty()
-            || !self.compiler.program().can_compile(function)
-        {
-            return Vec::new();
-        }
-        let heads = s.code.osr_points.iter().enumerate().skip(1);
-        let heads: Vec<_> = heads
-            .filter_map(|(i, h)| Some((i, h.block?, h.hits.load(Ordering::Relaxed))))
-            .collect();
-        let mut found = osr_loops::select(&self.image.module, function, &heads);
-        let known = |h: &OsrPoint| h.code.load(Ordering::Relaxed) != 0 || s.loops.contains(&h.at);
-        if found.iter().any(|&h| known(&s.code.osr_points[h])) {
-            found.clear();
-        }
-        found
-    }
-
-    /// Queues a loop; at the quick level first if the full level takes long.
-    fn push_loop(&self, s: &mut HotSample, head: usize, now: Instant) {
-        let OsrPoint { at, block, .. } = s.code.osr_points[head];
-        s.loops.push(at);
-        let place = Some((s.code, head));
-        let full = |b| self.queue.expected_loop(s.code.func, b, Level::Full);
-        match block {
-            Some(block) if full(block) > LOOP_LATENCY => {
-                self.push(s, place, Level::Quick, None);
-                let (function, share) = (s.code.func, s.share(now));
-                let recompilation = self.queue.loop_recompilation(function, block, now, share);
-                self.push(s, place, Level::Full, Some(recompilation));
-            }
-            _ => self.push(s, place, Level::Full, None),
-        }
-    }
-
-    /// Queues a speculative recompilation of a function of which loops are compiled. It may be
-    /// called again, in the next run at least, which is worth idle time but no more.
-    fn push_speculative(&self, s: &mut HotSample, now: Instant) {
-        if !s.compiled && !self.is_compiled(s.code.func) {
-            s.compiled = true;
-            s.speculative = true;
-            let speculative = self.recompilation(s, now).speculative();
-            self.push(s, None, Level::Full, Some(speculative));
-        }
-    }
-
-    /// Queues the recompilation of a function that was compiled quickly.
-    fn push_recompilation(&self, s: &HotSample, now: Instant) {
-        self.push(s, None, Level::Full, Some(self.recompilation(s, now)));
-    }
-
-    /// Returns the recompilation of a function by its share of the time.
-    fn recompilation(&self, s: &HotSample, now: Instant) -> Recompilation {
-        self.queue.recompilation(s.code.func, now, s.share(now))
-    }
-
-    fn push(
-        &self,
-        s: &HotSample,
-        head: Option<(&'static LoweredFunction, usize)>,
-        level: Level,
-        recompilation: Option<Recompilation>,
-    ) {
-        self.queue.push(Job {
-            score: s.all,
-            function: s.code.func,
-            head,
-            level,
-            recompilation,
-            eager_threads: 0,
-            awaited: false,
-        });
-    }
-
     /// Returns true if the main thread has ended and only our own threads are left. Natively the
     /// process would have ended.
     fn only_own_threads_left(&self) -> bool {
@@ -736,69 +434,6 @@ impl SamplerState {
         let threads = || std::fs::read_dir("/proc/self/task").map_or(usize::MAX, Iterator::count);
         ended() == Some('Z') && threads() <= 2 + self.queue.threads()
     }
-}
-
-impl HotSample {
-    fn new(code: &'static LoweredFunction, now: Instant) -> HotSample {
-        HotSample {
-            code,
-            since: now,
-            score: Duration::ZERO,
-            all: Duration::ZERO,
-            called: None,
-            period: Duration::ZERO,
-            awaited: false,
-            counting: None,
-            waits: 0,
-            compiled: false,
-            speculative: false,
-            loops: Vec::new(),
-            refused: false,
-        }
-    }
-
-    /// Returns the part of the time since the first sample in which the function executed.
-    fn share(&self, now: Instant) -> f64 {
-        self.all.as_secs_f64() / (now - self.since).as_secs_f64().max(1e-6)
-    }
-
-    /// Returns the sum of the back-edge counts since counting began.
-    fn hits(&self) -> u64 {
-        let loops = self.code.osr_points.iter().skip(1);
-        loops
-            .map(|h| u64::from(h.hits.load(Ordering::Relaxed)))
-            .sum()
-    }
-
-    /// Checks for calls, now and then. The first tick does not count: the other threads of a team
-    /// may still be on their way into its region.
-    fn look_for_calls(&mut self, now: Instant) {
-        if self.awaited {
-            if self.code.osr_points[0].hits.load(Ordering::Relaxed) > 0 {
-                osr::count_calls(self.code, false);
-                self.awaited = false;
-                self.period = self.called.map_or(Duration::ZERO, |at| now - at);
-                self.called = Some(now);
-            }
-        } else if now > self.since && self.called.is_none_or(|at| now - at >= MIN_CALLED / 2) {
-            osr::count_calls(self.code, true);
-            self.awaited = true;
-        }
-    }
-}
-
-/// Returns the hot candidates, if their samples exceed what compiling them will take; else none.
-fn worth_compiling(
-    mut candidates: Vec<(Duration, &mut HotSample)>,
-    cost: impl Fn(&HotSample) -> Duration,
-) -> Vec<(Duration, &mut HotSample)> {
-    let all: Duration = candidates.iter().map(|c| c.0).sum();
-    candidates.retain(|(score, _)| *score >= all / HOT_PART);
-    let longest = candidates.iter().map(|(_, s)| cost(s)).max();
-    if longest.is_none_or(|longest| all < longest * FULL_MACHINE_FACTOR) {
-        candidates.clear();
-    }
-    candidates
 }
 
 /// Part of a processor that a process may use while it is idle: sampling, and threads that start or

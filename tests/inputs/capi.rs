@@ -2,7 +2,7 @@
 //! says so, handles in any order of their lives. Counts each call.
 
 use super::mutate::{self, Corpus, Random};
-use super::surfaces::Outcome;
+use super::surfaces::{Outcome, tells_of_failure};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
 use std::ptr::{null, null_mut};
@@ -137,6 +137,8 @@ struct Calls<'l> {
     library: &'l Library,
     count: u64,
     failed: bool,
+    /// True if LLVM failed on the module.
+    contained: bool,
 }
 
 impl Calls<'_> {
@@ -147,6 +149,7 @@ impl Calls<'_> {
             return;
         }
         let l = self.library;
+        self.contained |= tells_of_failure(&message(l, error));
         // SAFETY: the error is live until it is freed, and its texts are C strings.
         unsafe {
             assert!(
@@ -180,6 +183,7 @@ impl Library {
             library: self,
             count: 0,
             failed: false,
+            contained: false,
         };
         // SAFETY: the handles are live, used by this thread only and freed once; texts are C
         // strings.
@@ -211,6 +215,7 @@ impl Library {
             calls.count += 4;
         }
         match calls.failed {
+            _ if calls.contained => Outcome::Contained(calls.count),
             true => Outcome::Refused(calls.count),
             false => Outcome::Accepted(calls.count),
         }

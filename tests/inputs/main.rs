@@ -39,20 +39,23 @@ fn run(words: &[String]) {
     for n in first.. {
         progress.at.store(n, Ordering::Relaxed);
         let mut random = Random::new(seed, n);
-        let count = match surface.try_one(&corpus, &mut random) {
+        let outcome = surface.try_one(&corpus, &mut random);
+        let failed = matches!(outcome, Outcome::Contained(_));
+        let count = match outcome {
             Outcome::Refused(count) => count,
             Outcome::Accepted(count) => {
                 progress.accepted.fetch_add(count, Ordering::Relaxed);
                 count
             }
-            Outcome::Contained => {
+            Outcome::Contained(count) => {
                 progress.contained.fetch_add(1, Ordering::Relaxed);
-                1
+                count
             }
         };
         progress.done.fetch_add(count, Ordering::Relaxed);
+        // One failure of LLVM may leave a gigabyte behind.
         let full = progress.contained.load(Ordering::Relaxed) >= MOST_CONTAINED
-            || n % 256 == 0 && resident(own) > MOST_RESIDENT;
+            || (failed || n % 256 == 0) && resident(own) > MOST_RESIDENT;
         if full || Instant::now() > end {
             // The parent starts the next worker behind this input.
             progress.at.store(n + 1, Ordering::Relaxed);

@@ -20,7 +20,7 @@ pub enum Outcome {
     /// The reader returned an error.
     Refused(u64),
     /// LLVM failed on it, and the reader reported that.
-    Contained,
+    Contained(u64),
 }
 
 /// A surface with what it needs.
@@ -105,17 +105,21 @@ fn outcome<T>(read: Result<T, ompvm::api::Error>) -> Outcome {
     let Err(error) = read else {
         return Outcome::Accepted(1);
     };
-    let text = error.to_string();
+    match tells_of_failure(&error.to_string()) {
+        true => Outcome::Contained(1),
+        false => Outcome::Refused(1),
+    }
+}
+
+/// Returns true for messages by which the reader reports that LLVM failed.
+pub fn tells_of_failure(message: &str) -> bool {
     let failed = [
         "LLVM crashed",
         "LLVM gave up",
         "takes too",
         "the process that reads",
     ];
-    match failed.iter().any(|words| text.contains(words)) {
-        true => Outcome::Contained,
-        false => Outcome::Refused(1),
-    }
+    failed.iter().any(|words| message.contains(words))
 }
 
 fn accepted(yes: bool) -> Outcome {

@@ -22,14 +22,18 @@
 
 mod changes;
 mod decision;
+mod frame;
 pub mod heap;
 mod launch;
+mod launch_inputs;
 mod locals;
 mod policy;
 mod preparation;
+mod probe;
 mod residency;
 mod schedule;
 mod scratch;
+mod snapshots;
 mod wrappers;
 
 use hashbrown::HashMap;
@@ -394,7 +398,7 @@ unsafe fn run_on_device(
         return Err(why.clone());
     }
     let plan = region.plan.as_ref().map_err(String::clone)?;
-    let state = ompvm_offload::region::device_for(-1).map_err(|why| why.to_string())?;
+    let state = ompvm_offload::fallback::device_for(-1).map_err(|why| why.to_string())?;
     // SAFETY: by this function's contract.
     let done = unsafe { launch::launch(region, plan, state, start) };
     match done {

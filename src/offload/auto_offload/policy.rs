@@ -6,7 +6,7 @@
 //! of very different length are measured separately.
 
 use super::decision::{Decision, Ledger, MIN_REGION_TIME, RegionTimes, TransferSize};
-use super::{AUTO_OFFLOAD, launch, record_host_run, run_on_device};
+use super::{AUTO_OFFLOAD, launch_inputs, record_host_run, run_on_device};
 use ompvm_kmpc::{fork, hooks};
 use ompvm_llvm::kernelize::RegionPlan;
 use ompvm_offload::device::{MemoryKind, Queue};
@@ -256,7 +256,7 @@ unsafe fn possible<'r>(
         return refuse("its iterations need too much private memory");
     }
     // SAFETY: by this function's contract.
-    let trips = unsafe { launch::trips(region, plan, start) };
+    let trips = unsafe { launch_inputs::trips(region, plan, start) };
     if plan.phases.iter().any(|p| p.scratch > 0) && trips.is_none_or(|n| n < MIN_SCRATCH_TRIPS) {
         return refuse("its iterations are few and need too much private memory");
     }
@@ -327,7 +327,7 @@ pub(super) unsafe fn run_region(region: &super::Region, start: &hooks::RegionSta
     }
     // SAFETY: by this function's contract.
     let choice = decide(region, class, trips, || unsafe {
-        launch::transfer_size(region, plan, start)
+        launch_inputs::transfer_size(region, plan, start)
     });
     tracing::trace!(
         target: log::OFFLOAD,

@@ -473,7 +473,7 @@ fn prepare(program: Arc<Program>, profile: Profile, low_priority: bool, cost: u6
                 unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
             }
             // Without a device no kernels are made.
-            let Ok(state) = ompvm_offload::region::device_for(-1) else {
+            let Ok(state) = ompvm_offload::fallback::device_for(-1) else {
                 remove_pending(&program);
                 return;
             };

@@ -10,7 +10,9 @@
 //! The program's memory is not changed here; [`super::launch`] copies the frame back after
 //! everything has succeeded.
 
-use super::launch::{FramePiece, LaunchInputs, try_read};
+use super::frame::FramePiece;
+use super::launch_inputs::LaunchInputs;
+use super::probe::try_read;
 use super::residency::{Objects, Traffic};
 use super::{Program, RegionPlan, scratch};
 use ompvm_kmpc::hooks;
@@ -145,13 +147,6 @@ pub(super) unsafe fn interpret(
     }
     ended.and_then(|()| state.make_all_current())?;
     Ok(state.inputs.traffic)
-}
-
-impl FramePiece {
-    fn holds(&self, address: u64, len: usize) -> bool {
-        let start = self.start as u64;
-        start <= address && address + len as u64 <= start + self.size as u64
-    }
 }
 
 /// The memory that an address refers to.
