@@ -95,11 +95,12 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 
 /// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 fn compile_shim() {
-    const SOURCES: [&str; 18] = [
+    const SOURCES: [&str; 19] = [
         "shim.cpp",
         "keep_in_memory.cpp",
         "constructors.cpp",
         "contain.cpp",
+        "ordered_iterations.cpp",
         "osr_entry.cpp",
         "version_aliases.cpp",
         "cluster_stores.cpp",

@@ -79,6 +79,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("nvptx_unread", |run| run.on(nvptx::cleanup::unread)),
     ("nvptx_zeros", |run| run.on(nvptx::cleanup::zeros)),
     ("optimize", optimize),
+    ("order_iterations", |run| run.on(shim::order_iterations)),
     ("osr_entry", osr_entry),
     ("ptx", ptx),
     ("release_arrays", |run| run.on(shim::release_arrays)),

@@ -122,6 +122,7 @@ unsafe extern "C" {
     fn ompvm_release_arrays(module: LLVMModuleRef);
     fn ompvm_cluster_stores(module: LLVMModuleRef);
     fn ompvm_hoist_indices(module: LLVMModuleRef);
+    fn ompvm_order_iterations(module: LLVMModuleRef);
     fn ompvm_split_vectors(module: LLVMModuleRef);
     fn ompvm_mark_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
     fn ompvm_narrow_indices(module: LLVMModuleRef);
@@ -496,6 +497,12 @@ pub(super) fn drop_parameter_attributes(function: Function<'_>, index: u32) {
 pub(super) fn hoist_indices(module: Module<'_>) {
     // SAFETY: the module is live.
     unsafe { ompvm_hoist_indices(module.raw()) }
+}
+
+/// Removes wrong marks of independent iterations; see `ordered_iterations.cpp`.
+pub(super) fn order_iterations(module: Module<'_>) {
+    // SAFETY: the module is valid, and the function changes metadata alone.
+    unsafe { ompvm_order_iterations(module.raw()) }
 }
 
 /// Splits vectors that span two registers; see `split_vectors.cpp`.

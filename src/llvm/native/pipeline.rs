@@ -97,6 +97,7 @@ pub(crate) fn optimize(
     level: Level,
     unit: UnitProperties,
 ) -> Result<(), CompileError> {
+    shim::order_iterations(module);
     if unit.inline {
         machine.run_passes(module, c"always-inline")?;
     }

@@ -208,6 +208,7 @@ pub(super) fn optimize(
 ) -> Result<Optimized, String> {
     let module = parsed.module();
     machine.adopt(module);
+    shim::order_iterations(module);
     shim::resolve_aliases(module);
     gather_constructors(module, machine, request.divided)?;
     let mut kernels = kernel_environment::read(module);
