@@ -907,6 +907,7 @@ fn memory(r: &mut [Row]) {
         AllocaGuarded [def dst M W1, from count M W1]: alloca_guarded;
         Guard [from a M W1]: stack_restore_guarded;
         Guard []: guard_set guard_check;
+        Charge []: charge;
         Abc [from a M W1, from b M W1, from c M W1]: memcpy memmove memset;
         D [def dst M W1]: cycle_counter guard_value;
         Mem [from reg M W1, from base M W1]: sstore8 sstore16 sstore32 sstore64;
