@@ -143,7 +143,8 @@ class Calls(unittest.TestCase):
             with self.assertRaises(ompvm.Trap) as caught:
                 limited["spin"](go)
             self.assertEqual(caught.exception.kind, "out of fuel")
-            self.assertLess(limited.fuel, 100)
+            # Each thread of the region may have given a share back.
+            self.assertLess(limited.fuel, 50_000)
         with self.assertRaisesRegex(ompvm.Error, "without fuel"):
             self.process.fuel = 5
         for wrong in [-1, float("nan")]:
