@@ -186,6 +186,9 @@ mod tests {
 
     #[test]
     fn a_user_can_end_a_process_without_handlers_in_a_long_section() {
+        // A shell that runs the test in the background ignores the signal.
+        // SAFETY: sets the default action of a signal that this process does not get.
+        let inherited = unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
         permit_termination();
         let before = blocked();
         let section = SignalSafe::enter();
@@ -194,12 +197,12 @@ mod tests {
         drop(section);
         assert_eq!(blocked(), before);
         // SAFETY: ignores a signal that this process does not get.
-        let old = unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
+        unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
         let section = SignalSafe::enter();
         permit_termination();
         assert_eq!(blocked(), [true, true, false]);
         drop(section);
         // SAFETY: restores the action.
-        unsafe { libc::signal(libc::SIGINT, old) };
+        unsafe { libc::signal(libc::SIGINT, inherited) };
     }
 }
