@@ -362,8 +362,8 @@ impl Config {
     /// exceed it ends with [`super::TrapKind::OutOfFuel`]. An instruction is one of the bitcode's
     /// (LLVM's IR); those of native libraries and of devices are not counted. The same calls on one
     /// thread end at the same instruction in every run; with more threads the program may end
-    /// 4,096 instructions early for each other thread. Each cell of a session has its own. Needs [`Tier::Interp`]. Default: `None`, no
-    /// limit.
+    /// 4,096 instructions early for each other thread. Each cell of a session has its own. Needs
+    /// [`Tier::Interp`]. Default: `None`, no limit.
     pub fn fuel(mut self, instructions: impl Into<Option<u64>>) -> Self {
         self.fuel = instructions.into();
         self
@@ -373,8 +373,8 @@ impl Config {
     /// kind, of C++'s `new` and of `omp_alloc`, each with 16 bytes more. A request beyond it fails
     /// as natively without memory: it returns null, or throws `std::bad_alloc`. Memory that
     /// libraries allocate, `mmap`, stacks and static data are not counted, so this stops mistakes
-    /// rather than attacks. The cells of a session share one limit. An allocation takes some 40 nanoseconds longer. Default: `None`, no
-    /// limit.
+    /// rather than attacks. The cells of a session share one limit. An allocation takes some 40
+    /// nanoseconds longer. Only embedded programs have limits. Default: `None`, no limit.
     pub fn memory_limit(mut self, bytes: impl Into<Option<usize>>) -> Self {
         self.memory_limit = bytes.into();
         self

@@ -215,6 +215,11 @@ impl Program {
                     .into(),
             ));
         }
+        if config.native && config.memory_limit.is_some() {
+            return Err(Error::Host(
+                "only an embedded program has a memory limit; `ulimit` limits a native one".into(),
+            ));
+        }
         if config.offload_report {
             offload::report::enable();
         }

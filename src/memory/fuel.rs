@@ -5,7 +5,7 @@
 //! thread the limit is exact; with more, a program ends up to one share early for each other
 //! thread that executes it.
 //!
-//! Does not count: the interpreter does (`exec::control`), block by block.
+//! Leaves counting to the interpreter (`exec::control`), which does it block by block.
 
 use super::thread::ThreadState;
 use std::ptr;
@@ -21,7 +21,7 @@ pub struct Tank {
     left: AtomicU64,
 }
 
-/// What a thread took from the tank of the program that it executes.
+/// A thread's share of the fuel of the program that it executes.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
     /// The rest of it; negative while a block waits for more.

@@ -9,12 +9,12 @@
 //!
 //! Counts the bytes that were asked for and [`BLOCK`] for each block. A block that a library
 //! allocated, such as the result of `strdup`, is not counted, and neither are `mmap`, stacks, static
-//! data and memory on devices.
+//! data and memory on devices. The table of blocks is not locked while the program forks: a child
+//! that allocates may wait for ever if another thread allocated at that moment.
 
+use hashbrown::HashMap;
 use ompvm_support::error::Error;
 use ompvm_support::fork_lock;
-use std::collections::HashMap;
-use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -25,9 +25,9 @@ pub const BLOCK: usize = 16;
 const PARTS: usize = 64;
 /// More bytes than any allocator can give.
 const TOO_MUCH: usize = isize::MAX as usize;
-/// Bytes of a stub: three moves of 64-bit constants and a jump.
+/// Bytes of a stub, and of the words that it reads.
 const STUB: usize = 32;
-/// Bytes of the stubs of a program: two pages.
+/// Bytes of the stubs of a program, two pages. The words of each lie as far behind it.
 const STUBS: usize = 8192;
 
 /// An allocating or freeing function, with as many arguments as any has.
@@ -46,10 +46,11 @@ pub struct HeapLimit {
     stubs: Mutex<Stubs>,
 }
 
-/// The stubs of a program.
+/// The stubs of a program: executable pages, and writable ones behind them with the words that the
+/// stubs read, so that no page is both.
 #[derive(Debug)]
 struct Stubs {
-    code: *mut c_void,
+    code: *mut u8,
     /// Addresses by function and wrapper: several programs may share the limit.
     made: HashMap<(usize, usize), usize>,
 }
@@ -61,25 +62,13 @@ impl HeapLimit {
     /// Returns a limit of `bytes`. Its address is in the stubs, so it is shared rather than moved.
     ///
     /// # Errors
-    /// Fails if the system refuses memory for the stubs.
+    /// Fails if the system refuses memory for the stubs, or to execute it.
     pub fn new(bytes: usize) -> Result<Arc<HeapLimit>, Error> {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a new mapping, which replaces none.
-        let code = unsafe { libc::mmap(ptr::null_mut(), STUBS, access, flags, -1, 0) };
-        if code == libc::MAP_FAILED {
-            return Err(Error::Host(
-                "no memory for a program with a memory limit".into(),
-            ));
-        }
         Ok(Arc::new(HeapLimit {
             limit: bytes,
             used: AtomicUsize::new(0),
             blocks: std::array::from_fn(|_| Mutex::default()),
-            stubs: Mutex::new(Stubs {
-                code,
-                made: HashMap::new(),
-            }),
+            stubs: Mutex::new(Stubs::new()?),
         }))
     }
 
@@ -92,29 +81,14 @@ impl HeapLimit {
     /// `None` for functions that neither allocate nor free.
     ///
     /// # Errors
-    /// Fails if the system refuses to make code executable.
+    /// Fails if the program has used up its stubs, many more than there are such functions.
     pub fn wrapper_of(&self, name: &str, address: usize) -> Result<Option<usize>, Error> {
         let Some(wrapper) = wrapper(name) else {
             return Ok(None);
         };
-        let mut stubs = fork_lock::lock(&self.stubs);
-        let key = (address, wrapper as usize);
-        if let Some(&stub) = stubs.made.get(&key) {
-            return Ok(Some(stub));
-        }
-        let used = stubs.made.len() * STUB;
-        if used + STUB > STUBS {
-            let message = "too many allocating functions for a program with a memory limit";
-            return Err(Error::Host(message.into()));
-        }
-        stubs.protect(libc::PROT_WRITE)?;
-        let stub = stubs.code.wrapping_byte_add(used).cast::<u8>();
         let limit = ptr::from_ref(self).expose_provenance();
-        // SAFETY: the stub lies in the pages, which are writable, and nothing calls it yet.
-        unsafe { write_stub(stub, [address, limit, wrapper as usize]) };
-        let stub = stub.expose_provenance();
-        stubs.made.insert(key, stub);
-        stubs.protect(libc::PROT_EXEC)?;
+        let mut stubs = fork_lock::lock(&self.stubs);
+        let stub = stubs.stub([address, limit, wrapper as usize])?;
         Ok(Some(stub))
     }
 
@@ -207,46 +181,83 @@ impl HeapLimit {
 }
 
 impl Stubs {
-    /// Makes the pages writable or executable. If a stub exists they stay executable, since a thread
-    /// may call it meanwhile.
-    fn protect(&self, access: i32) -> Result<(), Error> {
-        let kept = match self.made.is_empty() {
-            true => 0,
-            false => libc::PROT_EXEC,
-        };
-        // SAFETY: the pages belong to the stubs.
-        let failed = unsafe { libc::mprotect(self.code, STUBS, libc::PROT_READ | access | kept) };
-        match failed {
-            0 => Ok(()),
-            _ => Err(Error::Host("the system refuses executable memory".into())),
+    fn new() -> Result<Stubs, Error> {
+        let refused = || Error::Host("no memory for a program with a memory limit".into());
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a new mapping, which replaces none.
+        let pages = unsafe { libc::mmap(ptr::null_mut(), 2 * STUBS, access, flags, -1, 0) };
+        if pages == libc::MAP_FAILED {
+            return Err(refused());
         }
+        // Owns the pages from here on.
+        let stubs = Stubs {
+            code: pages.cast(),
+            made: HashMap::new(),
+        };
+        let code = stub_code();
+        for number in 0..STUBS / STUB {
+            // SAFETY: the stub lies in the first pages, which are writable until the next call.
+            unsafe { ptr::copy_nonoverlapping(code.as_ptr(), stubs.code.add(number * STUB), STUB) };
+        }
+        // SAFETY: the first pages belong to the stubs.
+        let failed = unsafe { libc::mprotect(pages, STUBS, libc::PROT_READ | libc::PROT_EXEC) };
+        match failed {
+            0 => Ok(stubs),
+            _ => Err(refused()),
+        }
+    }
+
+    /// Returns the address of the stub for a function, a limit and a wrapper.
+    fn stub(&mut self, words: [usize; 3]) -> Result<usize, Error> {
+        let key = (words[0], words[2]);
+        if let Some(&stub) = self.made.get(&key) {
+            return Ok(stub);
+        }
+        let offset = self.made.len() * STUB;
+        if offset >= STUBS {
+            let message = "too many allocating functions for a program with a memory limit";
+            return Err(Error::Host(message.into()));
+        }
+        // SAFETY: the words lie in the second pages, which stay writable, and nothing calls their
+        // stub yet.
+        let stub = unsafe {
+            let stub = self.code.add(offset);
+            stub.add(STUBS).cast::<[usize; 3]>().write(words);
+            stub.expose_provenance()
+        };
+        self.made.insert(key, stub);
+        Ok(stub)
     }
 }
 
 impl Drop for Stubs {
     fn drop(&mut self) {
         // SAFETY: the program that called the stubs has ended.
-        unsafe { libc::munmap(self.code, STUBS) };
+        unsafe { libc::munmap(self.code.cast(), 2 * STUBS) };
     }
 }
 
-/// Writes code that loads the function and the limit into the registers of the fifth and sixth
-/// argument, and jumps to the wrapper.
-///
-/// # Safety
-/// There are [`STUB`] writable bytes.
-unsafe fn write_stub(stub: *mut u8, [real, limit, wrapper]: [usize; 3]) {
+/// Returns code that loads the function and the limit from the stub's words into the registers of
+/// the fifth and sixth argument, and jumps to the wrapper. It is the same for all stubs.
+fn stub_code() -> [u8; STUB] {
     let mut code = [0xcc; STUB];
-    // mov r8, real; mov r9, limit; mov rax, wrapper; jmp rax.
-    code[0..2].copy_from_slice(&[0x49, 0xb8]);
-    code[2..10].copy_from_slice(&real.to_le_bytes());
-    code[10..12].copy_from_slice(&[0x49, 0xb9]);
-    code[12..20].copy_from_slice(&limit.to_le_bytes());
-    code[20..22].copy_from_slice(&[0x48, 0xb8]);
-    code[22..30].copy_from_slice(&wrapper.to_le_bytes());
-    code[30..32].copy_from_slice(&[0xff, 0xe0]);
-    // SAFETY: the stub has this size (the caller's contract).
-    unsafe { stub.copy_from_nonoverlapping(code.as_ptr(), STUB) };
+    // mov r8, [rip + ..]; mov r9, [rip + ..]; jmp [rip + ..]. Distances count from an
+    // instruction's end.
+    let instructions: [(&[u8], usize); 3] = [
+        (&[0x4c, 0x8b, 0x05], 0),
+        (&[0x4c, 0x8b, 0x0d], 1),
+        (&[0xff, 0x25], 2),
+    ];
+    let mut at = 0;
+    for (opcode, word) in instructions {
+        let end = at + opcode.len() + 4;
+        let distance = (STUBS + word * size_of::<usize>() - end) as u32;
+        code[at..end - 4].copy_from_slice(opcode);
+        code[end - 4..end].copy_from_slice(&distance.to_le_bytes());
+        at = end;
+    }
+    code
 }
 
 /// Defines wrappers by the place of what they need among the arguments.

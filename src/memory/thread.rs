@@ -44,7 +44,7 @@ pub struct ThreadState {
     pub catcher: *mut Activation,
     /// Storage for the interpreter.
     pub interp: [usize; 6],
-    /// What the thread took from the fuel of the program that it executes.
+    /// The thread's share of the fuel of the program that it executes.
     pub fuel: Share,
     /// Slot 0 of the frame whose native call is in progress.
     pub native_call_frame: *mut u64,

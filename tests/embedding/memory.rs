@@ -211,3 +211,11 @@ fn cells_of_a_session_share_the_limit() {
     );
     assert_eq!(value("p = get(700000); p != 0").as_deref(), Some("0"));
 }
+
+#[test]
+fn native_programs_have_no_limit() {
+    let _turn = super::one_at_a_time();
+    let program = program(Language::C, "allocating.c", C);
+    let refused = program.start(Config::new().native(true).memory_limit(LIMIT));
+    assert!(refused.is_err_and(|e| e.to_string().contains("embedded")));
+}

@@ -1,5 +1,5 @@
-//! What a run of a region uses: argument words, memory and trip counts, found from the arguments of
-//! this run and the plan's roots.
+//! Finds what a run of a region uses, from the arguments of this run and the plan's roots: argument
+//! words, memory and trip counts.
 //!
 //! A root is passed by value, as an object, or as a copy whose words are passed one by one. Copies
 //! may contain pointers that lead further. An object is a block that stays on the device

@@ -46,7 +46,7 @@ impl Process {
         }
     }
 
-    /// Does the work of [`Self::guarded`] on the current stack.
+    /// Runs `f` as [`Self::guarded`] does, on the current stack.
     fn guarded_here(&self, f: impl FnOnce(&Process) -> usize) -> Result<Option<i32>, Error> {
         let state = thread::current();
         // SAFETY: this thread's state.

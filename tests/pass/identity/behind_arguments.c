@@ -11,7 +11,9 @@
 extern char **environ;
 static char **seen;
 
-__attribute__((constructor)) static void early(int argc, char **argv, char **envp) { seen = envp == argv + argc + 1 ? argv : 0; }
+__attribute__((constructor)) static void early(int argc, char **argv, char **envp) {
+  seen = envp == argv + argc + 1 ? argv : 0;
+}
 
 static unsigned long auxiliary(char **envp, unsigned long type) {
   while (*envp)
