@@ -41,6 +41,9 @@ pub struct Options {
     /// Seed of the run, which determines all sources
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Number of the first source, for runs that share the sources of a seed
+    #[arg(long, default_value_t = 0)]
+    first: u64,
     /// Number of sources tested in parallel
     #[arg(long, default_value_t = 1)]
     jobs: usize,
@@ -79,9 +82,9 @@ impl Options {
         self.count.div_ceil(self.sequences.max(1))
     }
 
-    /// Returns the seed of source `n`.
+    /// Returns the seed of source `n` of this run.
     fn source_seed(&self, n: u64) -> u64 {
-        self.seed * 1_000_000 + n
+        self.seed * 1_000_000 + self.first + n
     }
 }
 
@@ -240,7 +243,11 @@ pub fn start(options: &Options) -> Result<(), String> {
     let base = std::fs::canonicalize(&base).map_err(text)?;
     let copy = base.join(format!("ompvm-{}", std::process::id()));
     std::fs::copy(&ompvm, &copy).map_err(|e| format!("{}: {e}", ompvm.display()))?;
-    let state = base.join(format!("coherence-{}.tsv", options.seed));
+    let part = match options.first {
+        0 => String::new(),
+        n => format!("-from-{n}"),
+    };
+    let state = base.join(format!("coherence-{}{part}.tsv", options.seed));
     let fuzz = Fuzz {
         tools,
         ompvm: &copy,
