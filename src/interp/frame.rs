@@ -127,7 +127,7 @@ pub struct CallSite {
     pub area: u32,
     /// True if the called type is variadic.
     pub is_variadic: bool,
-    /// The fingerprint of the fixed arguments' attributes; see [`ompvm_memory::abi::fingerprint`].
+    /// The fingerprint of the fixed arguments and the result; see [`ompvm_memory::abi::fingerprint`].
     pub fingerprint: u32,
 }
 

@@ -32,7 +32,7 @@ pub struct FuncRef {
     pub code: AtomicPtr<c_void>,
     /// The function's id in its module.
     pub id: FuncId,
-    /// The fingerprint of its parameters' attributes; see [`abi::fingerprint`].
+    /// The fingerprint of its parameters and its result; see [`abi::fingerprint`].
     pub fingerprint: u32,
     /// True if native callers used the stub since the last call of [`FuncRef::was_called`].
     pub called: AtomicBool,

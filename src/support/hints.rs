@@ -92,6 +92,10 @@ const OPTIONS: &[(&str, &str)] = &[
         "_FortranA",
         "install flang's runtime (libflang_rt.runtime.a), or name it with `--with`",
     ),
+    (
+        "CFI_",
+        "install flang's runtime (libflang_rt.runtime.a), or name it with `--with`",
+    ),
 ];
 
 /// Returns advice for one name, if there is any.

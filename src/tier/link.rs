@@ -463,7 +463,8 @@ impl Environment {
             wanted.retain(|name| assembly.address(name).is_none());
         }
         wanted.retain(|name| self.own_definition(name).is_none());
-        let fortran = |n: &String| n.starts_with("_FortranA");
+        // C code may call only the functions of `ISO_Fortran_binding.h`.
+        let fortran = |n: &String| n.starts_with("_FortranA") || n.starts_with("CFI_");
         let named = !self.archives.is_empty() || !self.libraries.archives.is_empty();
         let cache_entry = self.cache_entry.clone();
         let cache_entry = cache_entry.filter(|_| named || wanted.iter().any(fortran));

@@ -118,11 +118,11 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Returns the fingerprint of a call's fixed arguments.
+    /// Returns the fingerprint of a call's fixed arguments and its result.
     fn fingerprint(&self, call: &Call, fixed: usize) -> u32 {
         let args = call.args.iter().enumerate().take(fixed);
         let args = args.map(|(i, &arg)| (self.type_of(arg), self.attrs(call, i)));
-        fingerprint(self.m, args)
+        fingerprint(self.m, args, self.fn_type(call.fn_ty).0)
     }
 
     /// Returns the slots of the fixed arguments' words, after copying byval arguments.

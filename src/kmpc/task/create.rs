@@ -71,7 +71,9 @@ pub unsafe extern "C-unwind" fn alloc(
 ) -> *mut Payload {
     let thread = by_number(gtid);
     let parent = current(thread);
-    let offset = size.saturating_add(15) & !15;
+    // flang's `omp_taskloop_dup` expects the shared ones right behind the structure, as libomp
+    // places them: at the next multiple of a pointer's size.
+    let offset = size.saturating_add(7) & !7;
     let task = thread.pool().get(offset.saturating_add(shareds));
     // SAFETY: the current task, and a block that this thread just got.
     let (p, t) = unsafe { (&*parent, &*task) };

@@ -87,8 +87,9 @@ pub struct VaStart {
     pub overflow: u32,
 }
 
-/// Returns a fingerprint of what decides where the fixed arguments go and how their slots look, 0
-/// for whole words in integer registers. `args` has the type and the attributes of each.
+/// Returns a fingerprint of what decides where the fixed arguments and the result go and how their
+/// slots look, 0 for whole words in integer registers. `args` has the type and the attributes of
+/// each.
 ///
 /// Two sides of a call with different fingerprints can differ in every place, so only a native call
 /// passes between them what machine code would. `sret` counts, because the callee returns that
@@ -97,19 +98,27 @@ pub struct VaStart {
 pub fn fingerprint<'a>(
     module: &Module,
     args: impl Iterator<Item = (TypeId, &'a ParamAttrs)>,
+    ret: TypeId,
 ) -> u32 {
     // FNV-1a over whole numbers.
     let add = |hash: u32, number: u32| (hash ^ number).wrapping_mul(0x0100_0193);
-    args.enumerate().fold(0, |hash, (i, (ty, attrs))| {
-        let (kind, size) = match (attrs, &module.types[ty]) {
-            (ParamAttrs { byval: Some(_), .. }, _) => (1, 0),
-            (ParamAttrs { nest: true, .. }, _) => (2, 0),
-            (ParamAttrs { sret: Some(_), .. }, _) => (3, 0),
-            (_, Type::Int(64) | Type::Ptr(_)) => return hash,
-            (_, Type::Int(bits)) => (4, *bits),
-            (_, Type::Float(kind)) => (5, *kind as u32),
-            (_, Type::Vector { .. }) => (6, module.layout(ty).size as u32),
-            _ => (7, module.layout(ty).size as u32),
+    let form = |ty: TypeId| match &module.types[ty] {
+        Type::Int(64) | Type::Ptr(_) | Type::Void => None,
+        Type::Int(bits) => Some((4, *bits)),
+        Type::Float(kind) => Some((5, *kind as u32)),
+        Type::Vector { .. } => Some((6, module.layout(ty).size as u32)),
+        _ => Some((7, module.layout(ty).size as u32)),
+    };
+    let result = form(ret).map_or(0, |(kind, size)| add(add(0, kind), size));
+    args.enumerate().fold(result, |hash, (i, (ty, attrs))| {
+        let (kind, size) = match attrs {
+            ParamAttrs { byval: Some(_), .. } => (1, 0),
+            ParamAttrs { nest: true, .. } => (2, 0),
+            ParamAttrs { sret: Some(_), .. } => (3, 0),
+            _ => match form(ty) {
+                Some(form) => form,
+                None => return hash,
+            },
         };
         let hash = add(add(add(hash, kind), i as u32 + 1), size);
         match attrs.byval {

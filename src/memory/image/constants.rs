@@ -141,12 +141,33 @@ impl Image {
                 let base = self.scalar_or_lane(*base, lane) as i64;
                 base.wrapping_add(self.gep_offset(*elem, indices, lane)) as u64 as u128
             }
+            Const::Expr(ConstExpr::Cast(CastOp::BitCast, inner)) => {
+                self.lane_of_bits(*inner, ty, lane)
+            }
             Const::Expr(ConstExpr::Cast(
-                CastOp::BitCast | CastOp::IntToPtr | CastOp::PtrToInt | CastOp::PtrToAddr,
+                CastOp::IntToPtr | CastOp::PtrToInt | CastOp::PtrToAddr,
                 inner,
             )) => self.scalar_or_lane(*inner, lane),
             _ => 0,
         }
+    }
+
+    /// Returns one lane of a constant whose bits are those of a vector of type `ty`. The lanes of
+    /// the constant itself may have another width.
+    fn lane_of_bits(&self, id: ConstId, ty: TypeId, lane: u64) -> u128 {
+        let from = self.module.const_type(id);
+        let types = &self.module.types;
+        let width = |ty: TypeId| match &types[ty] {
+            Type::Vector { elem, .. } => types.lane_bits(*elem),
+            _ => types.lane_bits(ty),
+        };
+        let bits = width(ty);
+        if bits == width(from) {
+            return self.scalar_or_lane(id, lane);
+        }
+        let mut bytes = vec![0u8; self.module.layout(from).store as usize];
+        self.const_to_memory(id, &mut bytes);
+        get_bits(&bytes, (lane * bits) as usize, bits as usize)
     }
 
     /// Returns a scalar constant, or a lane of a vector constant.
@@ -304,6 +325,12 @@ fn mask(v: u128, bits: u32) -> u128 {
 fn sign_extend(v: u128, bits: u32) -> i128 {
     let shift = 128 - bits.clamp(1, 128);
     ((v << shift) as i128) >> shift
+}
+
+/// Returns `bits` bits of `from`, of which the first is number `at`.
+fn get_bits(from: &[u8], at: usize, bits: usize) -> u128 {
+    let bit = |i: usize| from.get(i / 8).map_or(0, |byte| byte >> (i % 8) & 1);
+    (0..bits.min(128)).fold(0, |v, i| v | u128::from(bit(at + i)) << i)
 }
 
 fn put_bits(out: &mut [u8], at: usize, bits: usize, v: u128) {

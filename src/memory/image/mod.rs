@@ -236,7 +236,8 @@ impl Symbols {
 /// Returns the reference of a defined function that has no code yet. Its image is set later.
 fn new_function(module: &Module, id: FuncId, stub: usize) -> FuncRef {
     let function = &module.functions[id];
-    let types = function.signature(module).1.iter().copied();
+    let (ret, types, _) = function.signature(module);
+    let types = types.iter().copied();
     let none = ParamAttrs::default();
     let attrs = function.params.iter().chain(std::iter::repeat(&none));
     FuncRef {
@@ -244,7 +245,7 @@ fn new_function(module: &Module, id: FuncId, stub: usize) -> FuncRef {
         entry: AtomicUsize::new(super::abi::entry_address()),
         code: AtomicPtr::new(ptr::null_mut()),
         id,
-        fingerprint: super::abi::fingerprint(module, types.zip(attrs)),
+        fingerprint: super::abi::fingerprint(module, types.zip(attrs), ret),
         called: AtomicBool::new(false),
         handles_signals: AtomicBool::new(false),
         direct: AtomicUsize::new(0),

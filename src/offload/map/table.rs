@@ -153,6 +153,16 @@ impl MappingTable {
         }
     }
 
+    /// Returns the device address of `size` bytes at a host address, as if a range that contains
+    /// some of them contained them all. The device may access those that the range contains.
+    pub fn extrapolate(&self, address: usize, size: usize) -> Option<u64> {
+        let (Lookup::Contained(start) | Lookup::Partial(start)) = self.find(address, size) else {
+            return None;
+        };
+        let offset = (address as u64).wrapping_sub(start as u64);
+        Some(self.ranges.get(&start)?.device.wrapping_add(offset))
+    }
+
     /// Iterates over all ranges by host address.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &MappedRange)> {
         self.ranges.iter().map(|(&start, range)| (start, range))
@@ -193,6 +203,9 @@ mod tests {
         assert_eq!(table.find(90, usize::MAX), Lookup::Partial(100));
         assert_eq!(table.find(usize::MAX - 2, 8), Lookup::Unmapped);
         assert_eq!(table.translate(103, 4), Some(0x1003));
+        assert_eq!(table.extrapolate(103, 4), Some(0x1003));
+        assert_eq!(table.extrapolate(96, 8), Some(0xffc));
+        assert_eq!(table.extrapolate(96, 4), None);
     }
 
     #[test]

@@ -114,6 +114,12 @@ pub(super) unsafe fn kernel_words(
             .table
             .translate(begin, if is(map_type::IMPLICIT) { 0 } else { size });
         let there = there.or_else(|| data.table.translate(begin, 0));
+        // A variable that the program names in no map clause may begin before the part of it that
+        // is mapped.
+        let there = there.or_else(|| {
+            let implicit = is(map_type::IMPLICIT);
+            implicit.then(|| data.table.extrapolate(begin, size))?
+        });
         // If the range is not mapped, the pointer keeps its value (OpenMP 5.2, section 5.8.6).
         words.push(there.map_or(base as u64, |device| device.wrapping_sub(delta)));
         sections.push(Section {
