@@ -93,6 +93,9 @@ ompvm_error_kind ompvm_error_get_kind(const ompvm_error *error);
 const char *ompvm_error_message(const ompvm_error *error);
 /* Returns 1 and fills `trap` for OMPVM_ERROR_TRAP, else 0. */
 int ompvm_error_trap(const ompvm_error *error, ompvm_trap *trap);
+/* Returns the OpenMP construct in which the guest faulted, such as "parallel region at kernel.c:9 in `dot`";
+ * NULL outside of constructs, and for errors of other kinds. It lives as long as the error. */
+const char *ompvm_error_trap_region(const ompvm_error *error);
 /* `error` may be NULL. */
 void ompvm_error_free(ompvm_error *error);
 /* Prints the message of an error and exits with status 125; returns for NULL. */
@@ -233,7 +236,9 @@ ompvm_error *ompvm_open(const char *path, ompvm_process **process);
 
 /* ---- Processes ---- */
 
-/* Runs main and the exit handlers, once. No other thread may use the process meanwhile. */
+/* Runs main on this thread and then the exit handlers. `status` is what main returned or exit got. A second
+ * call is an error of kind OMPVM_ERROR_HOST. Other threads may call functions of the process meanwhile, but
+ * not use what exit handlers destroy. */
 ompvm_error *ompvm_process_run_main(ompvm_process *process, int *status);
 /* Looks up a function. `signature` is its type as in C without names of parameters; it may be NULL
  * for the type that the program has, with every integer signed. The function lives as long as the
