@@ -106,7 +106,7 @@ fn exports() -> Result<(), String> {
     let table = must(nm.args(["-D", "--defined-only"]).arg(built))?;
     let exported = table.stdout.lines().filter_map(|line| {
         let name = line.rsplit(' ').next()?;
-        // One internal function has a fixed name.
+        // LLVM and the C++ library call one internal function by its name.
         let own = name.starts_with("ompvm_") && name != "ompvm_out_of_memory";
         (own && line.contains(" T ")).then(|| name.to_owned())
     });
