@@ -381,7 +381,7 @@ global_asm!(
 
 // The activation's frame. In: rdi activation, rsi f, rdx a, rcx b. `jump` and `landing` end in the
 // same tail, which finds everything from rbp. The activation's first field keeps rbp. A jump
-// restores the x87 and SSE control words. MXCSR takes half of an empty call to read, so it is not
+// restores the x87 and SSE control words. Reading MXCSR is slow, so it is not
 // saved for code that cannot change it (`keeps_mxcsr`); the frame holds `UNSAVED_MXCSR` then.
 global_asm!(
     ".text",

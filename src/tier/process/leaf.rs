@@ -1,9 +1,8 @@
 //! Finds leaf functions: those that run no native function, and so can neither leave the program,
 //! nor throw, nor change the modes of the floating-point unit.
 //!
-//! Most of what an empty call costs is to save what such functions cannot change; reading MXCSR
-//! alone takes as long as the rest of the call. The search follows direct calls within the program.
-//! Calls through pointers and inline assembly may do anything.
+//! Calls of them save less, see "Cost of a call" in `docs/src/embedding.md`. The search follows
+//! direct calls within the program. Calls through pointers and inline assembly may do anything.
 
 use super::Process;
 use ompvm_ir::{Callee, FuncId, GlobalRef, Inst, Linkage, Module, Op};
