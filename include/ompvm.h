@@ -88,11 +88,15 @@ typedef struct ompvm_trap {
   const char *detail;   /* type of an uncaught exception; else NULL */
 } ompvm_trap;
 
+/* Returns the kind. Later versions may add kinds. */
 ompvm_error_kind ompvm_error_get_kind(const ompvm_error *error);
 /* Returns the whole message. It lives as long as the error. */
 const char *ompvm_error_message(const ompvm_error *error);
 /* Returns 1 and fills `trap` for OMPVM_ERROR_TRAP, else 0. */
 int ompvm_error_trap(const ompvm_error *error, ompvm_trap *trap);
+/* Returns the OpenMP construct in which the guest faulted, such as "parallel region at kernel.c:9 in `dot`";
+ * NULL outside of constructs, and for errors of other kinds. It lives as long as the error. */
+const char *ompvm_error_trap_region(const ompvm_error *error);
 /* `error` may be NULL. */
 void ompvm_error_free(ompvm_error *error);
 /* Prints the message of an error and exits with status 125; returns for NULL. */
@@ -155,6 +159,7 @@ typedef union ompvm_value {
 /* A function of the host that the guest calls; several threads may call it at once. */
 typedef void (*ompvm_callback)(void *data, const ompvm_value *arguments, ompvm_value *result);
 
+/* Makes a linker without functions of the host. */
 ompvm_linker *ompvm_linker_new(const ompvm_engine *engine);
 /* Defines `name` for the guest. `signature` is its type as in C without names of parameters, such as
  * "double (long, const double *)". The callback and `data` must live as long as the programs and
@@ -182,7 +187,9 @@ typedef enum ompvm_tier {
   OMPVM_TIER_AUTO = 3      /* starts at once, and compiles hot code meanwhile */
 } ompvm_tier;
 
+/* Makes the default configuration: interpreted, without arguments and limits. */
 ompvm_config *ompvm_config_new(void);
+/* Selects the tier that executes the program. */
 void ompvm_config_set_tier(ompvm_config *config, ompvm_tier tier);
 /* Appends an element to argv; the first one is the program's name. */
 void ompvm_config_add_argument(ompvm_config *config, const char *argument);
@@ -214,6 +221,7 @@ void ompvm_config_set_fuel(ompvm_config *config, uint64_t instructions);
 void ompvm_config_set_cancel(ompvm_config *config, const ompvm_cancel *cancel);
 void ompvm_config_free(ompvm_config *config);
 
+/* Makes a handle that ends calls. It may be freed before the processes that are started with it. */
 ompvm_cancel *ompvm_cancel_new(void);
 /* Ends the calls that run now with the trap OMPVM_TRAP_CANCELLED, in every tier and on all threads of
  * their regions. Any thread may call it; it does not wait for them. */
@@ -233,7 +241,9 @@ ompvm_error *ompvm_open(const char *path, ompvm_process **process);
 
 /* ---- Processes ---- */
 
-/* Runs main and the exit handlers, once. No other thread may use the process meanwhile. */
+/* Runs main on this thread and then the exit handlers. `status` is what main returned or exit got. A second
+ * call is an error of kind OMPVM_ERROR_HOST. Other threads may call functions of the process meanwhile, but
+ * not use what exit handlers destroy. */
 ompvm_error *ompvm_process_run_main(ompvm_process *process, int *status);
 /* Looks up a function. `signature` is its type as in C without names of parameters; it may be NULL
  * for the type that the program has, with every integer signed. The function lives as long as the
@@ -284,6 +294,7 @@ ompvm_error *ompvm_session_new(const ompvm_engine *engine, const ompvm_config *c
 /* Returns the session's linker, to define functions of the host, which cells declare. It lives as
  * long as the session, and is not freed by itself. */
 ompvm_linker *ompvm_session_linker(ompvm_session *session);
+/* Returns how far a text is from a complete cell. Runs nothing. */
 ompvm_completeness ompvm_session_completeness(const ompvm_session *session, const char *cell);
 /* Compiles and runs a cell on this thread; later cells see its variables, functions, types, macros and
  * headers. `evaluation` may be NULL. Of a cell that cannot be run nothing remains; after a trap what it
@@ -300,6 +311,7 @@ void ompvm_session_free(ompvm_session *session);
 char *ompvm_compile_report(const char *function);
 /* Returns the regions that ran on devices as text, to be freed with ompvm_text_free. */
 char *ompvm_offload_report(void);
+/* Frees a text that this library returned. `text` may be NULL. */
 void ompvm_text_free(char *text);
 
 /* Sends the log to a function instead of standard error: a line for each event that `filter`

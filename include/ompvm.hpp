@@ -30,6 +30,8 @@ public:
   ompvm_error_kind kind() const { return ompvm_error_get_kind(error.get()); }
   // Returns true and fills `out` if the guest faulted. Its texts live as long as the error.
   bool trap(ompvm_trap &out) const { return ompvm_error_trap(error.get(), &out) != 0; }
+  // Returns the OpenMP construct in which the guest faulted, or null. It lives as long as the error.
+  const char *trap_region() const { return ompvm_error_trap_region(error.get()); }
 };
 
 namespace detail {
@@ -211,8 +213,8 @@ class Process {
 
 public:
   explicit Process(ompvm_process *process) : handle(process) {}
-  // Runs main and the exit handlers, and returns the exit status.
-  int run_main() {
+  // Runs main and the exit handlers, and returns the exit status. A second call throws.
+  int run_main() const {
     int status;
     detail::check(ompvm_process_run_main(get(), &status));
     return status;

@@ -14,7 +14,10 @@ class Error(Exception):
     """A failure: a file that cannot be used, an unresolved symbol, an unsupported feature."""
 
 class Trap(Error):
-    """A fault of the guest."""
+    """A fault of the guest. `signal` is the signal that would end a native run, `address` that of a
+    bad access or call, `place` such as "kernel.c:12", `thread` the OpenMP thread number, `region`
+    the OpenMP construct, and `detail` the type of an uncaught exception. What is not known is
+    None."""
 
     kind: str
     signal: int
@@ -33,7 +36,8 @@ class Function:
     def __call__(self, *arguments: _Value) -> Any:
         """Calls the function with the interpreter's lock released, unless the function is a few
         instructions. The caller answers for the meaning of the arguments, as in C; a wrong length
-        damages memory."""
+        damages memory. Raises Trap if the guest faults, Error if it exits, TypeError or ValueError
+        for an argument of a wrong type or range, and what a function of the host raised."""
 
 class Row(TypedDict):
     function: str
@@ -56,13 +60,15 @@ class Process:
     def function(self, name: str, signature: str | None = None) -> Function:
         """Looks up a function. `signature` is its type as in C, without names of parameters, such
         as "double (long, const double *)": then integers are signed as it says, and arrays are
-        checked against it."""
+        checked against it. Raises Error if there is no such function or its type differs. A
+        look-up costs far more than a call."""
     def __getitem__(self, name: str) -> Function: ...
     def variable(self, name: str) -> int | None:
-        """Returns the address of a variable."""
+        """Returns the address of a variable; None if the program does not define it or it is
+        thread-local."""
     def run_main(self) -> int:
-        """Runs main and the exit handlers, once, and returns the exit status. No function of the
-        process may exist."""
+        """Runs main on this thread and then the exit handlers, and returns the exit status modulo
+        256. A second call raises Error. Other threads may call functions meanwhile."""
     @property
     def memory_used(self) -> int | None:
         """Bytes of heap memory that the program holds; None without a limit."""
@@ -127,7 +133,8 @@ class Module:
         """Compiles a text with the installed clang or flang, -O2 -g -fopenmp and `flags`."""
     def start(self, **options: Unpack[_Options]) -> Process:
         """Starts the program. `functions` defines functions of the host by name, each with its
-        type as in C and a callable. `time_limit` limits each call, in seconds, and `cancel` can
+        type as in C and a callable. `stack_size` is in bytes; 0 is the caller's own stack.
+        `time_limit` limits each call, in seconds, and `cancel` can
         end it. `thread_limit` limits the OpenMP threads for each thread of the host,
         `memory_limit` the bytes of heap memory that the program holds, and `fuel` the
         instructions that it executes, which needs the tier "interp"."""

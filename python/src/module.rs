@@ -281,14 +281,14 @@ pub(crate) fn compile<'py>(
 /// A running program.
 #[pyclass(frozen, module = "ompvm")]
 pub(crate) struct Process {
-    /// `None` while main runs, and after `close`.
+    /// `None` after `close`.
     running: Mutex<Option<Arc<Running>>>,
 }
 
 impl Process {
     fn running(&self) -> PyResult<Arc<Running>> {
         let running = lock(&self.running).clone();
-        running.ok_or_else(|| Error::new_err("the process is closed, or its main function runs"))
+        running.ok_or_else(|| Error::new_err("the process is closed"))
     }
 }
 
@@ -311,18 +311,11 @@ impl Process {
         Ok(variable.map(api::GuestPtr::address))
     }
 
-    /// Runs main and the exit handlers, and returns the exit status. Functions that were looked up
-    /// before must be gone.
+    /// Runs main and the exit handlers, once, and returns the exit status.
     fn run_main(&self, py: Python<'_>) -> PyResult<u8> {
-        let taken = lock(&self.running).take();
-        let busy = || Error::new_err("main cannot run while functions of the process exist");
-        let mut running = taken.ok_or_else(busy)?;
-        let alone = Arc::get_mut(&mut running);
-        let result = alone.map(|running| py.detach(|| running.process.run_main()));
-        let raised = running.raised.raise();
-        *lock(&self.running) = Some(running);
-        raised?;
-        let status = result.ok_or_else(busy)?;
+        let running = self.running()?;
+        let status = py.detach(|| running.process.run_main());
+        running.raised.raise()?;
         status
             .map(|status| status.code() as u8)
             .map_err(|error| exception(py, error))

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// # let module = Module::from_files(&engine, &["solver.bc".into()])?;
 /// let handle = CancelHandle::new();
 /// let config = Config::new().cancelled_by(&handle);
-/// let mut process = Linker::new(&engine).link(&module)?.start(config)?;
+/// let process = Linker::new(&engine).link(&module)?.start(config)?;
 /// std::thread::spawn(move || {
 ///     std::thread::sleep(Duration::from_secs(1));
 ///     handle.cancel();

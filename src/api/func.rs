@@ -7,7 +7,7 @@
 
 use ompvm_ir::{FuncId, Function, GlobalRef, Inst, Op};
 use ompvm_support::error::Error;
-use ompvm_tier::process::{self, Process};
+use ompvm_tier::process::{self, CallKind, Process};
 use ompvm_tier::signature::{Scalar, Signature};
 use ompvm_tier::value::ValueKind;
 use std::fmt;
@@ -47,7 +47,10 @@ pub struct Func<'p> {
     target: usize,
     /// How the callee expects each argument to be extended.
     expected: Box<[Scalar]>,
+    /// True if the result is in a vector register.
+    float_result: bool,
     brief: bool,
+    kind: CallKind,
 }
 
 /// Most instructions of a function that counts as brief.
@@ -148,7 +151,9 @@ impl<'p> Func<'p> {
             signature,
             target,
             expected: expected(function, &kinds),
+            float_result: matches!(ret, ValueKind::F32 | ValueKind::F64),
             brief: is_brief(function),
+            kind: process.call_kind(id),
         })
     }
 
@@ -207,28 +212,30 @@ impl<'p> Func<'p> {
         }
         let mut result = 0;
         let target = self.target;
-        let [a, b, c, d, e, f] = general;
-        let no_vector = v == 0;
-        let [s, t, u, v, w, x, y, z] = vector;
+        // Closures take the arrays by reference, so that little is copied.
+        let (general, vector, out) = (&general, &vector, &mut result);
         // SAFETY: `new` found that all arguments go in registers of these two kinds, in order, and
         // a callee ignores the registers that it has no argument for. The result is in rax or in
         // xmm0 by its kind. The closure has nothing to drop.
         unsafe {
-            match self.signature.ret.kind {
-                ValueKind::Void | ValueKind::Int(_) | ValueKind::Ptr if no_vector => {
-                    self.process.call_guest(|| {
-                        let call = std::mem::transmute::<usize, GeneralRegisters>(target);
-                        result = call(a, b, c, d, e, f);
-                    })
-                }
-                ValueKind::F32 | ValueKind::F64 => self.process.call_guest(|| {
+            if self.float_result {
+                self.process.call_guest(self.kind, || {
                     let call = std::mem::transmute::<usize, AllRegisters<f64>>(target);
-                    result = call(a, b, c, d, e, f, s, t, u, v, w, x, y, z).to_bits();
-                }),
-                _ => self.process.call_guest(|| {
+                    let ([a, b, c, d, e, f], [s, t, u, v, w, x, y, z]) = (*general, *vector);
+                    *out = call(a, b, c, d, e, f, s, t, u, v, w, x, y, z).to_bits();
+                })
+            } else if v == 0 {
+                self.process.call_guest(self.kind, || {
+                    let call = std::mem::transmute::<usize, GeneralRegisters>(target);
+                    let [a, b, c, d, e, f] = *general;
+                    *out = call(a, b, c, d, e, f);
+                })
+            } else {
+                self.process.call_guest(self.kind, || {
                     let call = std::mem::transmute::<usize, AllRegisters<u64>>(target);
-                    result = call(a, b, c, d, e, f, s, t, u, v, w, x, y, z);
-                }),
+                    let ([a, b, c, d, e, f], [s, t, u, v, w, x, y, z]) = (*general, *vector);
+                    *out = call(a, b, c, d, e, f, s, t, u, v, w, x, y, z);
+                })
             }?;
         }
         Ok(match self.signature.ret.kind {

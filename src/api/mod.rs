@@ -7,7 +7,7 @@
 //! let module = Module::from_files(&engine, &["program.bc".into()])?;
 //! let mut linker = Linker::new(&engine);
 //! linker.func("host_log", |value: f64| println!("guest says {value}"))?;
-//! let mut process = linker.link(&module)?.start(Config::new().arg("program"))?;
+//! let process = linker.link(&module)?.start(Config::new().arg("program"))?;
 //! let status = process.run_main()?;
 //! # let _ = status;
 //! # Ok(())
@@ -46,8 +46,9 @@
 //!
 //! # Limits
 //!
-//! [`Config::cancelled_by`] and [`Config::time_limit`] end calls of embedded programs. Guests are
-//! not isolated, and their memory is not limited.
+//! [`Config::cancelled_by`] and [`Config::time_limit`] end calls of embedded programs,
+//! [`Config::fuel`] limits their instructions, [`Config::memory_limit`] their heap, and
+//! [`Config::thread_limit`] their threads. Guests are not isolated.
 
 mod cancel;
 pub(crate) mod compilers;

@@ -1,6 +1,4 @@
-//! A started program.
-//!
-//! It cannot be stopped from outside; a guest is trusted like a library.
+//! A started program. A guest is trusted like a library.
 
 use super::func::Func;
 use super::stats::Stats;
@@ -8,7 +6,7 @@ use super::typed::{Arguments, TypedFunc};
 use ompvm_ir::GlobalRef;
 use ompvm_memory::image::Image;
 use ompvm_support::error::Error;
-use ompvm_tier::process;
+use ompvm_tier::process::{self, CallKind};
 use ompvm_tier::value::{GuestPtr, GuestValue};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -25,7 +23,7 @@ use std::sync::Arc;
 /// # let engine = Engine::default();
 /// # let module = Module::from_files(&engine, &["solver.bc".into()])?;
 /// let program = Linker::new(&engine).link(&module)?;
-/// let mut process = program.start(Config::new().arg("solver").arg("input.dat"))?;
+/// let process = program.start(Config::new().arg("solver").arg("input.dat"))?;
 /// match process.run_main() {
 ///     Ok(status) => println!("{status}"),
 ///     Err(Error::Trap(trap)) => println!("the program faulted: {trap}"),
@@ -92,7 +90,7 @@ impl Process {
         // arguments by contract. The closure has nothing to drop.
         let exited = unsafe {
             let entry = std::mem::transmute::<usize, extern "C-unwind" fn()>(function.stub);
-            self.inner.call_until_exit(|| entry())
+            self.inner.call_until_exit(CallKind::Any, || entry())
         };
         Ok(exited?.map(ExitStatus))
     }
@@ -102,15 +100,18 @@ impl Process {
         self.inner.stop_sampling();
     }
 
-    /// Runs `main` on this thread and then the exit handlers.
+    /// Runs `main` on this thread and then the exit handlers, once: every further call is an error.
+    /// Other threads may call functions of the program meanwhile. As in C, they must not use what
+    /// exit handlers destroy.
     ///
     /// In the native mode ([`super::Config::native`]) handlers run when the caller passes the
     /// status to `exit`, and neither a fault nor the guest's own `exit` returns.
     ///
     /// # Errors
-    /// Returns [`Error::Input`] if there is no main function; [`Error::Trap`] if the guest faults,
-    /// see [after a trap](super#after-a-trap).
-    pub fn run_main(&mut self) -> Result<ExitStatus, Error> {
+    /// Returns [`Error::Input`] if there is no main function; [`Error::Host`] if `run_main` has been
+    /// called before, no matter how that ended; [`Error::Trap`] if the guest faults, see [after a
+    /// trap](super#after-a-trap). After a fault the exit handlers run when the process is dropped.
+    pub fn run_main(&self) -> Result<ExitStatus, Error> {
         self.inner.run_main().map(ExitStatus)
     }
 

@@ -94,9 +94,15 @@ fn main_exit_and_handlers_run_in_order() {
             .unwrap();
         let config = args.iter().fold(Config::new(), |c, a| c.arg(*a));
         let program = linker.link(&module(EXITS).unwrap()).unwrap();
-        let mut process = program.start(config).unwrap();
+        let process = program.start(config).unwrap();
         assert_eq!(process.run_main().unwrap().code(), status);
         assert_eq!(*notes.lock().unwrap(), [1, 2, 3, 4]);
+        let again = process.run_main().unwrap_err();
+        assert!(
+            matches!(&again, Error::Host(why) if why.contains("called before")),
+            "{again}"
+        );
+        assert_eq!(notes.lock().unwrap().len(), 4);
     }
 }
 

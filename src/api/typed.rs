@@ -10,7 +10,7 @@
 use super::func;
 use ompvm_ir::{FuncId, Function};
 use ompvm_support::error::Error;
-use ompvm_tier::process::{self, Process};
+use ompvm_tier::process::{self, CallKind, Process};
 use ompvm_tier::value::{GuestPtr, GuestValue, ValueKind};
 use std::ffi::c_void;
 use std::fmt;
@@ -157,6 +157,7 @@ pub struct TypedFunc<'p, P, R> {
     id: FuncId,
     /// Address of the function if a C call with `P` and `R` fits it; else 0.
     target: usize,
+    kind: CallKind,
     marker: PhantomData<fn(P) -> R>,
 }
 
@@ -193,6 +194,7 @@ impl<'p, P: Arguments, R: GuestValue> TypedFunc<'p, P, R> {
                 process,
                 id,
                 target: if is_plain::<P>(function) { stub } else { 0 },
+                kind: process.call_kind(id),
                 marker: PhantomData,
             }),
             Some((params, ret)) => Err(Error::Host(format!(
@@ -222,7 +224,7 @@ impl<'p, P: Arguments, R: GuestValue> TypedFunc<'p, P, R> {
         // returned, so `out` is set.
         unsafe {
             let target = self.target;
-            self.process.call_guest(|| {
+            self.process.call_guest(self.kind, || {
                 out.write(arguments.call::<R>(target));
             })?;
             Ok(R::from_native(out.assume_init()))

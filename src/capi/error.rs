@@ -20,6 +20,7 @@ struct TrapTexts {
     place: Option<CString>,
     function: Option<CString>,
     detail: Option<CString>,
+    region: Option<CString>,
 }
 
 /// `ompvm_trap`.
@@ -95,6 +96,7 @@ impl OmpvmError {
                 place: part(&trap.place),
                 function: part(&trap.function),
                 detail: part(&trap.detail),
+                region: part(&trap.region),
                 trap,
             }),
             _ => None,
@@ -155,6 +157,19 @@ pub unsafe extern "C" fn ompvm_error_trap(error: *const OmpvmError, out: *mut Om
     // SAFETY: the caller passes room for the result.
     unsafe { out.write(trap) };
     1
+}
+
+/// `ompvm_error_trap_region`. A function and not a field, since `ompvm_trap` is part of the binary
+/// interface.
+///
+/// # Safety
+/// See `ompvm.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompvm_error_trap_region(error: *const OmpvmError) -> *const c_char {
+    // SAFETY: the caller passes a live error.
+    let texts = unsafe { (*error).trap.as_ref() };
+    let region = texts.and_then(|texts| texts.region.as_ref());
+    region.map_or(ptr::null(), |region| region.as_ptr())
 }
 
 /// `ompvm_check`.

@@ -116,7 +116,7 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
     if options.tier == args::Tier::Opt {
         progress::show_compilation();
     }
-    let mut process = program.start(config)?;
+    let process = program.start(config)?;
     let (stats, offload) = (options.stats, options.offload_report);
     let reports = ExitReports {
         explain: options.explain,

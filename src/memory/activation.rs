@@ -60,6 +60,9 @@ pub struct Activation {
     /// True if a fault of the guest returns here as [`Exit::Trapped`] instead of ending the
     /// process.
     pub catch_traps: bool,
+    /// True if the code that [`call_contained`] runs calls no native function and does not change
+    /// MXCSR, which then is not saved. After a fault it is taken from the interrupted code.
+    pub keeps_mxcsr: bool,
     /// The guest's stack pointer at the entry, restored by [`Activation::pop`].
     entry_sp: *mut u8,
     /// The limit at the entry.
@@ -159,6 +162,7 @@ impl Default for Activation {
             prev: ptr::null_mut(),
             exception: ptr::null_mut(),
             catch_traps: false,
+            keeps_mxcsr: false,
             entry_sp: ptr::null_mut(),
             entry_limit: ptr::null_mut(),
             entry_catcher: ptr::null_mut(),
@@ -170,6 +174,11 @@ impl Default for Activation {
 }
 
 impl Activation {
+    /// Returns the place of MXCSR in the assembly frame, which the activation is inside of.
+    fn saved_mxcsr(&self) -> *mut u32 {
+        ptr::with_exposed_provenance_mut(self.saved_frame - abi::MXCSR_SLOT)
+    }
+
     /// Returns the registers of the native frame that the activation runs in.
     pub(super) fn frame_registers(&self) -> super::walk::Registers {
         use super::walk::Registers;
@@ -363,6 +372,35 @@ pub unsafe fn continue_trap(trap: RawTrap) -> ! {
 pub unsafe fn jump(act: *const Activation, value: usize) -> ! {
     // SAFETY: the activation is live and the frames may be dropped by contract.
     unsafe { abi::raw_jump(act.cast(), value, 2) }
+}
+
+/// Leaves everything inside an activation that catches traps from a signal handler, as
+/// [`jump_trapped`] does. The kernel has reset MXCSR for the handler, so an activation that did not
+/// save it takes it from an activation inside, or else from the interrupted code.
+///
+/// # Safety
+/// The contract of [`jump_trapped`]; `state` is the thread's, and `context` that of the handler.
+pub(super) unsafe fn jump_trapped_from(
+    state: *const ThreadState,
+    context: &libc::ucontext_t,
+    act: *mut Activation,
+    trap: RawTrap,
+) -> ! {
+    // SAFETY: all activations are live by contract. Only code that calls no native function runs
+    // in an activation without saved modes, so no stack was switched, and the list leads from the
+    // innermost activation to `act`.
+    unsafe {
+        if (*act).keeps_mxcsr {
+            let mut mxcsr = (*context.uc_mcontext.fpregs).mxcsr;
+            let mut inner = (*state).activation;
+            while !inner.is_null() && inner != act {
+                mxcsr = *(*inner).saved_mxcsr();
+                inner = (*inner).prev;
+            }
+            *(*act).saved_mxcsr() = mxcsr;
+        }
+        jump_trapped(act, trap)
+    }
 }
 
 /// Leaves everything inside an activation that catches traps: its `call_contained` returns

@@ -90,10 +90,17 @@ impl Share {
     ///
     /// # Safety
     /// `state` is the calling thread's.
+    #[inline]
     pub unsafe fn end(state: *mut ThreadState, tank: &Tank, outer: Option<Share>) {
-        let Some(outer) = outer else { return };
-        // SAFETY: the state is this thread's (the caller's contract).
-        let share = unsafe { std::mem::replace(&mut (*state).fuel, outer) };
+        if let Some(outer) = outer {
+            // SAFETY: the state is this thread's (the caller's contract).
+            unsafe { (*state).fuel.replace_with(outer, tank) };
+        }
+    }
+
+    #[cold]
+    fn replace_with(&mut self, outer: Share, tank: &Tank) {
+        let share = std::mem::replace(self, outer);
         if ptr::eq(share.tank, tank) {
             tank.give_back(share.left.max(0) as u64);
         }

@@ -170,6 +170,6 @@ unsafe fn leave(state: *mut ThreadState, context: &libc::ucontext_t) {
         libc::sigemptyset(&mut set);
         libc::sigaddset(&mut set, SIGNAL);
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, ptr::null_mut());
-        activation::jump_trapped(act, RawTrap::plain(kind, ip));
+        activation::jump_trapped_from(state, context, act, RawTrap::plain(kind, ip));
     }
 }

@@ -9,7 +9,7 @@ use super::dump;
 use super::func::{self, FuncRef};
 use super::hooks::HOOKS;
 use libc::c_int;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Prepares a guest function that becomes a signal handler. May be called in a signal handler.
 pub type HandlerHook = fn(&'static FuncRef);
@@ -19,10 +19,22 @@ pub fn set_handler_hook(hook: HandlerHook) {
     HOOKS.handler.set(hook);
 }
 
+/// True once a guest function has become a signal handler.
+static GUEST_HANDLERS: AtomicBool = AtomicBool::new(false);
+
+/// Returns true if a guest function may run as a signal handler, in the middle of any code.
+#[inline]
+pub fn guest_handles_signals() -> bool {
+    GUEST_HANDLERS.load(Ordering::Relaxed)
+}
+
 /// Prepares the function at an address that becomes a handler, if it is the guest's, once.
 fn prepare(handler: usize) {
-    if let Some(func) = func::from_address(handler)
-        && !func.handles_signals.swap(true, Ordering::Relaxed)
+    let Some(func) = func::from_address(handler) else {
+        return;
+    };
+    GUEST_HANDLERS.store(true, Ordering::Relaxed);
+    if !func.handles_signals.swap(true, Ordering::Relaxed)
         && let Some(hook) = HOOKS.handler.get()
     {
         hook(func);

@@ -622,7 +622,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
             libc::sigemptyset(&mut set);
             libc::sigaddset(&mut set, signal);
             libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, ptr::null_mut());
-            activation::jump_trapped(act, raw);
+            activation::jump_trapped_from(state, &*context, act, raw);
         }
         let from = Registers::of(&*context);
         // No unwind information covers the target of a bad call, so the frame is the caller's.

@@ -12,18 +12,20 @@
 //! the threads of a team cannot be unwound from outside.
 //!
 //! This file starts a program, runs its main function and ends it. [`startup`] runs constructors,
-//! [`calls`] runs the guest so that faults and exits come back, [`exits`] replaces the functions that
-//! end a program, and [`devices`] announces it to devices. [`offline`] compiles a module that is not
-//! to run.
+//! [`calls`] runs the guest so that faults and exits come back, [`leaf`] finds calls that
+//! need to save less, [`exits`] replaces the functions that end a program, and
+//! [`devices`] announces it to devices. [`offline`] compiles a module that is not to run.
 
 mod calls;
 mod devices;
 mod exits;
+mod leaf;
 mod offline;
 mod startup;
 
 pub use calls::signature;
 pub use exits::{embedded_overrides, native_overrides};
+pub use leaf::CallKind;
 pub use offline::{baseline_listing, compile};
 
 use super::argument_vector::ArgumentVector;
@@ -52,6 +54,7 @@ use startup::{Main, environ};
 use std::ffi::CString;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Options for starting a process.
@@ -111,7 +114,10 @@ pub struct Process {
     time_limit: Option<Duration>,
     /// `None` in the native mode, in which programs are never unloaded.
     lifetime: Option<Arc<Lifetime>>,
-    ended: bool,
+    /// True once main has been called.
+    main_called: AtomicBool,
+    /// True once main has ended, so that the exit handlers have run.
+    main_ended: AtomicBool,
 }
 
 // Threads of the host may call a program concurrently, as its own threads do. The state of a thread
@@ -225,12 +231,13 @@ impl Process {
             interrupts: options.interrupts,
             time_limit: options.time_limit,
             lifetime,
-            ended: false,
+            main_called: AtomicBool::new(false),
+            main_ended: AtomicBool::new(false),
         };
         if process.native {
             process.take_over(options.restart, options.flush_denormals);
         }
-        process.guarded(|p| {
+        process.guarded(CallKind::Any, |p| {
             p.resolve_ifuncs();
             if p.native {
                 super::interpose::apply(&p.image);
@@ -238,7 +245,6 @@ impl Process {
             p.register_destructors();
             p.image.make_thread_locals();
             p.run_constructors();
-            0
         })?;
         Ok(process)
     }
@@ -291,8 +297,9 @@ impl Process {
     /// In the native mode the caller passes the status to `exit`, which runs the handlers.
     ///
     /// # Errors
-    /// Fails if there is no main function or, in the embedded mode, if the guest faults.
-    pub fn run_main(&mut self) -> Result<i32, Error> {
+    /// Fails if there is no main function, if main has been called before, or, in the embedded mode,
+    /// if the guest faults.
+    pub fn run_main(&self) -> Result<i32, Error> {
         let Some(GlobalRef::Func(id)) = self.image.module.symbol("main") else {
             return Err(self.no_main());
         };
@@ -304,15 +311,19 @@ impl Process {
         // SAFETY: `func.stub` is the native-callable entry of main. Every form of main may be
         // called with three arguments (psABI).
         let main = unsafe { std::mem::transmute::<usize, Main>(func.stub) };
+        if self.main_called.swap(true, Ordering::Relaxed) {
+            return Err(Error::Host(
+                "main has been called before: start the program again to run it again".into(),
+            ));
+        }
         let mut status = 0;
-        let exited = self.guarded(|p| {
+        let exited = self.guarded(CallKind::Any, |p| {
             ompt::decide();
             // SAFETY: `environ` is read as the C library's start-up code reads it; `argv` is
             // null-terminated and lives as long as the process.
             status = unsafe { main(p.argv.count(), p.argv.as_ptr(), environ) };
-            0
         })?;
-        self.ended = true;
+        self.main_ended.store(true, Ordering::Relaxed);
         match exited {
             Some(s) => Ok(s),
             None => {
@@ -333,12 +344,11 @@ impl Process {
     }
 
     fn run_handlers(&self) -> Result<Option<i32>, Error> {
-        let exited = self.guarded(|p| {
+        let exited = self.guarded(CallKind::Any, |p| {
             // Destructors of this thread's objects run before those of static objects (C++17,
             // 6.9.3.4).
             thread_exit::run_own(p.image.serial());
             exits::run_exit_handlers(&p.handlers);
-            0
         });
         // SAFETY: `fflush` accepts null, for every stream.
         unsafe { libc::fflush(ptr::null_mut()) };
@@ -355,12 +365,9 @@ impl Drop for Process {
     fn drop(&mut self) {
         if !self.native && self.linked.traced() {
             // A tool in the guest ends with the guest.
-            let _ = self.guarded(|_| {
-                ompt::finish();
-                0
-            });
+            let _ = self.guarded(CallKind::Any, |_| ompt::finish());
         }
-        if !self.native && !self.ended {
+        if !self.native && !self.main_ended.load(Ordering::Relaxed) {
             // A process that never ran main still has destructors. Nobody can receive their faults.
             let _ = self.run_handlers();
         }

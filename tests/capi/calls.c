@@ -121,7 +121,12 @@ static void failures(ompvm_engine *engine, ompvm_process *process) {
     CHECK(trap.kind == OMPVM_TRAP_BAD_ADDRESS && trap.address == 16 && trap.signal == 11);
     CHECK(trap.function && strcmp(trap.function, "fault") == 0 && trap.detail == NULL);
     CHECK(trap.place && strstr(trap.place, "guest.c:"));
+    CHECK(ompvm_error_trap_region(error) == NULL);
     fail(error, OMPVM_ERROR_TRAP, "null pointer");
+    error = ompvm_call(look_up(process, "fault_in_team", NULL), (ompvm_value[]){{.pointer = (void *)16}}, NULL);
+    const char *region = ompvm_error_trap_region(error);
+    CHECK(region && strstr(region, "fault_in_team") && strstr(region, "guest.c:"));
+    fail(error, OMPVM_ERROR_TRAP, "fault_in_team");
     fail(ompvm_call(look_up(process, "leave", NULL), (ompvm_value[]){{.i32 = 7}}, NULL),
          OMPVM_ERROR_HOST, "status 7");
   }
@@ -136,6 +141,7 @@ static void failures(ompvm_engine *engine, ompvm_process *process) {
   ompvm_error *error = ompvm_module_start(engine, module, NULL, &none);
   ompvm_trap trap;
   CHECK(error && none == NULL && ompvm_error_trap(error, &trap) == 0);
+  CHECK(ompvm_error_trap_region(error) == NULL);
   fail(error, OMPVM_ERROR_UNRESOLVED, "`missing` (used in `f`)");
   ompvm_module_free(module);
   const char *options[] = {"-DD=2"};
@@ -348,6 +354,7 @@ int main(int argc, char **argv) {
     int status = -1;
     succeed(ompvm_process_run_main(process, &status));
     CHECK(status == 2);
+    fail(ompvm_process_run_main(process, &status), OMPVM_ERROR_HOST, "main has been called before");
     ompvm_process_free(process);
     limits(program, tier);
   }

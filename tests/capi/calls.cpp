@@ -67,6 +67,12 @@ int main(int argc, char **argv) {
     for (std::thread &thread : threads)
       thread.join();
     use(process);
+    try {
+      process.function<int(int *)>("fault_in_team")(nullptr);
+      CHECK(false);
+    } catch (const ompvm::Error &error) {
+      CHECK(error.kind() == OMPVM_ERROR_TRAP && error.trap_region() != nullptr);
+    }
     CHECK(process.run_main() == 1);
   }
   ompvm::Cancel cancel;

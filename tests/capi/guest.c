@@ -46,6 +46,13 @@ int fault(int *where) {
   return 0;
 }
 
+int fault_in_team(int *where) {
+#pragma omp parallel num_threads(2)
+#pragma omp masked
+  *where = 1;
+  return 0;
+}
+
 long spin(volatile long *go) {
   long turns = 0;
 #pragma omp parallel reduction(+ : turns)

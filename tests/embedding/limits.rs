@@ -259,7 +259,7 @@ fn fuel_needs_the_interpreter() {
     let process = program.start(Config::new()).unwrap();
     assert_eq!(process.fuel(), None);
     assert!(process.set_fuel(5).is_err());
-    let mut process = program.start(Config::new().fuel(100)).unwrap();
+    let process = program.start(Config::new().fuel(100)).unwrap();
     assert_eq!(process.run_main().unwrap().code(), 0);
     assert!(process.fuel().unwrap() < 100);
 }

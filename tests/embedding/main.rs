@@ -7,6 +7,7 @@
 )]
 
 mod contained;
+mod fp_modes;
 mod limits;
 mod memory;
 

@@ -8,6 +8,7 @@ use crate::compile::llvm_bin;
 use crate::run::{End, LIMIT, Ran, run};
 use crate::{ompvm, root};
 use libtest_mimic::Trial;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -70,7 +71,9 @@ const CLIENTS: [Client; 6] = [
 /// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     let client = |c: &'static Client| Trial::test(format!("capi/{}", c.name), || Ok(check(c)?));
-    CLIENTS.iter().map(client).collect()
+    let mut trials: Vec<Trial> = CLIENTS.iter().map(client).collect();
+    trials.push(Trial::test("capi/exports", || Ok(exports()?)));
+    trials
 }
 
 /// Runs a command that must succeed.
@@ -94,6 +97,39 @@ fn library(folder: &Path) -> Result<PathBuf, String> {
         std::os::unix::fs::symlink(&built, &link).map_err(|e| e.to_string())?;
     }
     Ok(folder.to_owned())
+}
+
+/// Compares the functions that the library exports with those that its header declares.
+fn exports() -> Result<(), String> {
+    let built = ompvm().with_file_name("libompvm.so");
+    let mut nm = Command::new("nm");
+    let table = must(nm.args(["-D", "--defined-only"]).arg(built))?;
+    let exported = table.stdout.lines().filter_map(|line| {
+        let name = line.rsplit(' ').next()?;
+        // LLVM and the C++ library call one internal function by its name.
+        let own = name.starts_with("ompvm_") && name != "ompvm_out_of_memory";
+        (own && line.contains(" T ")).then(|| name.to_owned())
+    });
+    let exported: BTreeSet<String> = exported.collect();
+    // The record has a line for each declaration of the header.
+    let record = root().join("tests/interface/c.txt");
+    let record = std::fs::read_to_string(record).map_err(|e| e.to_string())?;
+    let functions = record.lines().filter(|line| !line.starts_with("typedef"));
+    let declared = functions.filter_map(|line| {
+        let name = line.split_once('(')?.0;
+        let name = name.rsplit([' ', '*']).next()?;
+        name.starts_with("ompvm_").then(|| name.to_owned())
+    });
+    let declared: BTreeSet<String> = declared.collect();
+    let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| format!("{:?}", a.difference(b));
+    match exported == declared {
+        true => Ok(()),
+        false => Err(format!(
+            "exported only: {}, declared only: {}",
+            only(&exported, &declared),
+            only(&declared, &exported)
+        )),
+    }
 }
 
 /// Checks that the page on embedding shows an example, without its first comment.

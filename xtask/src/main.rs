@@ -9,6 +9,7 @@ mod count;
 mod demo;
 mod dist;
 mod fuzz;
+mod interface;
 mod named;
 mod npb;
 mod oldest;
@@ -43,6 +44,8 @@ enum Command {
     Dist,
     /// Make a tarball, a Debian package and a crate below target/package, and try each in a clean root
     Package(package::Options),
+    /// Record what is new in the public interfaces of the crate and of the C library, below tests/interface
+    Interface,
     /// Run every test, or those of a name in the development build
     Test {
         /// Run only tests whose name contains this, and build only what they need
@@ -96,6 +99,7 @@ fn main() -> ExitCode {
         Command::Demo => demo::run(),
         Command::Dist => dist::build_and_print(),
         Command::Package(options) => package::run(&options),
+        Command::Interface => interface::run(),
         Command::Test {
             filter, dist: true, ..
         } => test::run_dist(filter.as_deref()),

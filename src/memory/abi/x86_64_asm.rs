@@ -93,6 +93,10 @@ pub(crate) const FRAME_REGISTER: i32 = 6;
 pub(crate) const RESULT_REGISTER: i32 = 0;
 /// Distance from the frame pointer down to the activation's address.
 pub(crate) const ACTIVATION_SLOT: usize = 48;
+/// Distance from the frame pointer down to the saved MXCSR.
+pub(crate) const MXCSR_SLOT: usize = 64;
+/// The word in that place if MXCSR was not saved. No MXCSR has its reserved bits.
+pub(crate) const UNSAVED_MXCSR: u32 = u32::MAX;
 
 unsafe extern "C-unwind" {
     #[link_name = "ompvm_boundary_call"]
@@ -376,8 +380,9 @@ global_asm!(
 );
 
 // The activation's frame. In: rdi activation, rsi f, rdx a, rcx b. `jump` and `landing` end in the
-// same tail, which finds everything from rbp. The activation's first field keeps rbp; the x87 and
-// SSE control words are restored, as by longjmp.
+// same tail, which finds everything from rbp. The activation's first field keeps rbp. A jump
+// restores the x87 and SSE control words. Reading MXCSR is slow, so it is not
+// saved for code that cannot change it (`keeps_mxcsr`); the frame holds `UNSAVED_MXCSR` then.
 global_asm!(
     ".text",
     ".p2align 4",
@@ -404,7 +409,11 @@ global_asm!(
     ".cfi_offset r15, -56",
     "push rdi",
     "sub rsp, 16",
+    "mov dword ptr [rsp], {unsaved}",
+    "cmp byte ptr [rdi + {keeps_mxcsr}], 0",
+    "jne 3f",
     "stmxcsr [rsp]",
+    "3:",
     "fnstcw [rsp + 8]",
     "mov [rdi], rbp",
     "mov rax, rsi",
@@ -437,7 +446,10 @@ global_asm!(
     "jne ompvm_boundary_run_jump",
     "mov rbp, [rdi]",
     "lea rsp, [rbp - 64]",
+    "cmp dword ptr [rsp], {unsaved}",
+    "je 3f",
     "ldmxcsr [rsp]",
+    "3:",
     "fnclex",
     "fldcw [rsp + 8]",
     "cld",
@@ -448,6 +460,8 @@ global_asm!(
     ".size ompvm_boundary_enter, . - ompvm_boundary_enter",
     personality = sym activation::personality,
     low = const std::mem::offset_of!(Activation, low),
+    keeps_mxcsr = const std::mem::offset_of!(Activation, keeps_mxcsr),
+    unsaved = const UNSAVED_MXCSR.cast_signed(),
 );
 
 // The activation with guest frames. In: rdi activation, rsi bytes. The prologue is that of the

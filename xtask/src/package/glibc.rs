@@ -14,12 +14,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The newest version of each kind that packaged files may need: those of Debian 10 and RHEL 8.
+/// The newest version of each kind that packaged files may need: those of Debian 10 and RHEL 8,
+/// and the lower ones of `manylinux_2_28`.
 pub const OLDEST: [(&str, [u32; 3]); 4] = [
     ("GLIBC_", [2, 28, 0]),
-    ("GLIBCXX_", [3, 4, 25]),
+    ("GLIBCXX_", [3, 4, 24]),
     ("CXXABI_", [1, 3, 11]),
-    ("GCC_", [8, 0, 0]),
+    ("GCC_", [7, 0, 0]),
 ];
 
 /// The stubs: name for the linker's `-l`, and the library.
@@ -312,7 +313,7 @@ mod tests {
     #[test]
     fn versions_are_compared_by_their_numbers() {
         assert!(is_old("GLIBC_2.4") && is_old("GLIBC_2.28") && !is_old("GLIBC_2.29"));
-        assert!(is_old("GLIBCXX_3.4.9") && !is_old("GLIBCXX_3.4.26"));
+        assert!(is_old("GLIBCXX_3.4.9") && !is_old("GLIBCXX_3.4.25"));
         assert!(!is_old("GLIBC_PRIVATE") && version("GLIBC_PRIVATE").is_none());
         let needed = parse(TABLE, false);
         assert_eq!(needed.len(), 1);

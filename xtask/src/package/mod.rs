@@ -1,5 +1,5 @@
-//! Makes the packages of a release: a tarball that runs where it is unpacked, a Debian package, and
-//! what `cargo install` makes. Each is tried in a root that has nothing else in it.
+//! Makes the packages of a release: a tarball that runs where it is unpacked, a Debian package, a
+//! wheel for Python, and what `cargo install` makes. Each is tried in a root that has nothing else in it.
 //!
 //! All of them hold the same files, linked for the oldest supported systems ([`glibc`]) and laid out
 //! by `ompvm install --copy`. What cannot be tried on this machine is reported as not tried.
@@ -8,6 +8,7 @@ mod cargo;
 mod deb;
 mod glibc;
 mod trial;
+mod wheel;
 
 use crate::process::{self, capture_ok, root};
 use crate::setup::{self, Tools};
@@ -25,6 +26,9 @@ pub struct Options {
     /// Also try `cargo install` with nothing built before, which takes as long as a first build
     #[arg(long)]
     cargo_install: bool,
+    /// Make only the wheel
+    #[arg(long)]
+    wheel: bool,
 }
 
 /// Version of the packages.
@@ -41,9 +45,15 @@ const FILES: [(&[&str], &str); 3] = [
 pub fn run(options: &Options) -> Result<(), String> {
     let tools = setup::ensure()?;
     let work = root().join("target/package");
-    let stage = stage(&tools, &work)?;
+    let link = glibc::make_stubs(&work.join("stubs"))?;
     let time = time()?;
-    let mut report = Vec::new();
+    let wheel = wheel::make(&tools, &work, &link, &time)?;
+    if options.wheel {
+        println!("{}", wheel.join("\n"));
+        return Ok(());
+    }
+    let stage = stage(&tools, &work, &link)?;
+    let mut report = wheel;
     for (_, name) in FILES {
         let file = stage.join(name);
         report.push(format!("{name}: {}, {}", size(&file)?, needs(&file)?));
@@ -72,13 +82,12 @@ pub fn run(options: &Options) -> Result<(), String> {
 
 /// Builds the files to package for the oldest supported systems. They are linked anew from the objects
 /// of the release build; the next `cargo build --release` links the usual ones.
-fn stage(tools: &Tools, work: &Path) -> Result<PathBuf, String> {
-    let link = glibc::make_stubs(&work.join("stubs"))?;
+fn stage(tools: &Tools, work: &Path, link: &[String]) -> Result<PathBuf, String> {
     let stage = fresh(&work.join("stage"))?;
     for (package, name) in FILES {
         let mut cargo = tools.cargo();
         cargo.current_dir(root()).args(["rustc", "--release"]);
-        process::run(cargo.args(package).arg("--").args(&link))?;
+        process::run(cargo.args(package).arg("--").args(link))?;
         let file = stage.join(name);
         // Debug information, and the relocations that `dist` reads, stay behind.
         let mut strip = Command::new("strip");
