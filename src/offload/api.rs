@@ -260,12 +260,14 @@ unsafe fn copy(
                 Ok(())
             }
             (Endpoint::Device(d), Endpoint::Host) => {
-                host_access::announce(from.0 as usize, len, false);
-                d.device.upload(Queue::SYNC, at, from.0.cast(), len)
+                host_access::during(from.0 as usize, len, false, || {
+                    d.device.upload(Queue::SYNC, at, from.0.cast(), len)
+                })
             }
             (Endpoint::Host, Endpoint::Device(d)) => {
-                host_access::announce(to.0 as usize, len, true);
-                d.device.download(Queue::SYNC, to.0.cast(), start, len)
+                host_access::during(to.0 as usize, len, true, || {
+                    d.device.download(Queue::SYNC, to.0.cast(), start, len)
+                })
             }
             (Endpoint::Device(d), Endpoint::Device(s)) if d.number == s.number => {
                 d.device.copy(Queue::SYNC, at, start, len as u64)

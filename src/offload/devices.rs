@@ -7,6 +7,7 @@
 
 use super::device::{Device, DeviceCode, Failure, Image, Kernel, MemoryKind, Queue, Result};
 use super::earlier_runs::{EarlierRuns, Formation, ThisRun};
+use super::host_access;
 use super::map::data::DataConstruct;
 use super::map::items::MapItem;
 use super::map::table::{Lifetime, MappedRange, MappingTable};
@@ -455,7 +456,7 @@ impl DeviceState {
             }
         };
         if range.life != Lifetime::Program {
-            return download(start as *mut u8);
+            return host_access::during(start, range.size, true, || download(start as *mut u8));
         }
         let mut there = vec![0u8; range.size];
         download(there.as_mut_ptr())?;
@@ -571,11 +572,14 @@ impl DeviceState {
             let references_host = entry.link || entry.name.ends_with(REFERENCE_SUFFIX);
             if references_host && program::is_unified() {
                 // The device's reference pointer receives the value of the host's pointer.
-                // SAFETY: the entry is a pointer variable of the program, which is never unmapped.
-                unsafe {
-                    self.device
-                        .upload(Queue::SYNC, address, entry.address as *const u8, 8)?;
-                }
+                host_access::during(entry.address, 8, false, || {
+                    // SAFETY: the entry is a pointer variable of the program, which is never
+                    // unmapped.
+                    unsafe {
+                        self.device
+                            .upload(Queue::SYNC, address, entry.address as *const u8, 8)
+                    }
+                })?;
             }
             if entry.indirect {
                 // The entry is a variable on the device that holds the function's address.

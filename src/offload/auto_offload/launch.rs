@@ -9,10 +9,11 @@
 //! of the host between kernels are left to [`schedule`].
 
 use super::frame::{self, FramePiece};
+use super::heap::Block;
 use super::launch_inputs::{self, LaunchInputs};
-use super::residency::{self, Objects, Traffic};
+use super::residency::{self, Adding, Objects, Traffic};
 use super::schedule::{self, Frame, ScheduleInputs};
-use super::{Region, RegionPlan, changes, scratch, snapshots};
+use super::{Region, RegionPlan, changes, in_use, scratch, snapshots};
 use ompvm_kmpc::hooks;
 use ompvm_llvm::kernelize::LoopKernel;
 use ompvm_offload::device::{Failure, Kernel, Launch, Queue};
@@ -85,6 +86,13 @@ pub(super) unsafe fn launch(
     let trips: Vec<Option<u64>> = inputs.bounds.iter().map(launch_inputs::count).collect();
     if plan.schedule.is_none() && trips.iter().all(|&n| n == Some(0)) {
         return Err(LaunchError::Memory("it has no iterations".into()));
+    }
+    let _adding = Adding::new();
+    for resident in &inputs.residents {
+        let Block { start, size, .. } = resident.block;
+        in_use::claim(start, size).map_err(|in_use::Occupied| {
+            LaunchError::Memory("a system call of another thread uses its memory".into())
+        })?;
     }
     make_resident(region, state, &inputs, &mut objects)?;
     let mut traffic = Traffic::default();

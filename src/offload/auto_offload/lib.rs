@@ -24,6 +24,7 @@ mod changes;
 mod decision;
 mod frame;
 pub mod heap;
+mod in_use;
 mod launch;
 mod launch_inputs;
 mod locals;
@@ -178,7 +179,7 @@ pub fn register(contents: ProgramParts, options: &OffloadOptions) -> Option<Regi
         heap::add(start, size, heap::BlockKind::Variable);
     }
     signals::set_restore_hook(residency::handle_fault);
-    host_access::set_hook(residency::copy_range_to_host);
+    host_access::set_hooks(begin_copy, in_use::end);
     hooks::set_region_interceptor(try_offload);
     if program.is_auto() {
         preparation::start_observing(&program);
@@ -186,6 +187,11 @@ pub fn register(contents: ProgramParts, options: &OffloadOptions) -> Option<Regi
         program.prepare(&|_| policy::PolicyState::default());
     }
     Some(Registration(program))
+}
+
+/// Makes memory accessible to a copy of a driver, until the result is passed to [`in_use::end`].
+fn begin_copy(start: usize, size: usize, write: bool) -> Option<u64> {
+    in_use::begin(start, size, write, in_use::Purpose::Copy)
 }
 
 impl Drop for Registration {

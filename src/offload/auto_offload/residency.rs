@@ -9,13 +9,14 @@
 //! do. The contents arrive in fresh pages that replace the old ones atomically, so that other
 //! threads never see a partial copy.
 //!
-//! System calls fail instead of faulting, so `super::wrappers` calls [`copy_range_to_host`] before
-//! them.
+//! System calls fail instead of faulting, and drivers must not fault, so their memory is copied to
+//! the host before, and stays accessible meanwhile ([`in_use`](super::in_use)).
 //!
 //! Objects are copied as a whole, and only one device is used.
 
 use super::AUTO_OFFLOAD;
 use super::heap::{Block, PAGE};
+use super::in_use::InUse;
 use crate::locals::LOCALS;
 use ompvm_memory::internal_thread;
 use ompvm_offload::device::{Failure, MemoryKind, Queue, Result};
@@ -80,8 +81,9 @@ pub(crate) struct Traffic {
 #[repr(align(128))]
 pub(super) struct Residency {
     objects: Mutex<Objects>,
-    /// Number of objects. If it is 0, the lock need not be taken.
+    /// Number of objects, and of regions that may add some. If it is 0, the lock need not be taken.
     count: AtomicUsize,
+    in_use: InUse,
     /// True in a forked child and at exit: the device can no longer be used.
     device_unusable: AtomicBool,
     /// Write end of the pipe for requests; -1 before the service thread runs.
@@ -103,6 +105,7 @@ impl Residency {
                 },
             }),
             count: AtomicUsize::new(0),
+            in_use: InUse::new(),
             device_unusable: AtomicBool::new(false),
             request_pipe: AtomicI32::new(-1),
             service: Once::new(),
@@ -142,6 +145,33 @@ pub(super) fn lock_objects() -> ObjectsGuard {
     let guard = residency().objects.lock();
     LOCALS.with(|l| l.holds_objects.set(true));
     ObjectsGuard(guard)
+}
+
+/// Returns the ranges in use.
+pub(super) fn in_use() -> &'static InUse {
+    &residency().in_use
+}
+
+/// Returns true if there are no objects, and no region is about to add some.
+pub(super) fn is_empty() -> bool {
+    residency().count.load(Ordering::Acquire) == 0
+}
+
+/// Counts a region as an object while it may add some.
+pub(super) struct Adding(());
+
+impl Adding {
+    pub(super) fn new() -> Adding {
+        residency().count.fetch_add(1, Ordering::AcqRel);
+        Adding(())
+    }
+}
+
+impl Drop for Adding {
+    fn drop(&mut self) {
+        // A forked child has set the count to 0, but only the thread that forks runs there.
+        residency().count.fetch_sub(1, Ordering::Release);
+    }
 }
 
 /// Returns true if this process can use the device.

@@ -4,6 +4,7 @@
 //! Functions on strings are not wrapped, because the library itself reads strings before a system
 //! call. Calls from native libraries are not intercepted.
 
+use super::in_use::{self, Purpose};
 use super::{AUTO_OFFLOAD, Mode, heap, residency};
 use hashbrown::HashMap;
 use libc::{c_char, c_int, c_void, iovec, msghdr, size_t, ssize_t};
@@ -237,13 +238,62 @@ unsafe extern "C" fn signal(number: c_int, handler: usize) -> usize {
     unsafe { signal_actions::signal(number, handler) }
 }
 
+/// Ends a use by a system call, whose `errno` stays. Frames between may be left by cancellation or
+/// `longjmp`, so no destructor does this.
+fn end_call(used: Option<u64>) {
+    // SAFETY: errno of this thread.
+    let errno = unsafe { &mut *libc::__errno_location() };
+    let kept = *errno;
+    in_use::end(used);
+    *errno = kept;
+}
+
+/// Begins the use of a stream's operation. Short ones go through the stream's buffer, where page
+/// faults help, so they need not be listed; streams without a buffer are not considered.
+fn begin_stream(at: usize, len: usize, write: bool) -> Option<u64> {
+    const BUFFER_BYTES: usize = 4096;
+    if len < BUFFER_BYTES {
+        residency::copy_range_to_host(at, len, write);
+        return None;
+    }
+    in_use::begin(at, len, write, Purpose::Call)
+}
+
+unsafe extern "C-unwind" fn fread(
+    to: *mut c_void,
+    size: size_t,
+    n: size_t,
+    file: *mut libc::FILE,
+) -> size_t {
+    let used = begin_stream(to as usize, size.saturating_mul(n), true);
+    // SAFETY: the arguments are the caller's, unchanged.
+    let result = unsafe { libc::fread(to, size, n, file) };
+    end_call(used);
+    result
+}
+
+unsafe extern "C-unwind" fn fwrite(
+    from: *const c_void,
+    size: size_t,
+    n: size_t,
+    file: *mut libc::FILE,
+) -> size_t {
+    let used = begin_stream(from as usize, size.saturating_mul(n), false);
+    // SAFETY: the arguments are the caller's, unchanged.
+    let result = unsafe { libc::fwrite(from, size, n, file) };
+    end_call(used);
+    result
+}
+
 /// Functions whose system calls access `len` bytes at an address.
 macro_rules! system_calls {
     ($($name:ident($($p:ident: $t:ty),*) -> $r:ty, $at:ident, $len:expr, $write:literal;)*) => {$(
         unsafe extern "C-unwind" fn $name($($p: $t),*) -> $r {
-            residency::copy_range_to_host($at as usize, $len, $write);
+            let used = in_use::begin($at as usize, $len, $write, Purpose::Call);
             // SAFETY: the arguments are the caller's, unchanged.
-            unsafe { libc::$name($($p),*) }
+            let result = unsafe { libc::$name($($p),*) };
+            end_call(used);
+            result
         }
     )*};
 }
@@ -253,10 +303,6 @@ system_calls! {
     write(fd: c_int, from: *const c_void, n: size_t) -> ssize_t, from, n, false;
     pread(fd: c_int, to: *mut c_void, n: size_t, at: i64) -> ssize_t, to, n, true;
     pwrite(fd: c_int, from: *const c_void, n: size_t, at: i64) -> ssize_t, from, n, false;
-    fread(to: *mut c_void, size: size_t, n: size_t, file: *mut libc::FILE) -> size_t,
-        to, size.saturating_mul(n), true;
-    fwrite(from: *const c_void, size: size_t, n: size_t, file: *mut libc::FILE) -> size_t,
-        from, size.saturating_mul(n), false;
     recv(fd: c_int, to: *mut c_void, n: size_t, flags: c_int) -> ssize_t, to, n, true;
     send(fd: c_int, from: *const c_void, n: size_t, flags: c_int) -> ssize_t, from, n, false;
     recvfrom(fd: c_int, to: *mut c_void, n: size_t, flags: c_int, who: *mut libc::sockaddr,
@@ -277,16 +323,17 @@ system_calls! {
     getcwd(to: *mut c_char, n: size_t) -> *mut c_char, to, n, true;
 }
 
-/// Makes the buffers of a vector accessible to a system call.
+/// Makes the buffers of a vector accessible to a system call, until [`end_call`].
 ///
 /// # Safety
 /// `list` must have `count` entries.
-unsafe fn copy_all_buffers_to_host(list: *const iovec, count: usize, write: bool) {
-    for index in 0..count {
+unsafe fn begin_vector(list: *const iovec, count: usize, write: bool) -> Option<u64> {
+    let parts = (0..count).map(|index| {
         // SAFETY: by this function's contract, `index` is in bounds.
         let part = unsafe { &*list.add(index) };
-        residency::copy_range_to_host(part.iov_base as usize, part.iov_len, write);
-    }
+        (part.iov_base as usize, part.iov_len)
+    });
+    in_use::begin_all(parts, write, Purpose::Call)
 }
 
 /// Functions whose system calls access the buffers of a vector.
@@ -301,8 +348,10 @@ macro_rules! vector_calls {
             // SAFETY: the ABI: `list` has `count` entries; the arguments are the caller's,
             // unchanged.
             unsafe {
-                copy_all_buffers_to_host(list, count.max(0) as usize, $write);
-                libc::$name(fd, list, count, $($at)?)
+                let used = begin_vector(list, count.max(0) as usize, $write);
+                let result = libc::$name(fd, list, count, $($at)?);
+                end_call(used);
+                result
             }
         }
     )*};
@@ -318,15 +367,19 @@ vector_calls! {
 unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
     // SAFETY: the ABI: `message` is valid, and its list has `msg_iovlen` entries.
     unsafe {
-        copy_all_buffers_to_host((*message).msg_iov, (*message).msg_iovlen, true);
-        libc::recvmsg(fd, message, flags)
+        let used = begin_vector((*message).msg_iov, (*message).msg_iovlen, true);
+        let result = libc::recvmsg(fd, message, flags);
+        end_call(used);
+        result
     }
 }
 
 unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
     // SAFETY: the ABI: `message` is valid, and its list has `msg_iovlen` entries.
     unsafe {
-        copy_all_buffers_to_host((*message).msg_iov, (*message).msg_iovlen, false);
-        libc::sendmsg(fd, message, flags)
+        let used = begin_vector((*message).msg_iov, (*message).msg_iovlen, false);
+        let result = libc::sendmsg(fd, message, flags);
+        end_call(used);
+        result
     }
 }

@@ -61,6 +61,9 @@ pub struct Device {
     timeout: Option<Duration>,
     /// True if it can access memory of others.
     links: bool,
+    /// Held during copies from and to the host, as by a driver: a copy whose page fault needs another
+    /// copy waits for ever, so tests find it.
+    copying: Mutex<()>,
 }
 
 /// A kernel that can be launched.
@@ -98,6 +101,7 @@ impl Device {
             queues: AtomicU64::new(1),
             timeout: settings.target_timeout,
             links: settings.emulated_links,
+            copying: Mutex::new(()),
         })
     }
 
@@ -299,6 +303,7 @@ impl super::device::Device for Device {
 
     unsafe fn upload(&self, _: Queue, to: u64, from: *const u8, len: usize) -> Result<()> {
         let to = self.host_address(to, len as u64, "a copy to the device:")?;
+        let _copying = self.copying.lock();
         // SAFETY: by `Device::upload`'s contract, `from` is readable; `host_address` checked `to`.
         unsafe { std::ptr::copy(from, to, len) };
         Ok(())
@@ -306,6 +311,7 @@ impl super::device::Device for Device {
 
     unsafe fn download(&self, _: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
         let from = self.host_address(from, len as u64, "a copy from the device:")?;
+        let _copying = self.copying.lock();
         // SAFETY: by `Device::download`'s contract, `to` is writable; `host_address` checked
         // `from`.
         unsafe { std::ptr::copy(from, to, len) };

@@ -315,12 +315,13 @@ impl<'a> DataConstruct<'a> {
         }
         // The device may access the range before it is copied.
         let back = item.is(map_type::FROM);
-        host_access::announce(begin, size, back);
         let host = HostSection {
             start: begin as u64,
             filled: back && !item.is(map_type::TO),
         };
-        self.device.alloc_mapped(host, padding, bytes, 64)
+        host_access::during(begin, size, back, || {
+            self.device.alloc_mapped(host, padding, bytes, 64)
+        })
     }
 
     /// Leaves the items of a construct.

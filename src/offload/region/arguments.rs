@@ -7,6 +7,7 @@
 
 use crate::device::{Device, Kernel, MemoryKind, Section};
 use crate::devices::DeviceState;
+use crate::host_access;
 use crate::map::data::DataConstruct;
 use crate::map::items::{MapArrays, MapItem};
 use crate::map::map_type;
@@ -91,11 +92,13 @@ pub(super) unsafe fn kernel_words(
                 .alloc(size.max(1) as u64, 64, MemoryKind::Device)?;
             private_copies.push(copy);
             if is(map_type::TO) && size > 0 {
-                // SAFETY: a private item is a variable of the program with `size` bytes.
-                unsafe {
-                    data.device
-                        .upload(data.queue, copy, begin as *const u8, size)?
-                };
+                host_access::during(begin, size, false, || {
+                    // SAFETY: a private item is a variable of the program with `size` bytes.
+                    unsafe {
+                        data.device
+                            .upload(data.queue, copy, begin as *const u8, size)
+                    }
+                })?;
                 data.traffic.to += size as u64;
             }
             words.push(copy.wrapping_sub((begin as u64).wrapping_sub(base as u64)));

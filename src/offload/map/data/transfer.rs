@@ -36,9 +36,10 @@ impl<'a> DataConstruct<'a> {
         size: usize,
     ) -> Result<()> {
         let since = std::time::Instant::now();
-        host_access::announce(from, size, false);
-        // SAFETY: by this function's contract, the range is readable.
-        unsafe { self.copy_to(self.queue, memory, to, from as *const u8, size)? };
+        host_access::during(from, size, false, || {
+            // SAFETY: by this function's contract, the range is readable.
+            unsafe { self.copy_to(self.queue, memory, to, from as *const u8, size) }
+        })?;
         self.traffic.to += size as u64;
         self.traffic.time += since.elapsed().as_nanos() as u64;
         tracing::trace!(
@@ -72,26 +73,31 @@ impl<'a> DataConstruct<'a> {
             .copied()
             .collect();
         let since = std::time::Instant::now();
-        host_access::announce(begin, size, true);
         let staged = self.staged.iter();
         let staged = staged.copied().find(|e| e.begin == begin && e.size == size);
         if let (Some(staged), true) = (staged, inside.is_empty()) {
-            // SAFETY: `begin` is writable by this function's contract; the staged item has `size`
-            // bytes.
-            unsafe { std::ptr::copy_nonoverlapping(staged.buffer, begin as *mut u8, size) };
+            host_access::during(begin, size, true, || {
+                // SAFETY: `begin` is writable by this function's contract; the staged item has
+                // `size` bytes.
+                unsafe { std::ptr::copy_nonoverlapping(staged.buffer, begin as *mut u8, size) }
+            });
             self.traffic.from += size as u64;
             return Ok(());
         }
-        // SAFETY: by this function's contract, the range is writable; attached slots lie within it.
-        unsafe {
-            self.copy_from(self.queue, memory, begin as *mut u8, device, size)?;
-            if !inside.is_empty() {
-                self.device.synchronize(self.queue)?;
-                for a in inside {
-                    *(a.slot as *mut u64) = a.host;
+        host_access::during(begin, size, true, || {
+            // SAFETY: by this function's contract, the range is writable; attached slots lie within
+            // it.
+            unsafe {
+                self.copy_from(self.queue, memory, begin as *mut u8, device, size)?;
+                if !inside.is_empty() {
+                    self.device.synchronize(self.queue)?;
+                    for a in inside {
+                        *(a.slot as *mut u64) = a.host;
+                    }
                 }
             }
-        }
+            Ok(())
+        })?;
         self.traffic.from += size as u64;
         self.traffic.time += since.elapsed().as_nanos() as u64;
         Ok(())
