@@ -296,12 +296,13 @@ fn rewire(run: &mut Run) -> Result<(), String> {
         names,
         functions,
         variables: variables.collect(),
+        labels: Vec::new(),
         thread_cell: false,
         debug: DebugLevel::Lines,
         contracted: false,
         fail: None,
     };
-    let rewired = super::native::rewire::rewire(run.parsed.module(), &request, level, &[])?;
+    let rewired = super::native::rewire::rewire(run.parsed.module(), &request, level, &[], &[])?;
     for (number, why) in rewired.skipped {
         let name = &request.names[number];
         let text = format!("; skipped @{name}: {why}\n");
