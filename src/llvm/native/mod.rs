@@ -201,7 +201,7 @@ impl From<super::shim::GrowthExceeded> for CompileError {
     }
 }
 
-/// What a session reads for a unit.
+/// The parts of a unit that a session reads.
 struct Read<'m> {
     /// The OSR entries.
     extra: Vec<rewire::OsrFunction<'m>>,
