@@ -1,17 +1,60 @@
-//! Decides which functions whose labels' addresses are taken can be compiled.
+//! Decides how functions whose labels' addresses are taken are compiled.
 //!
-//! Compiled code has label addresses of its own. C permits that if a function only inspects them
-//! (prints them, or compares them with the return addresses that a tool receives), and if none of
-//! its frames is interpreted: so only where everything is compiled before the program runs.
-//! Functions that jump to labels stay interpreted, because the addresses may be stored anywhere in
-//! memory.
+//! A label's address is the same in every tier: compiled code uses the synthetic address of the
+//! image ([`CodeAddresses`]), as an offset from a symbol of the function, and jumps to it by a
+//! switch over the labels' numbers (`src/llvm/labels.cpp`). So addresses may be stored, passed,
+//! returned and compared, a table of labels or of their differences has one copy, and a frame may
+//! change tiers while its values hold labels. No block of compiled code has its address taken, so
+//! LLVM inlines and copies these functions as any other.
+//!
+//! These stay in the tier below:
+//! - functions whose assembly jumps to labels (`asm goto`), whose targets are not known here,
+//! - where a tool traces calls, functions that jump to labels or may be in both tiers. The tool
+//!   compares labels with the return addresses of calls, which compiled code has its own of. C
+//!   permits other label addresses there if a function only inspects them, and if none of its
+//!   frames is interpreted: so only where everything is compiled before the program runs.
+//!
+//! [`CodeAddresses`]: ompvm_memory::code_addresses::CodeAddresses
 
+use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use ompvm_ir::{Const, ConstExpr, ConstId, FuncId, Module, Op};
+use ompvm_llvm::native::{LabelAddresses, LabelOffset};
+use ompvm_memory::image::Image;
 
-/// Returns the functions that must stay interpreted because their labels' addresses are taken.
+/// Returns the functions that must not be compiled because their labels' addresses are taken.
 /// `whole` is true if everything is compiled before the program runs.
-pub(super) fn must_interpret(module: &Module, whole: bool) -> HashSet<FuncId> {
+pub(super) fn must_interpret(image: &Image, whole: bool) -> HashSet<FuncId> {
+    match image.code_addresses.has_returns() {
+        true => incomparable(&image.module, whole),
+        false => HashSet::new(),
+    }
+}
+
+/// Returns the functions whose labels' addresses are taken, with the labels whose addresses are the
+/// same in every tier.
+pub(super) fn addresses(image: &Image) -> Vec<LabelAddresses> {
+    let codes = &image.code_addresses;
+    let mut list: Vec<LabelAddresses> = Vec::new();
+    for (f, block, offset) in codes.label_offsets() {
+        let function = f.index();
+        if list.last().is_none_or(|l| l.function != function) {
+            list.push(LabelAddresses {
+                function,
+                labels: Vec::new(),
+            });
+        }
+        if let Some(of) = list.last_mut().filter(|_| !codes.has_returns()) {
+            let block = block.as_u32();
+            of.labels.push(LabelOffset { block, offset });
+        }
+    }
+    list
+}
+
+/// Returns the functions that must not be compiled where a tool compares labels with the return
+/// addresses of calls.
+fn incomparable(module: &Module, whole: bool) -> HashSet<FuncId> {
     let holders = holders(module);
     let mut kept: HashSet<FuncId> = holders.values().flatten().copied().collect();
     if !whole || kept.is_empty() {
@@ -119,7 +162,7 @@ mod tests {
         let Some(GlobalRef::Func(f)) = module.symbol("f") else {
             panic!("no f")
         };
-        must_interpret(&module, whole).contains(&f)
+        incomparable(&module, whole).contains(&f)
     }
 
     #[test]

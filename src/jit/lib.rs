@@ -359,6 +359,7 @@ fn request(
         names: module.functions.values().map(|f| f.name.clone()).collect(),
         functions,
         variables,
+        labels: labels::addresses(image),
         thread_cell,
         debug: tools::debug(),
         contracted: module.contracted,
@@ -403,7 +404,7 @@ fn announce(
 /// on purpose.
 fn excluded(image: &Image, whole: bool, words: &[String]) -> HashMap<FuncId, &'static str> {
     let module = &image.module;
-    let labels = labels::must_interpret(module, whole).into_iter();
+    let labels = labels::must_interpret(image, whole).into_iter();
     let mut excluded: HashMap<FuncId, &'static str> = labels
         .map(|f| (f, "the addresses of its labels are taken"))
         .collect();
@@ -443,6 +444,7 @@ impl SymbolResolver<'_> {
             Symbol::Stub(n) | Symbol::Function(n) | Symbol::External(n) | Symbol::Operand(n) => {
                 self.function(function(n)?)
             }
+            Symbol::Labels(n) => self.image.code_addresses.start(function(n)?)?,
             Symbol::ThreadCell => cell? as usize,
             Symbol::MakeBlock => thread::fast_block as *const () as usize,
             Symbol::Threads => ompvm_kmpc::thread::table_address(),

@@ -95,7 +95,7 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 
 /// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 fn compile_shim() {
-    const SOURCES: [&str; 19] = [
+    const SOURCES: [&str; 20] = [
         "shim.cpp",
         "keep_in_memory.cpp",
         "constructors.cpp",
@@ -105,6 +105,7 @@ fn compile_shim() {
         "version_aliases.cpp",
         "cluster_stores.cpp",
         "hoist_indices.cpp",
+        "labels.cpp",
         "lto.cpp",
         "narrow_indices.cpp",
         "repack_vectors.cpp",
@@ -116,7 +117,8 @@ fn compile_shim() {
         "mark_unroll.cpp",
         "definite_init.cpp",
     ];
-    const HEADERS: [&str; 5] = [
+    const HEADERS: [&str; 6] = [
+        "added.h",
         "analyses.h",
         "interleaved.h",
         "locations.h",

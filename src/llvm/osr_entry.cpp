@@ -10,6 +10,7 @@
 //
 // The choice of loops and the locations of values in the frame are given by the caller.
 
+#include "added.h"
 #include <llvm-c/Core.h>
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/SetVector.h>
@@ -323,7 +324,8 @@ public:
     fresh->setComdat(nullptr);
     for (BasicBlock &bb : old)
       for (Instruction &i : bb)
-        number[cast<Instruction>(map[&i])] = n++;
+        if (!isAdded(i))
+          number[cast<Instruction>(map[&i])] = n++;
     unsigned at = 0;
     BasicBlock *from = nullptr;
     for (BasicBlock &bb : old) {
@@ -402,7 +404,7 @@ public:
     if (old.isVarArg())
       return fail("it is variadic") != nullptr;
     for (Instruction &i : instructions(old)) {
-      count++;
+      count += !isAdded(i);
       if (auto *call = dyn_cast<CallBase>(&i); call && call->hasFnAttr(Attribute::ReturnsTwice))
         return fail("it calls a function that returns twice") != nullptr;
       if (auto *call = dyn_cast<CallInst>(&i); call && call->isMustTailCall())

@@ -9,9 +9,10 @@
 
 use super::handles::{Function, Module};
 use super::native::pipeline::{self, HostMachine, UnitProperties};
+use super::native::symbol::Symbol;
 use super::native::{
-    CompileError, CompileRequest, DebugLevel, FunctionBinding, Level, LocationKind, ValueLocation,
-    VariableBinding,
+    CompileError, CompileRequest, DebugLevel, FunctionBinding, LabelOffset, Level, LocationKind,
+    ValueLocation, VariableBinding,
 };
 use super::nvptx::machine::GpuMachine;
 use super::nvptx::{self, LoweringRequest, MathLibrary};
@@ -51,6 +52,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("lower_checked_loads", |run| {
         run.on(shim::lower_checked_loads)
     }),
+    ("lower_labels", lower_labels),
     ("mark_unroll", |run| {
         let machine = run.host()?;
         run.on(|m| shim::mark_unroll(m, machine.handle()))
@@ -270,6 +272,34 @@ fn osr_entry(run: &mut Run) -> Result<(), String> {
     shim::osr_entry(function, block, "entry", 1, &locations, yields).map(drop)
 }
 
+/// Gives each block of a function an offset of four times its number, and lowers the labels.
+fn lower_labels(run: &mut Run) -> Result<(), String> {
+    let module = run.parsed.module();
+    for (n, function) in module.functions().enumerate() {
+        if function.is_declaration() {
+            continue;
+        }
+        let numbers = 1..function.blocks().count() as u32;
+        let labels: Vec<LabelOffset> = numbers
+            .map(|block| LabelOffset {
+                block,
+                offset: 4 * block,
+            })
+            .collect();
+        if labels.is_empty() {
+            continue;
+        }
+        let name = Symbol::Labels(n).to_string();
+        let start = module.add_variable(&name, module.context().int(8), 0);
+        shim::lower_labels(function, start, &labels);
+        if start.is_unused() {
+            // SAFETY: it is unused, and its handle is not used again.
+            unsafe { start.delete() };
+        }
+    }
+    Ok(())
+}
+
 /// Rewires the module as if all of its functions were compiled and its variables were near.
 fn rewire(run: &mut Run) -> Result<(), String> {
     let level = run.level()?;
@@ -296,12 +326,13 @@ fn rewire(run: &mut Run) -> Result<(), String> {
         names,
         functions,
         variables: variables.collect(),
+        labels: Vec::new(),
         thread_cell: false,
         debug: DebugLevel::Lines,
         contracted: false,
         fail: None,
     };
-    let rewired = super::native::rewire::rewire(run.parsed.module(), &request, level, &[])?;
+    let rewired = super::native::rewire::rewire(run.parsed.module(), &request, level, &[], &[])?;
     for (number, why) in rewired.skipped {
         let name = &request.names[number];
         let text = format!("; skipped @{name}: {why}\n");

@@ -4,7 +4,10 @@
 //! Every function here expects live handles of one context, under the contract of
 //! [`llvm`](super::raw::llvm), and makes no policy: each does what its name says.
 
-use super::handles::{Block, Call, Context, Function, Instruction, Module, TargetMachine, Value};
+use super::handles::{
+    Block, Call, Context, Function, Instruction, Module, TargetMachine, Value, Variable,
+};
+use super::native::LabelOffset;
 use super::raw::{take_buffer, take_message};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
@@ -72,6 +75,12 @@ unsafe extern "C" {
         count: usize,
         yields: bool,
         error: *mut *mut c_char,
+    ) -> LLVMValueRef;
+    fn ompvm_lower_labels(
+        function: LLVMValueRef,
+        start: LLVMValueRef,
+        labels: *const LabelOffset,
+        count: usize,
     ) -> LLVMValueRef;
     fn ompvm_check_initialized(
         address: LLVMValueRef,
@@ -250,6 +259,21 @@ pub(super) fn read_selected(module: Module<'_>, names: &[&str], debug: bool) -> 
         return Err(take_message(error));
     }
     Ok(())
+}
+
+/// Replaces the addresses of a function's labels by offsets from `start`, and its jumps to them by
+/// switches. Returns the variable that it added. See `labels.cpp`.
+pub(super) fn lower_labels<'m>(
+    function: Function<'m>,
+    start: Variable<'m>,
+    labels: &[LabelOffset],
+) -> Option<Variable<'m>> {
+    // SAFETY: the function has a body, and is unchanged since it was read; `labels` is passed with
+    // its length. A result is a variable of the same module.
+    unsafe {
+        let added = ompvm_lower_labels(function.raw(), start.raw(), labels.as_ptr(), labels.len());
+        (!added.is_null()).then(|| Variable::from_raw(added))
+    }
 }
 
 /// Creates a function that continues at the head of another function's loop (OSR entry). With

@@ -9,7 +9,8 @@
 //! An instruction is one byte long. Phis and jumps have no length, so the address behind a call
 //! equals that behind a jump which follows it. But no two blocks share an address.
 //!
-//! Compiled code uses its own addresses.
+//! Compiled code uses the same addresses of labels, except where a tool traces calls: see
+//! `labels.rs` of the compiled tier. Its return addresses are its own.
 
 use super::image::Mapping;
 use cranelift_entity::SecondaryMap;
@@ -107,6 +108,26 @@ impl CodeAddresses {
     /// Returns the address of a label; 0 if the module never takes it.
     pub fn label(&self, func: FuncId, block: BlockId) -> usize {
         self.addresses.get(&(func, block)).map_or(0, |&a| a)
+    }
+
+    /// Returns the labels whose addresses are taken, each with the offset of its address from the
+    /// start of its function's range.
+    pub fn label_offsets(&self) -> impl Iterator<Item = (FuncId, BlockId, u32)> {
+        self.labels.iter().filter_map(|&(f, block)| {
+            let address = self.addresses.get(&(f, block))?;
+            Some((f, block, (address - self.start(f)?) as u32))
+        })
+    }
+
+    /// Returns the start of a function's range; `None` without one.
+    pub fn start(&self, func: FuncId) -> Option<usize> {
+        Some(self.area.base + self.starts[func]? as usize)
+    }
+
+    /// Returns true if every defined function has a range, so that tools can compare labels with
+    /// the return addresses of calls.
+    pub fn has_returns(&self) -> bool {
+        self.all
     }
 
     /// Returns the label with this address.

@@ -47,6 +47,7 @@ mod golden;
 mod house;
 mod images;
 mod install;
+mod labels;
 mod limits;
 mod log;
 mod lto;
@@ -162,6 +163,7 @@ fn main() {
     trials.extend(directives::trials());
     trials.extend(fortran::trials());
     trials.extend(golden::trials());
+    trials.extend(labels::trials());
     trials.extend(lto::trials());
     trials.extend(machine_code::trials());
     trials.extend(passes::trials());

@@ -305,8 +305,8 @@ fn thunk_name(text: &str) -> String {
 /// Hashes the part of a request that a program's key does not cover: the location of each symbol.
 fn request_hash(request: &CompileRequest) -> [u8; 32] {
     let text = format!(
-        "{:?} {:?} {} {:?}",
-        request.functions, request.variables, request.thread_cell, request.debug
+        "{:?} {:?} {:?} {} {:?}",
+        request.functions, request.variables, request.labels, request.thread_cell, request.debug
     );
     *blake3::hash(text.as_bytes()).as_bytes()
 }

@@ -20,7 +20,7 @@ pub mod snippet;
 pub mod symbol;
 mod target_attributes;
 
-use super::handles::Module;
+use super::handles::{Module, Variable};
 use super::parse;
 pub use super::shim::{LocationKind, ValueLocation};
 pub use bisect::CANNOT_COMPILE;
@@ -63,6 +63,26 @@ pub enum VariableBinding {
     Foreign,
 }
 
+/// The labels of a function whose addresses are taken.
+#[derive(Debug)]
+pub struct LabelAddresses {
+    /// The function's number.
+    pub function: usize,
+    /// The labels whose addresses are the same in every tier. None if the function's compiled code
+    /// has addresses of its own, or is not made.
+    pub labels: Vec<LabelOffset>,
+}
+
+/// The address of a label, which is the same in every tier.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LabelOffset {
+    /// The block's number in the function.
+    pub block: u32,
+    /// Distance from the start of the function's synthetic addresses.
+    pub offset: u32,
+}
+
 /// Description of the program to compile, in the order of the module's symbols. It holds no
 /// address: two processes with equal requests get the same object.
 #[derive(Debug)]
@@ -73,6 +93,8 @@ pub struct CompileRequest {
     pub functions: Vec<FunctionBinding>,
     /// Location of each variable, without LLVM's own bookkeeping.
     pub variables: Vec<VariableBinding>,
+    /// The functions whose labels' addresses are taken.
+    pub labels: Vec<LabelAddresses>,
     /// True if a cell at a fixed distance from the thread pointer holds the address of the thread's
     /// block.
     pub thread_cell: bool,
@@ -179,6 +201,16 @@ impl From<super::shim::GrowthExceeded> for CompileError {
     }
 }
 
+/// The parts of a unit that a session reads.
+struct Read<'m> {
+    /// The OSR entries.
+    extra: Vec<rewire::OsrFunction<'m>>,
+    /// The functions whose entry cannot be created, with the reason.
+    failed: Vec<(usize, String)>,
+    /// Variables that the program does not have.
+    added: Vec<Variable<'m>>,
+}
+
 /// Compiles the units of a program on one thread.
 #[derive(Debug)]
 pub struct Session<'r> {
@@ -216,7 +248,11 @@ impl<'r> Session<'r> {
         let (bytes, lean) = self.bitcode.for_unit(debug).map_err(CompileError::Whole)?;
         let parsed = parse::open(bytes, debug == DebugLevel::Full).map_err(CompileError::Whole)?;
         let module = parsed.module();
-        let (extra, failed) = self.read(module, unit).map_err(CompileError::Whole)?;
+        let Read {
+            extra,
+            failed,
+            added,
+        } = self.read(module, unit).map_err(CompileError::Whole)?;
         let typed = !lean && super::shim::has_types(module);
         let ms = lap(0);
         tracing::debug!(
@@ -228,7 +264,7 @@ impl<'r> Session<'r> {
             %ms,
             "read a unit"
         );
-        let rewired = rewire::rewire(module, self.request, effort, &extra);
+        let rewired = rewire::rewire(module, self.request, effort, &extra, &added);
         let mut rewired = rewired.map_err(CompileError::Whole)?;
         rewired.skipped.extend(failed);
         let ms = lap(1);
@@ -287,22 +323,20 @@ impl<'r> Session<'r> {
         })
     }
 
-    /// Reads the unit's functions and creates its OSR entries. Returns the created entries, and the
-    /// functions whose entry cannot be created, with the reason.
-    #[expect(clippy::type_complexity, reason = "two lists")]
-    fn read<'m>(
-        &self,
-        module: Module<'m>,
-        unit: &Unit,
-    ) -> Result<(Vec<rewire::OsrFunction<'m>>, Vec<(usize, String)>), String> {
+    /// Reads the unit's functions and creates its OSR entries.
+    fn read<'m>(&self, module: Module<'m>, unit: &Unit) -> Result<Read<'m>, String> {
         let names = &self.request.names;
         let entries = unit.entries.iter().map(|e| e.function);
         let wanted: Vec<usize> = match &unit.functions {
             None => (0..names.len()).collect(),
             Some(list) => list.iter().copied().chain(entries).collect(),
         };
-        let wanted: Vec<&str> = wanted.iter().map(|&n| &*names[n]).collect();
-        super::shim::read_selected(module, &wanted, true)?;
+        // Variables may hold labels of any function. LLVM reads a label only with its function.
+        let holders = self.request.labels.iter().map(|l| l.function);
+        let read = wanted.iter().copied().chain(holders);
+        let read: Vec<&str> = read.map(|n| &*names[n]).collect();
+        super::shim::read_selected(module, &read, true)?;
+        let added = self.lower_labels(module, &wanted)?;
         super::shim::expand_thread_locals(module);
         super::shim::lower_checked_loads(module);
         if self.request.contracted {
@@ -310,7 +344,11 @@ impl<'r> Session<'r> {
         }
         let (mut extra, mut failed) = (Vec::new(), Vec::new());
         if unit.entries.is_empty() {
-            return Ok((extra, failed));
+            return Ok(Read {
+                extra,
+                failed,
+                added,
+            });
         }
         let all: Vec<_> = module.functions().collect();
         for (index, entry) in unit.entries.iter().enumerate() {
@@ -345,6 +383,47 @@ impl<'r> Session<'r> {
                 }
             }
         }
-        Ok((extra, failed))
+        Ok(Read {
+            extra,
+            failed,
+            added,
+        })
+    }
+
+    /// Makes label addresses those of the other tiers. Drops the bodies of the functions that are
+    /// not `wanted`. Returns the variables that it added.
+    fn lower_labels<'m>(
+        &self,
+        module: Module<'m>,
+        wanted: &[usize],
+    ) -> Result<Vec<Variable<'m>>, String> {
+        let mut added = Vec::new();
+        if self.request.labels.is_empty() {
+            return Ok(added);
+        }
+        let all: Vec<_> = module.functions().collect();
+        for LabelAddresses { function, labels } in &self.request.labels {
+            let Some(&of) = all.get(*function) else {
+                return Err("the files changed since they were read".into());
+            };
+            if of.is_declaration() {
+                continue;
+            }
+            if !labels.is_empty() {
+                let name = symbol::Symbol::Labels(*function).to_string();
+                let start = module.add_variable(&name, module.context().int(8), 0);
+                added.push(start);
+                if *start.name() != *name {
+                    return Err(format!("the program has a symbol `{name}`"));
+                }
+                added.extend(super::shim::lower_labels(of, start, labels));
+                if !wanted.contains(function) {
+                    // SAFETY: nothing refers to the body's blocks any more, and no handle of the
+                    // body is used again.
+                    unsafe { of.drop_body() };
+                }
+            }
+        }
+        Ok(added)
     }
 }

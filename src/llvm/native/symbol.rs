@@ -22,6 +22,8 @@ pub enum Symbol {
     Operand(usize),
     /// `ompvm.i{N}`: an ifunc.
     IFunc(usize),
+    /// `ompvm.l{N}`: the start of a function's synthetic addresses, which are those of its labels.
+    Labels(usize),
     /// `ompvm.tls_cell`: its value is the distance from the thread pointer to the cell that holds
     /// the address of the thread's block; the cell is null until the block exists.
     ThreadCell,
@@ -71,6 +73,7 @@ impl Symbol {
             "x" => Symbol::External(number),
             "a" => Symbol::Operand(number),
             "i" => Symbol::IFunc(number),
+            "l" => Symbol::Labels(number),
             _ => return None,
         })
     }
@@ -85,6 +88,7 @@ impl fmt::Display for Symbol {
             Symbol::External(n) => write!(f, "{PREFIX}x{n}"),
             Symbol::Operand(n) => write!(f, "{PREFIX}a{n}"),
             Symbol::IFunc(n) => write!(f, "{PREFIX}i{n}"),
+            Symbol::Labels(n) => write!(f, "{PREFIX}l{n}"),
             Symbol::ThreadCell => write!(f, "{PREFIX}tls_cell"),
             Symbol::MakeBlock => write!(f, "{PREFIX}make_block"),
             Symbol::Threads => write!(f, "{PREFIX}threads"),
@@ -111,6 +115,7 @@ mod tests {
             Symbol::External(3),
             Symbol::Operand(4),
             Symbol::IFunc(1),
+            Symbol::Labels(2),
             Symbol::ThreadCell,
             Symbol::MakeBlock,
             Symbol::Threads,

@@ -1,7 +1,7 @@
 //! The choice of the functions that stay interpreted, each with the reason.
 //!
-//! Compiled code cannot return twice through a frame of another tier, jump to an address that the
-//! interpreter gave a label, or use another module's thread-local variable. A function that does
+//! Compiled code cannot return twice through a frame of another tier, jump to a label that is not
+//! known as one, or use another module's thread-local variable. A function that does
 //! stays interpreted, and its OSR entries with it.
 //!
 //! Leaves the symbols of such functions to [`super::symbols`].

@@ -72,12 +72,13 @@ struct Work<'m> {
     out: Rewired,
 }
 
-/// Rewires the module.
+/// Rewires the module. The program does not have the variables in `added`, which stay as they are.
 pub(crate) fn rewire(
     module: Module<'_>,
     request: &CompileRequest,
     level: Level,
     extra: &[OsrFunction<'_>],
+    added: &[Variable<'_>],
 ) -> Result<Rewired, String> {
     let mut work = Work {
         module,
@@ -94,7 +95,7 @@ pub(crate) fn rewire(
             wide: false,
         },
     };
-    work.rewire_module()?;
+    work.rewire_module(added)?;
     Ok(work.out)
 }
 
@@ -110,13 +111,16 @@ fn rename<'m>(value: impl Into<Value<'m>>, symbol: Symbol) -> Result<String, Str
 }
 
 impl<'m> Work<'m> {
-    fn rewire_module(&mut self) -> Result<(), String> {
+    fn rewire_module(&mut self, added: &[Variable<'m>]) -> Result<(), String> {
         let module = self.module;
         module.drop_inline_asm();
         let mut all: Vec<Function> = module.functions().collect();
         all.retain(|&f| self.extra.iter().all(|e| e.value != f));
         let mut globals = Vec::new();
         for variable in module.variables() {
+            if added.contains(&variable) {
+                continue;
+            }
             if is_bookkeeping(&variable.name(), variable.section().as_deref()) {
                 // SAFETY: code does not use the lists that are for the linker, and they are not
                 // among `globals`.
