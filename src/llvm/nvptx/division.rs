@@ -12,6 +12,7 @@
 
 use super::cleanup::reached;
 use super::footprint::Footprint;
+use super::grid_analysis::functions_of;
 use super::share_variables::SharedVariable;
 use super::{CONSTANT, SHARED};
 use crate::handles::{Function, Instruction, Module, Opcode, Value, Variable};
@@ -87,7 +88,7 @@ impl fmt::Display for Division {
 pub(super) fn refusal(module: Module, kernel: &str) -> Option<&'static str> {
     const BLOCK: [&str; 4] = ["ctaid", "ompx_", "smid", "clusterid"];
     const HEAP: [&str; 5] = ["malloc", "calloc", "_Znw", "_Zna", "omp_alloc"];
-    let found = reached(module.function(kernel)?);
+    let found = mentioned(module.function(kernel)?);
     let names: Vec<Box<str>> = found.iter().map(|f| f.name()).collect();
     let any = |parts: &[&str]| names.iter().any(|n| parts.iter().any(|p| n.contains(p)));
     if any(&BLOCK) {
@@ -99,6 +100,19 @@ pub(super) fn refusal(module: Module, kernel: &str) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Returns the functions that a kernel calls, or passes to others such as the runtime, including
+/// itself.
+fn mentioned(kernel: Function) -> HashSet<Function> {
+    let mut found = HashSet::new();
+    let mut open = vec![kernel];
+    while let Some(function) = open.pop() {
+        if found.insert(function) {
+            open.extend(function.instructions().flat_map(functions_of));
+        }
+    }
+    found
 }
 
 /// Returns true if a kernel runs one loop of a region that the program does not offload itself: it

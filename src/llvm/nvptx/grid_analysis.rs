@@ -100,7 +100,7 @@ fn reachable_functions<'m>(functions: Vec<Function<'m>>) -> Option<HashSet<Funct
 }
 
 /// Returns the functions among an instruction's operands.
-fn functions_of<'m>(instruction: Instruction<'m>) -> impl Iterator<Item = Function<'m>> {
+pub(super) fn functions_of<'m>(instruction: Instruction<'m>) -> impl Iterator<Item = Function<'m>> {
     instruction.operands().filter_map(Value::as_function)
 }
 
