@@ -573,4 +573,6 @@ isa! {
         red_umax8 red_umax16 red_umax32 red_umax64 red_umin8 red_umin16 red_umin32 red_umin64
         red_fmax32 red_fmax64 red_fmin32 red_fmin64;
     Dabn "dst = a + lanes of b in order": red_fadd32 red_fadd64 red_fmul32 red_fmul64;
+    Dabn "dst = a + lanes of b, halves first":
+        red_fadd_halves32 red_fadd_halves64 red_fmul_halves32 red_fmul_halves64;
 }

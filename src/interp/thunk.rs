@@ -826,6 +826,7 @@ mod tests {
                 ret_attrs: ParamAttrs::default(),
                 tail: ir::TailKind::None,
                 calling_convention: 0,
+                fast: FastMath::default(),
                 bundles: Box::new([]),
             }))
         });
@@ -851,6 +852,7 @@ mod tests {
                 ret_attrs: ParamAttrs::default(),
                 tail: ir::TailKind::None,
                 calling_convention: 0,
+                fast: FastMath::default(),
                 bundles: Box::new([]),
             }))
         });

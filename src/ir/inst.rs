@@ -196,6 +196,13 @@ pub struct IntFlags {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct FastMath(pub u8);
 
+impl FastMath {
+    /// Returns true if the operation may be reassociated (`reassoc`).
+    pub fn reassociates(self) -> bool {
+        self.0 & 1 != 0
+    }
+}
+
 /// The tail-call marker of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum TailKind {
@@ -253,6 +260,8 @@ pub struct Call {
     pub tail: TailKind,
     /// LLVM's calling convention number.
     pub calling_convention: u32,
+    /// Fast-math flags, of calls that return floating-point numbers.
+    pub fast: FastMath,
     /// Tags of the operand bundles, if any.
     pub bundles: Box<[Box<str>]>,
 }

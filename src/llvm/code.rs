@@ -335,6 +335,7 @@ impl<'p> Reader<'p> {
             ret_attrs,
             tail,
             calling_convention: call.convention(),
+            fast: FastMath(call.fast_math() as u8),
             bundles: call.bundle_tags().collect(),
         })
     }

@@ -1030,8 +1030,10 @@ fn vectors(r: &mut [Row]) {
         Dan [def dst M W1, from a M lanes_of!(Dan 8)]:
             red_add64 red_mul64 red_and64 red_or64 red_xor64 red_smax64 red_smin64 red_umax64
             red_umin64 red_fmax64 red_fmin64;
-        Dabn [def dst M W1, from a M W1, from b M lanes_of!(Dabn 4)]: red_fadd32 red_fmul32;
-        Dabn [def dst M W1, from a M W1, from b M lanes_of!(Dabn 8)]: red_fadd64 red_fmul64;
+        Dabn [def dst M W1, from a M W1, from b M lanes_of!(Dabn 4)]:
+            red_fadd32 red_fmul32 red_fadd_halves32 red_fmul_halves32;
+        Dabn [def dst M W1, from a M W1, from b M lanes_of!(Dabn 8)]:
+            red_fadd64 red_fmul64 red_fadd_halves64 red_fmul_halves64;
     }
     r[op::shuffle8.number as usize].extra = ExtraOperands::Shuffle(1);
     r[op::shuffle16.number as usize].extra = ExtraOperands::Shuffle(2);

@@ -443,6 +443,43 @@ macro_rules! reduce_from {
 }
 reduce_from! { red_fadd32: f32, +=; red_fadd64: f64, +=; red_fmul32: f32, *=; red_fmul64: f64, *=; }
 
+/// Combines a power of two of lanes as LLVM's code for x86 does: the upper half of the lanes with
+/// the lower half, until one lane is left. `step` is the distance of the lanes at `lane`: 1 first.
+///
+/// # Safety
+/// `n` lanes are readable at `lanes`.
+unsafe fn combine_halves<T: Copy>(
+    lanes: *const T,
+    (lane, step): (usize, usize),
+    n: usize,
+    combine: fn(T, T) -> T,
+) -> T {
+    // SAFETY: `lane` is below `step`, which is at most `n`.
+    unsafe {
+        if step >= n {
+            return lanes.add(lane).read();
+        }
+        let lower = combine_halves(lanes, (lane, 2 * step), n, combine);
+        let upper = combine_halves(lanes, (lane + step, 2 * step), n, combine);
+        combine(lower, upper)
+    }
+}
+
+macro_rules! reduce_halves {
+    ($($name:ident: $t:ty, $combine:expr;)*) => { $(
+        handler!($name(o: Dabn, r) {
+            let lanes = r.at(o.b).cast::<$t>();
+            let start: $t = r.get(o.a);
+            let total = combine_halves(lanes, (0, 1), o.n as usize, $combine);
+            r.put(o.dst, $combine(start, total))
+        });
+    )* };
+}
+reduce_halves! {
+    red_fadd_halves32: f32, std::ops::Add::add; red_fadd_halves64: f64, std::ops::Add::add;
+    red_fmul_halves32: f32, std::ops::Mul::mul; red_fmul_halves64: f64, std::ops::Mul::mul;
+}
+
 macro_rules! lane_loads {
     ($($name:ident: $t:ty;)*) => { $(
         handler!($name(o: Bytes, r) {

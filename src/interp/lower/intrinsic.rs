@@ -118,6 +118,9 @@ impl<'a> Lowering<'a> {
                 let number = i64::from(self.type_number(info));
                 self.number(dst, number);
             }
+            "vector" if let Some(what) = name.strip_prefix("vector.reduce.") => {
+                return self.reduce(what, args, dst, call.fast);
+            }
             "eh" if name == "eh.sjlj.setjmp" => self.sjlj_set(args[0], dst),
             "eh" if name == "eh.sjlj.longjmp" => self.sjlj_long(args[0]),
             "init" | "adjust" | "get" | "x86" if let Some(target) = native_helper(name) => {
@@ -140,9 +143,6 @@ impl<'a> Lowering<'a> {
     ) -> bool {
         if matches!(self.ty(ret), Type::Vector { .. }) {
             return self.vector_intrinsic(base, args, dst, ret);
-        }
-        if let Some(what) = name.strip_prefix("vector.reduce.") {
-            return self.reduce(what, args, dst, ret);
         }
         self.arithmetic(name, base, args, dst, ret)
     }

@@ -6,7 +6,7 @@
 use super::inst::width;
 use super::{Lowering, lane_bytes};
 use crate::isa::{self, Dabcn, Dabn, Dan, Opcode, op};
-use ompvm_ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Operand, Type, TypeId};
+use ompvm_ir::{BinOp, CastOp, FastMath, FloatKind, FloatPred, IntPred, Operand, Type, TypeId};
 
 /// The kind of a lane, with its width index among 8, 16, 32, 64.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -499,13 +499,19 @@ impl Lowering<'_> {
         true
     }
 
-    pub(super) fn reduce(&mut self, name: &str, args: &[Operand], dst: u16, ret: TypeId) -> bool {
+    /// Emits a reduction of a vector's lanes. Returns false if no handler exists for it.
+    pub(super) fn reduce(
+        &mut self,
+        name: &str,
+        args: &[Operand],
+        dst: u16,
+        fast: FastMath,
+    ) -> bool {
         let what = name.split('.').next().unwrap_or(name);
         let vector = args[args.len() - 1];
         let Some((lane, n)) = self.lanes(self.type_of(vector)) else {
             return false;
         };
-        let _ = ret;
         let code = match (what, lane) {
             ("add", Lane::Int(w)) => [op::red_add8, op::red_add16, op::red_add32, op::red_add64][w],
             ("mul", Lane::Int(w @ 2..)) => [op::red_mul32, op::red_mul64][w - 2],
@@ -541,24 +547,17 @@ impl Lowering<'_> {
             ][w],
             ("fmax", Lane::Float(w)) => [op::red_fmax32, op::red_fmax64][w - 2],
             ("fmin", Lane::Float(w)) => [op::red_fmin32, op::red_fmin64][w - 2],
-            // In order; `reassoc` would allow any order.
-            ("fadd", Lane::Float(w)) => {
-                return self.two(
-                    [op::red_fadd32, op::red_fadd64][w - 2],
-                    dst,
-                    args[0],
-                    vector,
-                    n,
-                );
-            }
-            ("fmul", Lane::Float(w)) => {
-                return self.two(
-                    [op::red_fmul32, op::red_fmul64][w - 2],
-                    dst,
-                    args[0],
-                    vector,
-                    n,
-                );
+            ("fadd" | "fmul", Lane::Float(w)) => {
+                // LLVM's code for x86 adds halves if any order is permitted. Other numbers of
+                // lanes it adds in order.
+                let halves = fast.reassociates() && n.is_power_of_two();
+                let codes = match (what, halves) {
+                    ("fadd", false) => [op::red_fadd32, op::red_fadd64],
+                    ("fadd", true) => [op::red_fadd_halves32, op::red_fadd_halves64],
+                    (_, false) => [op::red_fmul32, op::red_fmul64],
+                    (_, true) => [op::red_fmul_halves32, op::red_fmul_halves64],
+                };
+                return self.two(codes[w - 2], dst, args[0], vector, n);
             }
             _ => return false,
         };

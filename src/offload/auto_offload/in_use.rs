@@ -7,12 +7,18 @@
 //!
 //! A copy is short, so a region waits for it, but not for ever: a signal handler that interrupts the
 //! copy may wait for the region. A system call may wait for the very thread that starts the region,
-//! so the region runs on the host at once. A system call that is left by `longjmp` or by
-//! the cancellation of its thread stays in the list, and regions that use its block run on the host
-//! from then on.
+//! so the region runs on the host at once. A system call that is left by `longjmp` or by the
+//! cancellation of its thread stays in the list, and regions that use its block run on the host from
+//! then on.
+//!
+//! Signal handlers call system functions, too, perhaps while their thread holds a lock of this
+//! crate. Such a call is not listed.
 
 use super::residency;
-use parking_lot::{Condvar, Mutex};
+use crate::locals::LOCALS;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::mem::ManuallyDrop;
+use std::sync::Once;
 use std::time::{Duration, Instant};
 
 /// Longest time that a region waits for copies.
@@ -46,8 +52,11 @@ pub(super) struct InUse {
     ended: Condvar,
 }
 
+/// Exclusive access to the list.
+pub(crate) type ListGuard = MutexGuard<'static, List>;
+
 #[derive(Debug)]
-struct List {
+pub(crate) struct List {
     uses: Vec<Use>,
     next: u64,
 }
@@ -151,27 +160,37 @@ pub(super) fn begin_all(
         .clone()
         .map(|(start, size)| start.saturating_add(size));
     let size = end.max()? - start;
-    if !residency::is_device_usable() {
+    // A signal handler has interrupted its thread, which holds what this needs.
+    let interrupts = LOCALS.with(|l| l.holds_objects.get() || l.holds_list.get());
+    if interrupts || !residency::is_device_usable() {
         return None;
     }
     // A region raises the count before it looks at the list, so one of both sees the other.
     let in_use = residency::in_use();
-    let (id, accessible) = in_use.enter(start, size, purpose, residency::is_empty);
+    let (id, accessible) = holding(|| in_use.enter(start, size, purpose, residency::is_empty));
     if !accessible {
         let mut objects = residency::lock_objects();
         for (start, size) in ranges {
             objects.copy_to_host(start, size, write);
         }
         // No region has protected the ranges since, as it needs the lock on the objects.
-        in_use.set_accessible(id);
+        holding(|| in_use.set_accessible(id));
     }
     Some(id)
+}
+
+/// Lets signal handlers know that their thread may hold the list.
+fn holding<R>(f: impl FnOnce() -> R) -> R {
+    LOCALS.with(|l| l.holds_list.set(true));
+    let result = f();
+    LOCALS.with(|l| l.holds_list.set(false));
+    result
 }
 
 /// Ends a use.
 pub(super) fn end(id: Option<u64>) {
     if let Some(id) = id {
-        residency::in_use().leave(id);
+        holding(|| residency::in_use().leave(id));
     }
 }
 
@@ -182,7 +201,45 @@ pub(super) fn end(id: Option<u64>) {
 /// [`Occupied`] if a system call uses the block, or a copy for too long.
 pub(super) fn claim(start: usize, size: usize) -> Result<(), Occupied> {
     let end = start.saturating_add(size.next_multiple_of(super::heap::PAGE));
-    residency::in_use().wait(start, end)
+    holding(|| residency::in_use().wait(start, end))
+}
+
+/// Keeps the list whole across forks: a child has no other threads, so it begins with an empty one.
+pub(super) fn watch_forks() {
+    static ONCE: Once = Once::new();
+    // SAFETY: the handlers do not unwind.
+    ONCE.call_once(|| unsafe {
+        libc::pthread_atfork(
+            Some(lock_list),
+            Some(unlock_list_in_parent),
+            Some(unlock_list_in_child),
+        );
+    });
+}
+
+extern "C" fn lock_list() {
+    LOCALS.with(|l| l.holds_list.set(true));
+    let list = ManuallyDrop::new(residency::in_use().list.lock());
+    LOCALS.with(|l| l.list_guard.set(Some(list)));
+}
+
+/// Returns the lock that the calling thread holds during a fork.
+fn take_list() -> Option<ListGuard> {
+    LOCALS
+        .with(|l| l.list_guard.take())
+        .map(ManuallyDrop::into_inner)
+}
+
+extern "C" fn unlock_list_in_parent() {
+    drop(take_list());
+    LOCALS.with(|l| l.holds_list.set(false));
+}
+
+extern "C" fn unlock_list_in_child() {
+    if let Some(mut list) = take_list() {
+        list.uses.clear();
+    }
+    LOCALS.with(|l| l.holds_list.set(false));
 }
 
 #[cfg(test)]

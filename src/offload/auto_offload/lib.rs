@@ -179,6 +179,7 @@ pub fn register(contents: ProgramParts, options: &OffloadOptions) -> Option<Regi
         heap::add(start, size, heap::BlockKind::Variable);
     }
     signals::set_restore_hook(residency::handle_fault);
+    in_use::watch_forks();
     host_access::set_hooks(begin_copy, in_use::end);
     hooks::set_region_interceptor(try_offload);
     if program.is_auto() {

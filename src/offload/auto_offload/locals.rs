@@ -1,5 +1,6 @@
 //! This crate's variables of a thread.
 
+use crate::in_use::ListGuard;
 use crate::residency::ObjectsGuard;
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -11,6 +12,10 @@ pub(crate) struct ThreadLocals {
     pub(crate) holds_objects: Cell<bool>,
     /// The lock on resident objects while the thread forks.
     pub(crate) fork_guard: Cell<Option<ManuallyDrop<ObjectsGuard>>>,
+    /// True while the thread may hold the lock on the ranges in use.
+    pub(crate) holds_list: Cell<bool>,
+    /// The lock on the ranges in use while the thread forks.
+    pub(crate) list_guard: Cell<Option<ManuallyDrop<ListGuard>>>,
 }
 
 thread_local! {
@@ -19,6 +24,8 @@ thread_local! {
         ThreadLocals {
             holds_objects: Cell::new(false),
             fork_guard: Cell::new(None),
+            holds_list: Cell::new(false),
+            list_guard: Cell::new(None),
         }
     };
 }

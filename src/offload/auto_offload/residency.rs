@@ -442,7 +442,9 @@ impl Objects {
 
 /// Copies a range to the host before a system call or the device accesses it.
 pub(super) fn copy_range_to_host(start: usize, size: usize, write: bool) {
-    if residency().count.load(Ordering::Acquire) > 0 {
+    // A thread that holds the lock is interrupted by a signal handler that calls this.
+    let holds = || LOCALS.with(|l| l.holds_objects.get());
+    if residency().count.load(Ordering::Acquire) > 0 && !holds() {
         lock_objects().copy_to_host(start, size, write);
     }
 }
