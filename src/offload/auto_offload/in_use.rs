@@ -148,7 +148,8 @@ pub(super) fn begin(start: usize, size: usize, write: bool, purpose: Purpose) ->
     begin_all(std::iter::once((start, size)), write, purpose)
 }
 
-/// Does the same for several ranges, given by start and size. All between them counts as in use.
+/// Begins a use of several ranges, given by start and size, as [`begin`] does. All between them counts
+/// as in use.
 pub(super) fn begin_all(
     ranges: impl Iterator<Item = (usize, usize)> + Clone,
     write: bool,

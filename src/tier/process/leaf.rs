@@ -7,7 +7,7 @@
 use super::Process;
 use ompvm_ir::{Callee, FuncId, GlobalRef, Inst, Linkage, Module, Op};
 
-/// What a call of the program saves for the case that it does not return.
+/// State that a call of the program saves for the case that it does not return.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallKind {
     /// Everything.
