@@ -45,7 +45,8 @@ pub(super) fn interface() -> Result<Interface, String> {
                 let member = field.rsplit([' ', '*']).next().unwrap_or(field);
                 let _ = writeln!(
                     program,
-                    "printf(\"{name}: {field} at %zu, %zu bytes\\n\", offsetof({name}, {member}), sizeof((({name} *)0)->{member}));"
+                    "printf(\"{name}: {field} at %zu, %zu bytes\\n\", offsetof({name}, {member}), \
+                     sizeof((({name} *)0)->{member}));"
                 );
             }
         }
