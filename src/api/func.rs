@@ -1,27 +1,16 @@
 //! Calls guest functions whose types are known only at run time, for libraries of other languages.
 //!
 //! Rust programs use [`super::TypedFunc`], whose calls are compiled with their types. Here
-//! arguments are slots of 64 bits. A call whose arguments all go in registers loads every argument
-//! register of the System V ABI and leaves those that the function does not use undefined, so one
-//! piece of code calls functions of every such type. Other calls go through a call plan.
+//! arguments are slots of 64 bits.
 
+use super::registers::{Extension, Placed, places, register_call};
 use ompvm_ir::{FuncId, Function, GlobalRef, Inst, Op};
+use ompvm_memory::activation::ArgumentRegisters;
 use ompvm_support::error::Error;
-use ompvm_tier::process::{self, CallKind, Process};
+use ompvm_tier::process::{self, Process, RegisterCall};
 use ompvm_tier::signature::{Scalar, Signature};
 use ompvm_tier::value::ValueKind;
 use std::fmt;
-
-/// Argument registers for integers and pointers, and for numbers (System V ABI, 3.2.3).
-const GENERAL: usize = 6;
-const VECTOR: usize = 8;
-
-/// Type of a function with the argument registers for integers and pointers.
-type GeneralRegisters = extern "C-unwind" fn(u64, u64, u64, u64, u64, u64) -> u64;
-
-/// Type of a function with all argument registers.
-type AllRegisters<R> =
-    extern "C-unwind" fn(u64, u64, u64, u64, u64, u64, f64, f64, f64, f64, f64, f64, f64, f64) -> R;
 
 /// A guest function with a signature that is known at run time. Threads may share it.
 ///
@@ -43,14 +32,13 @@ pub struct Func<'p> {
     id: FuncId,
     name: String,
     signature: Signature,
-    /// Address of the function if its arguments all go in registers; else 0.
-    target: usize,
-    /// How the callee expects each argument to be extended.
-    expected: Box<[Scalar]>,
-    /// True if the result is in a vector register.
-    float_result: bool,
+    /// The call if the arguments all go in registers.
+    call: Option<RegisterCall>,
+    /// The registers of the arguments, and the extension that the function expects of each.
+    places: Box<[Placed]>,
+    /// The extension of the result; `None` without a result.
+    result: Option<Extension>,
     brief: bool,
-    kind: CallKind,
 }
 
 /// Most instructions of a function that counts as brief.
@@ -73,28 +61,13 @@ impl fmt::Debug for Func<'_> {
 }
 
 /// Returns how a function expects its arguments to be extended.
-fn expected(function: &Function, kinds: &[ValueKind]) -> Box<[Scalar]> {
+fn expected(function: &Function, kinds: &[ValueKind]) -> Vec<Scalar> {
     let params = function.params.iter().zip(kinds);
     let scalars = params.map(|(attributes, &kind)| Scalar {
         kind,
         signed: attributes.signext,
     });
     scalars.collect()
-}
-
-/// Returns true if all arguments go in registers and none has a special attribute.
-fn in_registers(function: &Function, kinds: &[ValueKind]) -> bool {
-    let is_vector = |kind: &&ValueKind| matches!(kind, ValueKind::F32 | ValueKind::F64);
-    let vector = kinds.iter().filter(is_vector).count();
-    let plain = function
-        .params
-        .iter()
-        .all(|attributes| attributes.byval.is_none() && !attributes.nest);
-    cfg!(target_arch = "x86_64")
-        && plain
-        && function.params.len() == kinds.len()
-        && vector <= VECTOR
-        && kinds.len() - vector <= GENERAL
 }
 
 /// Finds a function of a program by its name, or by that of an alias.
@@ -140,20 +113,15 @@ impl<'p> Func<'p> {
                 declared
             }
         };
-        let target = match in_registers(function, &kinds) {
-            true => image.func_ref(id).map_or(0, |f| f.stub),
-            false => 0,
-        };
         Ok(Func {
             process,
             id,
             name: name.to_owned(),
+            call: register_call(process, id, &kinds, ret),
+            places: places(&expected(function, &kinds)),
+            result: (ret != ValueKind::Void).then(|| Extension::of(signature.ret)),
             signature,
-            target,
-            expected: expected(function, &kinds),
-            float_result: matches!(ret, ValueKind::F32 | ValueKind::F64),
             brief: is_brief(function),
-            kind: process.call_kind(id),
         })
     }
 
@@ -187,77 +155,36 @@ impl<'p> Func<'p> {
     /// The arguments must have the meaning that the guest's function gives them.
     #[inline]
     pub unsafe fn call(&self, slots: &[u64]) -> Result<u64, Error> {
-        if slots.len() != self.expected.len() {
+        if slots.len() != self.places.len() {
             return Err(self.wrong_count(slots.len()));
         }
-        if self.target == 0 {
+        let Some(call) = &self.call else {
             // SAFETY: this function's contract is the callee's.
             return unsafe { self.call_by_plan(slots) };
+        };
+        let mut registers = ArgumentRegisters::undefined();
+        for (slot, place) in slots.iter().zip(&self.places) {
+            let value = place.extension.extend(*slot);
+            registers.set(place.register.into(), value);
         }
-        let mut general = [0; GENERAL];
-        let mut vector = [0.0; VECTOR];
-        let (mut g, mut v) = (0, 0);
-        for (slot, scalar) in slots.iter().zip(&self.expected) {
-            let slot = scalar.extend(*slot);
-            match scalar.kind {
-                ValueKind::F32 | ValueKind::F64 => {
-                    vector[v % VECTOR] = f64::from_bits(slot);
-                    v += 1;
-                }
-                _ => {
-                    general[g % GENERAL] = slot;
-                    g += 1;
-                }
-            }
-        }
-        let mut result = 0;
-        let target = self.target;
-        // Closures take the arrays by reference, so that little is copied.
-        let (general, vector, out) = (&general, &vector, &mut result);
-        // SAFETY: `new` found that all arguments go in registers of these two kinds, in order, and
-        // a callee ignores the registers that it has no argument for. The result is in rax or in
-        // xmm0 by its kind. The closure has nothing to drop.
-        unsafe {
-            if self.float_result {
-                self.process.call_guest(self.kind, || {
-                    let call = std::mem::transmute::<usize, AllRegisters<f64>>(target);
-                    let ([a, b, c, d, e, f], [s, t, u, v, w, x, y, z]) = (*general, *vector);
-                    *out = call(a, b, c, d, e, f, s, t, u, v, w, x, y, z).to_bits();
-                })
-            } else if v == 0 {
-                self.process.call_guest(self.kind, || {
-                    let call = std::mem::transmute::<usize, GeneralRegisters>(target);
-                    let [a, b, c, d, e, f] = *general;
-                    *out = call(a, b, c, d, e, f);
-                })
-            } else {
-                self.process.call_guest(self.kind, || {
-                    let call = std::mem::transmute::<usize, AllRegisters<u64>>(target);
-                    let ([a, b, c, d, e, f], [s, t, u, v, w, x, y, z]) = (*general, *vector);
-                    *out = call(a, b, c, d, e, f, s, t, u, v, w, x, y, z);
-                })
-            }?;
-        }
-        Ok(match self.signature.ret.kind {
-            ValueKind::Void => 0,
-            _ => self.signature.ret.extend(result),
-        })
+        // SAFETY: `new` found that all arguments go in registers, which are set, and this
+        // function's contract vouches for their meaning.
+        let result = unsafe { self.process.call_registers(call, &registers)? };
+        Ok(self.result.map_or(0, |extension| extension.extend(result)))
     }
 
     /// # Safety
     /// The contract of [`Self::call`].
     #[cold]
     unsafe fn call_by_plan(&self, slots: &[u64]) -> Result<u64, Error> {
-        let slots = slots.iter().zip(&self.expected);
+        let unsigned = |scalar: &Scalar| Scalar {
+            signed: false,
+            ..*scalar
+        };
         // A plan extends the bits itself.
+        let slots = slots.iter().zip(&self.signature.params);
         let slots: Vec<u64> = slots
-            .map(|(slot, s)| {
-                Scalar {
-                    signed: false,
-                    ..*s
-                }
-                .extend(*slot)
-            })
+            .map(|(slot, scalar)| unsigned(scalar).extend(*slot))
             .collect();
         let mut ret = 0;
         // SAFETY: `new` read the signature, and the caller vouched for its meaning.
@@ -267,7 +194,7 @@ impl<'p> Func<'p> {
 
     #[cold]
     fn wrong_count(&self, given: usize) -> Error {
-        let expected = self.expected.len();
+        let expected = self.places.len();
         let name = &self.name;
         Error::Host(format!(
             "`{name}` takes {expected} arguments, and got {given}"

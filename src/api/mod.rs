@@ -61,6 +61,7 @@ mod linker;
 mod module;
 mod process;
 pub mod ranks;
+mod registers;
 mod session;
 mod source;
 mod stats;

@@ -6,7 +6,7 @@ use super::typed::{Arguments, TypedFunc};
 use ompvm_ir::GlobalRef;
 use ompvm_memory::image::Image;
 use ompvm_support::error::Error;
-use ompvm_tier::process::{self, CallKind};
+use ompvm_tier::process;
 use ompvm_tier::value::{GuestPtr, GuestValue};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -90,7 +90,7 @@ impl Process {
         // arguments by contract. The closure has nothing to drop.
         let exited = unsafe {
             let entry = std::mem::transmute::<usize, extern "C-unwind" fn()>(function.stub);
-            self.inner.call_until_exit(CallKind::Any, || entry())
+            self.inner.call_until_exit(|| entry())
         };
         Ok(exited?.map(ExitStatus))
     }

@@ -1,21 +1,21 @@
 //! Calls guest functions from Rust with checked signatures.
 //!
 //! Signatures are compared with the guest's, because a wrong one is an error here but memory
-//! corruption in C. The types are known when the Rust code is compiled, so a call is an ordinary C
-//! call of the function's address, without a list of arguments ([`Arguments::call`]). A signature
-//! that C's rules for these types do not cover is called through a call plan.
+//! corruption in C. The types are known when the Rust code is compiled, so each argument goes
+//! straight to its register. A signature with more arguments than
+//! registers, or with special attributes, is called through a call plan.
 //!
 //! The meaning of the arguments is not checked, so creating a [`TypedFunc`] is `unsafe`.
 
 use super::func;
+use super::registers::{NextRegister, register_call};
 use ompvm_ir::{FuncId, Function};
+use ompvm_memory::activation::ArgumentRegisters;
 use ompvm_support::error::Error;
-use ompvm_tier::process::{self, CallKind, Process};
+use ompvm_tier::process::{self, Process, RegisterCall};
 use ompvm_tier::value::{GuestPtr, GuestValue, ValueKind};
-use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 
 /// Most arguments of a call from Rust.
 const MAX_ARGUMENTS: usize = 8;
@@ -27,11 +27,7 @@ pub trait Argument: sealed::Argument {
     const KIND: ValueKind;
     /// True if a C caller sign-extends it.
     const SIGNED: bool;
-    /// Type with which C functions take the argument.
-    type Native: Copy;
-    /// Converts to a C argument.
-    fn native(self) -> Self::Native;
-    /// Converts to the low bits of a slot.
+    /// Converts to the low bits of a slot, sign-extended if signed.
     fn slot(self) -> u64;
 }
 
@@ -41,11 +37,7 @@ macro_rules! scalars {
         impl Argument for $t {
             const KIND: ValueKind = <$t as GuestValue>::KIND;
             const SIGNED: bool = <$t as GuestValue>::SIGNED;
-            type Native = <$t as GuestValue>::Native;
             #[inline]
-            fn native(self) -> Self::Native {
-                self.to_native()
-            }
             fn slot(self) -> u64 {
                 self.to_slot()
             }
@@ -60,11 +52,7 @@ impl<T: 'static> sealed::Argument for GuestPtr<T> {}
 impl<T: 'static> Argument for GuestPtr<T> {
     const KIND: ValueKind = ValueKind::Ptr;
     const SIGNED: bool = false;
-    type Native = *mut c_void;
     #[inline]
-    fn native(self) -> *mut c_void {
-        self.to_native()
-    }
     fn slot(self) -> u64 {
         self.to_slot()
     }
@@ -74,11 +62,7 @@ impl<T> sealed::Argument for &[T] {}
 impl<T> Argument for &[T] {
     const KIND: ValueKind = ValueKind::Ptr;
     const SIGNED: bool = false;
-    type Native = *mut c_void;
     #[inline]
-    fn native(self) -> *mut c_void {
-        self.as_ptr().cast_mut().cast()
-    }
     fn slot(self) -> u64 {
         self.as_ptr().expose_provenance() as u64
     }
@@ -88,11 +72,7 @@ impl<T> sealed::Argument for &mut [T] {}
 impl<T> Argument for &mut [T] {
     const KIND: ValueKind = ValueKind::Ptr;
     const SIGNED: bool = false;
-    type Native = *mut c_void;
     #[inline]
-    fn native(self) -> *mut c_void {
-        self.as_mut_ptr().cast()
-    }
     fn slot(self) -> u64 {
         self.as_mut_ptr().expose_provenance() as u64
     }
@@ -100,8 +80,13 @@ impl<T> Argument for &mut [T] {
 
 /// Restricts [`Argument`] and [`Arguments`] to the types of this file.
 mod sealed {
+    use ompvm_memory::activation::ArgumentRegisters;
+
     pub trait Argument {}
-    pub trait Tuple {}
+    pub trait Tuple {
+        /// Returns the argument registers; those for integers and for numbers must suffice.
+        fn registers(self) -> ArgumentRegisters;
+    }
 }
 
 /// The arguments of a guest function: a tuple of up to eight [`Argument`]s.
@@ -112,16 +97,22 @@ pub trait Arguments: sealed::Tuple {
     const SIGNED: &'static [bool];
     /// Returns the arguments in slot form.
     fn slots(self) -> [u64; MAX_ARGUMENTS];
-    /// Calls a C function with the arguments.
-    ///
-    /// # Safety
-    /// `target` must be the address of a function with these parameters and the result `R`.
-    unsafe fn call<R: GuestValue>(self, target: usize) -> R::Native;
 }
 
 macro_rules! tuples {
     ($(($($p:ident)*))*) => {$(
-        impl<$($p: Argument),*> sealed::Tuple for ($($p,)*) {}
+        impl<$($p: Argument),*> sealed::Tuple for ($($p,)*) {
+            #[inline]
+            #[allow(non_snake_case, reason = "the tuple's fields are named as their types")]
+            #[allow(unused, reason = "a tuple may be empty")]
+            fn registers(self) -> ArgumentRegisters {
+                let ($($p,)*) = self;
+                let mut registers = ArgumentRegisters::undefined();
+                let mut next = NextRegister::default();
+                $(registers.set(next.take($p::KIND), $p.slot());)*
+                registers
+            }
+        }
         impl<$($p: Argument),*> Arguments for ($($p,)*) {
             const KINDS: &'static [ValueKind] = &[$($p::KIND),*];
             const SIGNED: &'static [bool] = &[$($p::SIGNED),*];
@@ -133,19 +124,6 @@ macro_rules! tuples {
                 slots[..given.len()].copy_from_slice(given);
                 slots
             }
-            #[inline]
-            #[allow(non_snake_case, reason = "the tuple's fields are named as their types")]
-            unsafe fn call<Out: GuestValue>(self, target: usize) -> Out::Native {
-                let ($($p,)*) = self;
-                // SAFETY: `target` is a function of this type by this function's contract.
-                unsafe {
-                    let f = std::mem::transmute::<
-                        usize,
-                        extern "C-unwind" fn($($p::Native),*) -> Out::Native,
-                    >(target);
-                    f($($p.native()),*)
-                }
-            }
         }
     )*};
 }
@@ -155,9 +133,8 @@ tuples! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E G) (A B C D E G 
 pub struct TypedFunc<'p, P, R> {
     process: &'p Process,
     id: FuncId,
-    /// Address of the function if a C call with `P` and `R` fits it; else 0.
-    target: usize,
-    kind: CallKind,
+    /// The call if the arguments all go in registers, as C callers extend them.
+    call: Option<RegisterCall>,
     marker: PhantomData<fn(P) -> R>,
 }
 
@@ -171,15 +148,13 @@ impl<P, R> fmt::Debug for TypedFunc<'_, P, R> {
     }
 }
 
-/// Returns true if a C call extends narrow arguments as the function expects, and no parameter has
-/// a special attribute.
+/// Returns true if a C call extends narrow arguments as the function expects.
 fn is_plain<P: Arguments>(function: &Function) -> bool {
-    let params = function.params.iter().zip(P::KINDS).zip(P::SIGNED);
-    let plain = params.into_iter().all(|((attrs, &kind), &signed)| {
+    let mut params = function.params.iter().zip(P::KINDS).zip(P::SIGNED);
+    params.all(|((attrs, &kind), &signed)| {
         let narrow = matches!(kind, ValueKind::Int(bits) if bits < 32);
-        attrs.byval.is_none() && !attrs.nest && (!narrow || attrs.signext == signed)
-    });
-    plain && function.params.len() == P::KINDS.len()
+        !narrow || attrs.signext == signed
+    })
 }
 
 impl<'p, P: Arguments, R: GuestValue> TypedFunc<'p, P, R> {
@@ -188,13 +163,12 @@ impl<'p, P: Arguments, R: GuestValue> TypedFunc<'p, P, R> {
         let module = &image.module;
         let id = func::find(process, name)?;
         let function = &module.functions[id];
-        let stub = image.func_ref(id).map_or(0, |f| f.stub);
+        let call = || register_call(process, id, P::KINDS, R::KIND);
         match process::signature(module, function) {
             Some((params, ret)) if params == P::KINDS && ret == R::KIND => Ok(TypedFunc {
                 process,
                 id,
-                target: if is_plain::<P>(function) { stub } else { 0 },
-                kind: process.call_kind(id),
+                call: is_plain::<P>(function).then(call).flatten(),
                 marker: PhantomData,
             }),
             Some((params, ret)) => Err(Error::Host(format!(
@@ -215,20 +189,14 @@ impl<'p, P: Arguments, R: GuestValue> TypedFunc<'p, P, R> {
     /// [`Error::Host`] if it calls `exit`.
     #[inline]
     pub fn call(&self, arguments: P) -> Result<R, Error> {
-        if self.target == 0 {
+        let Some(call) = &self.call else {
             return self.call_by_plan(arguments);
-        }
-        let mut out = MaybeUninit::<R::Native>::uninit();
-        // SAFETY: `new` checked the signature, and the caller of `typed_func` vouched for its
-        // meaning. Slices and scalars have nothing to drop. Without an error the function has
-        // returned, so `out` is set.
-        unsafe {
-            let target = self.target;
-            self.process.call_guest(self.kind, || {
-                out.write(arguments.call::<R>(target));
-            })?;
-            Ok(R::from_native(out.assume_init()))
-        }
+        };
+        let registers = arguments.registers();
+        // SAFETY: `new` checked the signature and that the registers suffice, and the caller of
+        // `typed_func` vouched for its meaning.
+        let result = unsafe { self.process.call_registers(call, &registers)? };
+        Ok(R::from_slot(result))
     }
 
     #[cold]

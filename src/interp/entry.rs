@@ -645,7 +645,7 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         let outer = tank.is_limited().then(|| Share::begin(cx, tank)).flatten();
         let exit = run_activation(&mut act, code);
         // The program may have moved this stack to another thread.
-        let cx = thread::current_again();
+        let cx = thread::current_or_null();
         Share::end(cx, tank, outer);
         stats::end_entry(&act, cx);
         act.pop(cx);
@@ -686,7 +686,7 @@ pub(super) unsafe fn call_words(
         act.call = (&raw mut call).cast_const().cast();
         act.push(thread::current());
         let exit = run_activation(&mut act, code);
-        act.pop(thread::current_again());
+        act.pop(thread::current_or_null());
         exit
     }
 }

@@ -310,7 +310,7 @@ unsafe extern "sysv64-unwind" fn run_compiled_loop(
             std::mem::transmute(target);
         let outer = std::mem::replace(&mut (*cx).native_call_frame, regs);
         let block = run(regs, out.as_mut_ptr(), &raw const point.exit_request);
-        (*thread::current_again()).native_call_frame = outer;
+        (*thread::current_or_null()).native_call_frame = outer;
         if block != RETURNED {
             let ip = code.block(BlockId::from_u32(block));
             return Continuation {

@@ -13,9 +13,15 @@
 //! exception; in the cleanup phase it always lands, so that the interpreter can run cleanups. So a
 //! call of a native function needs no exception boundary of its own. [`call_contained`] is the
 //! variant without room for guest frames, for callers of guest code that want exits and faults back
-//! as values.
+//! as values; [`call_leaf`] is a shorter one for leaf functions.
 //!
 //! Knows no landing pads; the interpreter does.
+
+mod leaf;
+
+pub use leaf::{
+    ArgumentRegisters, GENERAL, RegisterFunction, RegisterUse, VECTOR, call_leaf, call_registers,
+};
 
 use super::abi;
 use super::hooks::HOOKS;
@@ -60,9 +66,9 @@ pub struct Activation {
     /// True if a fault of the guest returns here as [`Exit::Trapped`] instead of ending the
     /// process.
     pub catch_traps: bool,
-    /// True if the code that [`call_contained`] runs calls no native function and does not change
-    /// MXCSR, which then is not saved. After a fault it is taken from the interrupted code.
-    pub keeps_mxcsr: bool,
+    /// True if the code inside calls no native function, so that its frame does not save the modes
+    /// of the floating-point unit. After a fault they are taken from the interrupted code.
+    keeps_modes: bool,
     /// The guest's stack pointer at the entry, restored by [`Activation::pop`].
     entry_sp: *mut u8,
     /// The limit at the entry.
@@ -162,7 +168,7 @@ impl Default for Activation {
             prev: ptr::null_mut(),
             exception: ptr::null_mut(),
             catch_traps: false,
-            keeps_mxcsr: false,
+            keeps_modes: false,
             entry_sp: ptr::null_mut(),
             entry_limit: ptr::null_mut(),
             entry_catcher: ptr::null_mut(),
@@ -174,9 +180,10 @@ impl Default for Activation {
 }
 
 impl Activation {
-    /// Returns the place of MXCSR in the assembly frame, which the activation is inside of.
-    fn saved_mxcsr(&self) -> *mut u32 {
-        ptr::with_exposed_provenance_mut(self.saved_frame - abi::MXCSR_SLOT)
+    /// Returns the place of the modes of the floating-point unit in the assembly frame, which the
+    /// activation is inside of.
+    fn saved_modes(&self) -> *mut abi::SavedModes {
+        ptr::with_exposed_provenance_mut(self.saved_frame - abi::MODES_SLOT)
     }
 
     /// Returns the registers of the native frame that the activation runs in.
@@ -285,17 +292,29 @@ pub unsafe fn run_frames(
 #[inline]
 pub unsafe fn call_contained(
     act: &mut Activation,
-    f: extern "C-unwind" fn(*mut c_void, usize) -> usize,
+    f: unsafe extern "C-unwind" fn(*mut c_void, usize) -> usize,
     a: *mut c_void,
     b: usize,
 ) -> Exit {
     // SAFETY: the assembly follows the calling convention; leaving `f` early is sound by contract.
-    let out = unsafe { abi::raw_enter((&raw mut *act).cast(), f, a, b) };
+    unsafe {
+        let act = &raw mut *act;
+        exit_of(abi::raw_enter(act.cast(), f, a, b), act)
+    }
+}
+
+/// Returns the way in which an assembly frame ended, and notes an exception in its activation.
+///
+/// # Safety
+/// `act` is the frame's activation.
+#[inline]
+unsafe fn exit_of(out: abi::EnterResult, act: *mut Activation) -> Exit {
     match out.kind {
         0 => Exit::Returned(out.value),
         1 => {
             let exception = ptr::with_exposed_provenance_mut(out.value);
-            act.exception = exception;
+            // SAFETY: a live activation by contract.
+            unsafe { (*act).exception = exception };
             Exit::Unwound(exception)
         }
         2 => Exit::Jumped(out.value),
@@ -375,8 +394,9 @@ pub unsafe fn jump(act: *const Activation, value: usize) -> ! {
 }
 
 /// Leaves everything inside an activation that catches traps from a signal handler, as
-/// [`jump_trapped`] does. The kernel has reset MXCSR for the handler, so an activation that did not
-/// save it takes it from an activation inside, or else from the interrupted code.
+/// [`jump_trapped`] does. The kernel has reset the modes of the floating-point unit for the handler, so
+/// an activation that did not save them takes them from an activation inside, or else from the
+/// interrupted code.
 ///
 /// # Safety
 /// The contract of [`jump_trapped`]; `state` is the thread's, and `context` that of the handler.
@@ -390,14 +410,15 @@ pub(super) unsafe fn jump_trapped_from(
     // in an activation without saved modes, so no stack was switched, and the list leads from the
     // innermost activation to `act`.
     unsafe {
-        if (*act).keeps_mxcsr {
-            let mut mxcsr = (*context.uc_mcontext.fpregs).mxcsr;
+        if (*act).keeps_modes {
+            let interrupted = &*context.uc_mcontext.fpregs;
+            let mut modes = abi::SavedModes::new(interrupted.mxcsr, interrupted.cwd);
             let mut inner = (*state).activation;
             while !inner.is_null() && inner != act {
-                mxcsr = *(*inner).saved_mxcsr();
+                modes = *(*inner).saved_modes();
                 inner = (*inner).prev;
             }
-            *(*act).saved_mxcsr() = mxcsr;
+            *(*act).saved_modes() = modes;
         }
         jump_trapped(act, trap)
     }

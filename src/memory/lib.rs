@@ -23,6 +23,7 @@ pub mod activation;
 pub mod altstack;
 pub mod backtrace;
 pub mod code_addresses;
+mod current;
 pub mod dump;
 pub mod fuel;
 pub mod func;

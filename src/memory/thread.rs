@@ -8,6 +8,7 @@
 //! The OpenMP numbers of threads belong to `kmpc`.
 
 use super::activation::Activation;
+use super::current;
 use super::fuel::Share;
 use super::image::Image;
 use super::signal_safe::{SignalSafe, SignalsBlocked};
@@ -64,6 +65,8 @@ pub struct ThreadState {
     owns_signal_stack: bool,
     /// The alternate signal stack that the guest installed (address, bytes); 0 bytes for none.
     pub alternate: (usize, usize),
+    /// The activation of a call of a leaf function from outside of guest code.
+    pub(super) leaf_activation: Activation,
     /// The innermost run of an embedded program, which its owner defines; null if there is none.
     pub embedded_run: *mut c_void,
     /// The reason for which the thread is to leave the guest; null if nobody can ask it to.
@@ -140,7 +143,6 @@ impl TlsBlock {
 /// destructor, so that each access is one load at a fixed distance from the thread pointer, and
 /// destructors of other variables may run guest code.
 pub(super) struct ThreadLocals {
-    current: Cell<*mut ThreadState>,
     /// Blocks of the first images that have compiled code; null before the first use.
     fast: [Cell<*mut u8>; FAST_CELLS],
     /// True if allocations of this thread are recorded ([`super::heap`]).
@@ -162,7 +164,6 @@ thread_local! {
     /// The variables of the calling thread.
     pub(super) static LOCALS: ThreadLocals = const {
         ThreadLocals {
-            current: Cell::new(ptr::null_mut()),
             fast: [const { Cell::new(ptr::null_mut()) }; FAST_CELLS],
             records_allocations: Cell::new(false),
             last_thrown: Cell::new(None),
@@ -388,21 +389,15 @@ pub fn frame_at(sp: usize, word: &dyn Fn(usize) -> Option<usize>) -> Option<usiz
 /// Returns this thread's state, made at the first call.
 #[inline]
 pub fn current() -> *mut ThreadState {
-    let p = LOCALS.with(|l| l.current.get());
+    let p = current::get();
     if p.is_null() { make() } else { p }
 }
 
-/// Returns this thread's state, or null if no guest code has run on it.
+/// Returns this thread's state, or null if no guest code has run on it. Each call looks again, since
+/// guest code may continue on another thread.
 #[inline]
 pub fn current_or_null() -> *mut ThreadState {
-    LOCALS.with(|l| l.current.get())
-}
-
-/// Returns the same as [`current_or_null`], for code that may have moved to another thread since
-/// its last look. Not inlined, since compilers cache the address of a thread's variable.
-#[inline(never)]
-pub fn current_again() -> *mut ThreadState {
-    LOCALS.with(|l| l.current.get())
+    current::get()
 }
 
 /// Returns this thread's copy of `image`'s thread_locals, made at the first use.
@@ -449,7 +444,7 @@ unsafe fn tls_slow(state: *mut ThreadState, image: &Image) -> *mut u8 {
 
 /// Frees this thread's block of an image that is being dropped.
 pub(super) fn forget_image(serial: u64) {
-    let p = LOCALS.with(|l| l.current.get());
+    let p = current::get();
     if p.is_null() {
         return;
     }
@@ -518,15 +513,17 @@ fn make() -> *mut ThreadState {
         signal_stack: reserved,
         owns_signal_stack: reserved.is_null(),
         alternate: (0, 0),
+        leaf_activation: Activation::for_leaf(ptr::null_mut()),
         embedded_run: ptr::null_mut(),
         request: ptr::null(),
         cpp_record: ptr::null_mut(),
         recording_decided: false,
     });
     let p = Box::into_raw(state);
-    LOCALS.with(|l| l.current.set(p));
+    current::set(p);
     // SAFETY: the key exists; the state was just made; the alternate stack is a fresh mapping.
     unsafe {
+        (*p).leaf_activation.state = p;
         (*p).stack = worker::own_stack().unwrap_or_else(|| {
             // The query allocates in the C library, which must not call the guest's allocator.
             let _own = internal_work::enter();
@@ -586,10 +583,8 @@ extern "C" fn at_thread_exit(state: *mut c_void) {
         }
         // A handler would make another state, which nobody frees.
         SignalsBlocked::new().until_thread_end();
-        LOCALS.with(|l| {
-            l.current.set(ptr::null_mut());
-            l.fast.iter().for_each(|c| c.set(ptr::null_mut()));
-        });
+        current::set(ptr::null_mut());
+        LOCALS.with(|l| l.fast.iter().for_each(|c| c.set(ptr::null_mut())));
         if !unregister_thread(state) {
             return;
         }

@@ -25,7 +25,7 @@ mod startup;
 
 pub use calls::signature;
 pub use exits::{embedded_overrides, native_overrides};
-pub use leaf::CallKind;
+pub use leaf::RegisterCall;
 pub use offline::{baseline_listing, compile};
 
 use super::argument_vector::ArgumentVector;
@@ -237,7 +237,7 @@ impl Process {
         if process.native {
             process.take_over(options.restart, options.flush_denormals);
         }
-        process.guarded(CallKind::Any, |p| {
+        process.guarded(|p| {
             p.resolve_ifuncs();
             if p.native {
                 super::interpose::apply(&p.image);
@@ -317,7 +317,7 @@ impl Process {
             ));
         }
         let mut status = 0;
-        let exited = self.guarded(CallKind::Any, |p| {
+        let exited = self.guarded(|p| {
             ompt::decide();
             // SAFETY: `environ` is read as the C library's start-up code reads it; `argv` is
             // null-terminated and lives as long as the process.
@@ -344,7 +344,7 @@ impl Process {
     }
 
     fn run_handlers(&self) -> Result<Option<i32>, Error> {
-        let exited = self.guarded(CallKind::Any, |p| {
+        let exited = self.guarded(|p| {
             // Destructors of this thread's objects run before those of static objects (C++17,
             // 6.9.3.4).
             thread_exit::run_own(p.image.serial());
@@ -365,7 +365,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         if !self.native && self.linked.traced() {
             // A tool in the guest ends with the guest.
-            let _ = self.guarded(CallKind::Any, |_| ompt::finish());
+            let _ = self.guarded(|_| ompt::finish());
         }
         if !self.native && !self.main_ended.load(Ordering::Relaxed) {
             // A process that never ran main still has destructors. Nobody can receive their faults.

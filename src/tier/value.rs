@@ -3,7 +3,6 @@
 //! Structs cannot be passed by value; pass a pointer to them.
 
 use ompvm_ir::{FloatKind, Type};
-use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -61,12 +60,6 @@ pub trait GuestValue: Copy + 'static + Sealed {
     const KIND: ValueKind;
     /// True if a C caller sign-extends the value.
     const SIGNED: bool;
-    /// Type with which C functions take and return the value.
-    type Native: Copy;
-    /// Converts to a C argument.
-    fn to_native(self) -> Self::Native;
-    /// Converts from a C result.
-    fn from_native(native: Self::Native) -> Self;
     /// Converts to the low bits of a slot, sign-extended if signed.
     fn to_slot(self) -> u64;
     /// Converts from the low bits of a slot; the bits above them are ignored.
@@ -79,13 +72,6 @@ macro_rules! integers {
         impl GuestValue for $t {
             const KIND: ValueKind = ValueKind::Int(<$t>::BITS);
             const SIGNED: bool = <$t>::MIN != 0;
-            type Native = $t;
-            fn to_native(self) -> $t {
-                self
-            }
-            fn from_native(native: $t) -> $t {
-                native
-            }
             fn to_slot(self) -> u64 {
                 self as i64 as u64
             }
@@ -101,17 +87,10 @@ impl Sealed for bool {}
 impl GuestValue for bool {
     const KIND: ValueKind = ValueKind::Int(1);
     const SIGNED: bool = false;
-    // Only the lowest bit of a C result is significant.
-    type Native = u8;
-    fn to_native(self) -> u8 {
-        u8::from(self)
-    }
-    fn from_native(native: u8) -> bool {
-        native & 1 != 0
-    }
     fn to_slot(self) -> u64 {
         u64::from(self)
     }
+    // Only the lowest bit of a C result is significant.
     fn from_slot(slot: u64) -> Self {
         slot & 1 != 0
     }
@@ -121,13 +100,6 @@ impl Sealed for f32 {}
 impl GuestValue for f32 {
     const KIND: ValueKind = ValueKind::F32;
     const SIGNED: bool = false;
-    type Native = f32;
-    fn to_native(self) -> f32 {
-        self
-    }
-    fn from_native(native: f32) -> f32 {
-        native
-    }
     fn to_slot(self) -> u64 {
         u64::from(self.to_bits())
     }
@@ -140,13 +112,6 @@ impl Sealed for f64 {}
 impl GuestValue for f64 {
     const KIND: ValueKind = ValueKind::F64;
     const SIGNED: bool = false;
-    type Native = f64;
-    fn to_native(self) -> f64 {
-        self
-    }
-    fn from_native(native: f64) -> f64 {
-        native
-    }
     fn to_slot(self) -> u64 {
         self.to_bits()
     }
@@ -159,9 +124,6 @@ impl Sealed for () {}
 impl GuestValue for () {
     const KIND: ValueKind = ValueKind::Void;
     const SIGNED: bool = false;
-    type Native = ();
-    fn to_native(self) {}
-    fn from_native((): ()) {}
     fn to_slot(self) -> u64 {
         0
     }
@@ -205,13 +167,6 @@ impl<T> Sealed for GuestPtr<T> {}
 impl<T: 'static> GuestValue for GuestPtr<T> {
     const KIND: ValueKind = ValueKind::Ptr;
     const SIGNED: bool = false;
-    type Native = *mut c_void;
-    fn to_native(self) -> *mut c_void {
-        self.as_ptr().cast()
-    }
-    fn from_native(native: *mut c_void) -> Self {
-        GuestPtr::from_address(native.expose_provenance())
-    }
     fn to_slot(self) -> u64 {
         self.address as u64
     }

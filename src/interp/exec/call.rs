@@ -456,7 +456,7 @@ unsafe extern "sysv64-unwind" fn call_by_plan(
         with_addresses(&site.args, regs, cx, |args| {
             site.plan.call(target, args, regs.add(dst as usize));
         });
-        (*thread::current_again()).native_call_frame = outer;
+        (*thread::current_or_null()).native_call_frame = outer;
     }
 }
 handler!(native_plan(o: Site, r, ip, cx) {

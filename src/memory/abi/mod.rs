@@ -14,8 +14,9 @@ mod x86_64_throw;
 pub use x86_64::{CallPlan, VaStart, fingerprint};
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_asm::{
-    ACTIVATION_SLOT, FRAME_REGISTER, MXCSR_SLOT, RESULT_REGISTER, landing_address, raw_bottom,
-    raw_enter, raw_jump, raw_on, raw_run, resume_jump, run_landing_address, set_jump_addresses,
+    ACTIVATION_SLOT, EnterResult, FRAME_REGISTER, MODES_SLOT, RESULT_REGISTER, SavedModes,
+    VECTOR_RESULT, landing_address, raw_bottom, raw_enter, raw_jump, raw_leaf, raw_on,
+    raw_registers, raw_run, resume_jump, run_landing_address, set_jump_addresses,
 };
 #[cfg(target_arch = "x86_64")]
 pub use x86_64_asm::{

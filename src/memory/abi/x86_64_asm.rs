@@ -6,7 +6,7 @@
 //!
 //! `x86_64.rs` decides which value goes to which register.
 
-use crate::activation::{self, Activation};
+use crate::activation::{self, Activation, ArgumentRegisters, RegisterFunction, RegisterUse};
 use crate::func::{FuncRef, HOST_TAG, HostEntry};
 use crate::hooks::HOOKS;
 use crate::interrupt;
@@ -93,10 +93,31 @@ pub(crate) const FRAME_REGISTER: i32 = 6;
 pub(crate) const RESULT_REGISTER: i32 = 0;
 /// Distance from the frame pointer down to the activation's address.
 pub(crate) const ACTIVATION_SLOT: usize = 48;
-/// Distance from the frame pointer down to the saved MXCSR.
-pub(crate) const MXCSR_SLOT: usize = 64;
-/// The word in that place if MXCSR was not saved. No MXCSR has its reserved bits.
-pub(crate) const UNSAVED_MXCSR: u32 = u32::MAX;
+/// Distance from the frame pointer down to [`SavedModes`].
+pub(crate) const MODES_SLOT: usize = 64;
+/// MXCSR in that place if the modes were not saved. No MXCSR has its reserved bits.
+const UNSAVED_MODES: u32 = u32::MAX;
+
+/// The modes of the floating-point unit in an assembly frame.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct SavedModes {
+    mxcsr: u64,
+    x87_control: u64,
+}
+
+impl SavedModes {
+    pub(crate) fn new(mxcsr: u32, x87_control: u16) -> SavedModes {
+        SavedModes {
+            mxcsr: mxcsr.into(),
+            x87_control: x87_control.into(),
+        }
+    }
+}
+
+/// Bit of [`RegisterUse`] for a result in a vector register. Below it are the numbers of argument
+/// registers for integers and pointers and, four bits higher, for numbers.
+pub(crate) const VECTOR_RESULT: u32 = 1 << 8;
 
 unsafe extern "C-unwind" {
     #[link_name = "ompvm_boundary_call"]
@@ -106,10 +127,19 @@ unsafe extern "C-unwind" {
     #[link_name = "ompvm_boundary_enter"]
     pub(crate) fn raw_enter(
         act: *mut c_void,
-        f: extern "C-unwind" fn(*mut c_void, usize) -> usize,
+        f: unsafe extern "C-unwind" fn(*mut c_void, usize) -> usize,
         a: *mut c_void,
         b: usize,
     ) -> EnterResult;
+    #[link_name = "ompvm_boundary_leaf"]
+    pub(crate) fn raw_leaf(
+        act: *mut c_void,
+        function: usize,
+        registers: &ArgumentRegisters,
+        uses: RegisterUse,
+    ) -> EnterResult;
+    #[link_name = "ompvm_boundary_registers"]
+    pub(crate) fn raw_registers(registers: *mut c_void, function: usize) -> usize;
     #[link_name = "ompvm_boundary_run"]
     pub(crate) fn raw_run(act: *mut c_void, bytes: usize) -> EnterResult;
     #[link_name = "ompvm_boundary_run_landing"]
@@ -381,8 +411,7 @@ global_asm!(
 
 // The activation's frame. In: rdi activation, rsi f, rdx a, rcx b. `jump` and `landing` end in the
 // same tail, which finds everything from rbp. The activation's first field keeps rbp. A jump
-// restores the x87 and SSE control words. Reading MXCSR is slow, so it is not
-// saved for code that cannot change it (`keeps_mxcsr`); the frame holds `UNSAVED_MXCSR` then.
+// restores the x87 and SSE control words, unless the frame holds `UNSAVED_MODES`.
 global_asm!(
     ".text",
     ".p2align 4",
@@ -409,11 +438,7 @@ global_asm!(
     ".cfi_offset r15, -56",
     "push rdi",
     "sub rsp, 16",
-    "mov dword ptr [rsp], {unsaved}",
-    "cmp byte ptr [rdi + {keeps_mxcsr}], 0",
-    "jne 3f",
     "stmxcsr [rsp]",
-    "3:",
     "fnstcw [rsp + 8]",
     "mov [rdi], rbp",
     "mov rax, rsi",
@@ -449,9 +474,9 @@ global_asm!(
     "cmp dword ptr [rsp], {unsaved}",
     "je 3f",
     "ldmxcsr [rsp]",
-    "3:",
     "fnclex",
     "fldcw [rsp + 8]",
+    "3:",
     "cld",
     "mov eax, edx",
     "mov rdx, rsi",
@@ -460,8 +485,142 @@ global_asm!(
     ".size ompvm_boundary_enter, . - ompvm_boundary_enter",
     personality = sym activation::personality,
     low = const std::mem::offset_of!(Activation, low),
-    keeps_mxcsr = const std::mem::offset_of!(Activation, keeps_mxcsr),
-    unsaved = const UNSAVED_MXCSR.cast_signed(),
+    unsaved = const UNSAVED_MODES.cast_signed(),
+);
+
+/// Loads argument registers from the `ArgumentRegisters` at r10, as many as the `RegisterUse` in rbx
+/// says. To load an undefined word may wait for a narrower write to its place.
+macro_rules! load_registers {
+    () => {
+        concat!(
+            "mov eax, ebx\n",
+            "and eax, 15\n",
+            "cmp eax, 1\n",
+            "jb 3f\n",
+            "mov rdi, [r10]\n",
+            "je 3f\n",
+            "mov rsi, [r10 + 8]\n",
+            "cmp eax, 3\n",
+            "jb 3f\n",
+            "mov rdx, [r10 + 16]\n",
+            "je 3f\n",
+            "mov rcx, [r10 + 24]\n",
+            "cmp eax, 5\n",
+            "jb 3f\n",
+            "mov r8, [r10 + 32]\n",
+            "je 3f\n",
+            "mov r9, [r10 + 40]\n",
+            "3:\n",
+            "mov eax, ebx\n",
+            "and eax, 240\n",
+            "je 3f\n",
+            "cmp eax, 32\n",
+            "movsd xmm0, [r10 + 48]\n",
+            "jb 3f\n",
+            "movsd xmm1, [r10 + 56]\n",
+            "je 3f\n",
+            "cmp eax, 64\n",
+            "movsd xmm2, [r10 + 64]\n",
+            "jb 3f\n",
+            "movsd xmm3, [r10 + 72]\n",
+            "je 3f\n",
+            "cmp eax, 96\n",
+            "movsd xmm4, [r10 + 80]\n",
+            "jb 3f\n",
+            "movsd xmm5, [r10 + 88]\n",
+            "je 3f\n",
+            "cmp eax, 128\n",
+            "movsd xmm6, [r10 + 96]\n",
+            "jb 3f\n",
+            "movsd xmm7, [r10 + 104]\n",
+            "3:",
+        )
+    };
+}
+
+// The activation's frame for a leaf function: that of `enter`, whose tail ends it after a jump or
+// an exception, without the modes. In: rdi activation, rsi function, rdx registers, ecx their use.
+global_asm!(
+    ".text",
+    ".p2align 4",
+    ".hidden ompvm_boundary_leaf",
+    ".globl ompvm_boundary_leaf",
+    ".type ompvm_boundary_leaf,@function",
+    "ompvm_boundary_leaf:",
+    ".cfi_startproc",
+    ".cfi_personality 0x1b, {personality}",
+    "push rbp",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset rbp, -16",
+    "mov rbp, rsp",
+    ".cfi_def_cfa_register rbp",
+    "push rbx",
+    "push r12",
+    "push r13",
+    "push r14",
+    "push r15",
+    ".cfi_offset rbx, -24",
+    ".cfi_offset r12, -32",
+    ".cfi_offset r13, -40",
+    ".cfi_offset r14, -48",
+    ".cfi_offset r15, -56",
+    "push rdi",
+    "sub rsp, 16",
+    "mov dword ptr [rsp], {unsaved}",
+    "mov [rdi], rbp",
+    "mov ebx, ecx",
+    "mov r10, rdx",
+    "mov r11, rsi",
+    load_registers!(),
+    "call r11",
+    "test ebx, {result}",
+    "je 4f",
+    "movq rax, xmm0",
+    "4:",
+    "mov rdx, rax",
+    "xor eax, eax",
+    // The function has preserved the other registers.
+    "mov rbx, [rbp - 8]",
+    "leave",
+    ".cfi_def_cfa rsp, 8",
+    "ret",
+    ".cfi_endproc",
+    ".size ompvm_boundary_leaf, . - ompvm_boundary_leaf",
+    personality = sym activation::personality,
+    unsaved = const UNSAVED_MODES.cast_signed(),
+    result = const VECTOR_RESULT,
+);
+
+// A call with arguments in registers, as `enter` makes it. In: rdi registers, rsi the address of the
+// `RegisterFunction`.
+global_asm!(
+    ".text",
+    ".p2align 4",
+    ".hidden ompvm_boundary_registers",
+    ".globl ompvm_boundary_registers",
+    ".type ompvm_boundary_registers,@function",
+    "ompvm_boundary_registers:",
+    ".cfi_startproc",
+    "push rbx",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset rbx, -16",
+    "mov ebx, [rsi + {uses}]",
+    "mov r10, rdi",
+    "mov r11, [rsi + {address}]",
+    load_registers!(),
+    "call r11",
+    "test ebx, {result}",
+    "je 4f",
+    "movq rax, xmm0",
+    "4:",
+    "pop rbx",
+    ".cfi_def_cfa_offset 8",
+    "ret",
+    ".cfi_endproc",
+    ".size ompvm_boundary_registers, . - ompvm_boundary_registers",
+    uses = const std::mem::offset_of!(RegisterFunction, uses),
+    address = const std::mem::offset_of!(RegisterFunction, address),
+    result = const VECTOR_RESULT,
 );
 
 // The activation with guest frames. In: rdi activation, rsi bytes. The prologue is that of the

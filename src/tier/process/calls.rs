@@ -5,14 +5,14 @@
 //!
 //! An empty call from Rust costs a few nanoseconds, most of them here, so nothing is allocated.
 
+use super::Process;
 use super::exits::EmbeddedRun;
-use super::{CallKind, Process};
 use crate::value::ValueKind;
 use ompvm_ir::Function;
 use ompvm_memory::activation::{self, Activation, Exit, RawTrap};
 use ompvm_memory::fuel::Share;
 use ompvm_memory::stack::Stack;
-use ompvm_memory::{heap, signal_actions, signals, thread, throws};
+use ompvm_memory::{heap, signals, thread, throws};
 use ompvm_support::error::{Error, Trap, TrapKind};
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -36,71 +36,46 @@ fn on_stack<R>(bytes: usize, f: impl FnOnce() -> R) -> Result<R, Error> {
     Ok(result)
 }
 
-/// Code that a call runs: takes the address of a closure, which it consumes.
-type Entry = extern "C-unwind" fn(*mut c_void, usize) -> usize;
+/// Code that a call runs, with two arguments.
+pub(super) type Entry = unsafe extern "C-unwind" fn(*mut c_void, usize) -> usize;
+
+/// The end of a call without a fault.
+pub(super) enum End {
+    /// The entry returned this value.
+    Returned(usize),
+    /// The guest called `exit` with this status.
+    Exited(i32),
+}
 
 impl Process {
     /// Runs `f`, which runs guest code. In the embedded mode exits and faults come back as values,
     /// and what `f` holds is not dropped then. Allocates nothing, because this is most of the cost
     /// of an empty call from Rust.
     #[inline]
-    pub(super) fn guarded(
-        &self,
-        kind: CallKind,
-        f: impl FnOnce(&Process),
-    ) -> Result<Option<i32>, Error> {
+    pub(super) fn guarded(&self, f: impl FnOnce(&Process)) -> Result<Option<i32>, Error> {
         // Passed by its address: a copy of fields that were just written waits for the writes.
         let mut once = ManuallyDrop::new(|| f(self));
         let entry = entry_of(&once);
         let closure = (&raw mut once).cast();
         // SAFETY: the entry is that of the closure, which lives until the call ends and runs once.
-        unsafe {
-            match kind {
-                CallKind::Leaf => self.run_leaf(entry, closure),
-                CallKind::Any => self.run(entry, closure),
-            }
+        let end = unsafe { self.run(entry, closure, 0)? };
+        match end {
+            End::Returned(_) => Ok(None),
+            End::Exited(status) => Ok(Some(status)),
         }
     }
 
-    /// Runs an entry, which calls a leaf function, with its closure.
+    /// Runs an entry with two arguments.
     ///
     /// # Safety
-    /// `closure` is the address of a closure that `entry` takes, which has not run.
+    /// `entry` takes these arguments; it may be left by a jump.
     #[inline(never)]
-    unsafe fn run_leaf(&self, entry: Entry, closure: *mut c_void) -> Result<Option<i32>, Error> {
-        let state = thread::current_or_null();
-        // A handler of the guest may run in the middle of the call, and call anything.
-        if state.is_null() || signal_actions::guest_handles_signals() {
-            // SAFETY: this function's contract is the callee's.
-            return unsafe { self.run(entry, closure) };
-        }
-        let mut act = Activation::default();
-        act.catch_traps = true;
-        act.keeps_mxcsr = true;
-        // SAFETY: the state is this thread's, and the activation and the closure outlive the call.
-        // The closure runs guest code called through stubs, and this function's own frames below it
-        // have nothing to drop when a jump leaves them.
-        let exit = unsafe {
-            act.push(state);
-            let exit = activation::call_contained(&mut act, entry, closure, 0);
-            act.pop(state);
-            exit
-        };
-        // SAFETY: the activation is popped.
-        unsafe { outcome(exit, &mut act) }
-    }
-
-    /// Runs an entry with its closure.
-    ///
-    /// # Safety
-    /// The contract of [`Self::run_leaf`], but for the function.
-    #[inline(never)]
-    unsafe fn run(&self, entry: Entry, closure: *mut c_void) -> Result<Option<i32>, Error> {
+    pub(super) unsafe fn run(&self, entry: Entry, a: *mut c_void, b: usize) -> Result<End, Error> {
         match self.stack {
             // SAFETY: this function's contract is the callee's.
-            0 => unsafe { self.run_here(entry, closure) },
+            0 => unsafe { self.run_here(entry, a, b) },
             // SAFETY: as above.
-            bytes => on_stack(bytes, || unsafe { self.run_here(entry, closure) })?,
+            bytes => on_stack(bytes, || unsafe { self.run_here(entry, a, b) })?,
         }
     }
 
@@ -109,16 +84,16 @@ impl Process {
     /// # Safety
     /// The contract of [`Self::run`].
     #[inline]
-    unsafe fn run_here(&self, entry: Entry, closure: *mut c_void) -> Result<Option<i32>, Error> {
+    unsafe fn run_here(&self, entry: Entry, a: *mut c_void, b: usize) -> Result<End, Error> {
         let state = thread::current();
         // SAFETY: this thread's state.
         unsafe { heap::record_allocations(state) };
         if self.native {
             heap::retain_free_memory();
-            activation::at_stack_bottom(|| {
-                entry(closure, 0);
-            });
-            return Ok(None);
+            let mut result = 0;
+            // SAFETY: this function's contract is the callee's.
+            activation::at_stack_bottom(|| result = unsafe { entry(a, b) });
+            return Ok(End::Returned(result));
         }
         let mut run = EmbeddedRun {
             act: Activation::default(),
@@ -135,9 +110,8 @@ impl Process {
             )
         };
         let interrupts = self.interrupts.as_ref();
-        // SAFETY: `run` and the closure outlive the activation. The closure runs guest code called
-        // through stubs, and this function's own frames below it have nothing to drop when a jump
-        // leaves them.
+        // SAFETY: `run` and what the entry uses outlive the activation. The entry runs guest code
+        // called through stubs, and its own frames have nothing to drop when a jump leaves them.
         let exit = unsafe {
             // Dropped in place: to move it takes a sixth of an empty call.
             let _cancellable = interrupts.map(|i| i.begin(self.time_limit));
@@ -147,7 +121,7 @@ impl Process {
                 .then(|| Share::begin(state, tank))
                 .flatten();
             run.act.push(state);
-            let exit = activation::call_contained(&mut run.act, entry, closure, 0);
+            let exit = activation::call_contained(&mut run.act, entry, a, b);
             run.act.pop(state);
             Share::end(state, tank, outer_share);
             exit
@@ -160,7 +134,7 @@ impl Process {
             }
         }
         // SAFETY: the activation is popped.
-        unsafe { outcome(exit, &mut run.act) }
+        unsafe { outcome(exit, &mut run.act.trap) }
     }
 
     /// Calls a function defined in the guest with scalar arguments in slot form.
@@ -186,7 +160,7 @@ impl Process {
         let slots: Vec<*const u64> = args.iter().map(ptr::from_ref).collect();
         // SAFETY: the slots match the function's signature by this function's contract; the closure
         // has nothing to drop.
-        unsafe { self.call_guest(CallKind::Any, || plan.call(func.stub, &slots, ret)) }
+        unsafe { self.call_guest(|| plan.call(func.stub, &slots, ret)) }
     }
 
     /// Runs `f`, which calls a function of the guest.
@@ -196,12 +170,11 @@ impl Process {
     ///
     /// # Safety
     /// `f` must call functions of this program with arguments that match their signatures, and must
-    /// hold nothing that has to be dropped if the call does not return. `kind` is what
-    /// [`Process::call_kind`] returns for the function, or [`CallKind::Any`].
+    /// hold nothing that has to be dropped if the call does not return.
     #[inline]
-    pub unsafe fn call_guest(&self, kind: CallKind, f: impl FnOnce()) -> Result<(), Error> {
+    pub unsafe fn call_guest(&self, f: impl FnOnce()) -> Result<(), Error> {
         // SAFETY: this function's contract is the callee's.
-        match unsafe { self.call_until_exit(kind, f) }? {
+        match unsafe { self.call_until_exit(f) }? {
             None => Ok(()),
             Some(status) => Err(exit_in_call(status)),
         }
@@ -216,17 +189,13 @@ impl Process {
     /// # Safety
     /// The contract of [`Self::call_guest`].
     #[inline]
-    pub unsafe fn call_until_exit(
-        &self,
-        kind: CallKind,
-        f: impl FnOnce(),
-    ) -> Result<Option<i32>, Error> {
-        self.guarded(kind, |_| f())
+    pub unsafe fn call_until_exit(&self, f: impl FnOnce()) -> Result<Option<i32>, Error> {
+        self.guarded(|_| f())
     }
 }
 
 #[cold]
-fn exit_in_call(status: i32) -> Error {
+pub(super) fn exit_in_call(status: i32) -> Error {
     Error::Host(format!("the guest exited with status {status}"))
 }
 
@@ -244,13 +213,13 @@ fn unknown_trap() -> Trap {
 /// Returns the result of a call that ended in a way. An exception continues in the caller.
 ///
 /// # Safety
-/// The activation is popped.
+/// The activation of the call is popped.
 #[inline]
-unsafe fn outcome(exit: Exit, act: &mut Activation) -> Result<Option<i32>, Error> {
+pub(super) unsafe fn outcome(exit: Exit, trap: &mut Option<RawTrap>) -> Result<End, Error> {
     match exit {
-        Exit::Returned(_) => Ok(None),
-        Exit::Jumped(status) => Ok(Some(status as i32)),
-        Exit::Trapped => Err(trapped(act.trap.take())),
+        Exit::Returned(result) => Ok(End::Returned(result)),
+        Exit::Jumped(status) => Ok(End::Exited(status as i32)),
+        Exit::Trapped => Err(trapped(trap.take())),
         // SAFETY: the activation is popped by contract, so the exception continues in this frame's
         // caller.
         Exit::Unwound(exception) => unsafe { activation::resume_unwind(exception) },

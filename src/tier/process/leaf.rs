@@ -1,30 +1,99 @@
-//! Finds leaf functions: those that run no native function, and so can neither leave the program,
-//! nor throw, nor change the modes of the floating-point unit.
+//! Calls with arguments in registers, and those of leaf functions among them: functions that run no
+//! native function, and so can neither leave the program, nor throw, nor change the modes of the
+//! floating-point unit.
 //!
-//! Calls of them save less, see "Cost of a call" in `docs/src/embedding.md`. The search follows
-//! direct calls within the program. Calls through pointers and inline assembly may do anything.
+//! Calls of leaf functions save less, see "Cost of a call" in `docs/src/embedding.md`. The search
+//! for them follows direct calls within the program. Calls through pointers and inline assembly may
+//! do anything.
 
 use super::Process;
+use super::calls::{End, exit_in_call, outcome};
 use ompvm_ir::{Callee, FuncId, GlobalRef, Inst, Linkage, Module, Op};
+use ompvm_memory::activation::{self, ArgumentRegisters, Exit, RawTrap, RegisterFunction};
+use ompvm_memory::{signal_actions, thread};
+use ompvm_support::error::Error;
+use std::ptr;
 
-/// State that a call of the program saves for the case that it does not return.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CallKind {
-    /// Everything.
-    Any,
-    /// Nothing that a leaf function leaves alone.
-    Leaf,
+/// A function of the program that takes its arguments in registers, ready to be called.
+#[derive(Clone, Copy, Debug)]
+pub struct RegisterCall {
+    /// The function.
+    pub function: RegisterFunction,
+    /// True if a call saves nothing that a leaf function leaves alone; see [`Process::is_leaf`].
+    pub is_leaf: bool,
 }
 
 impl Process {
-    /// Returns the kind of a call of a function.
-    pub fn call_kind(&self, function: FuncId) -> CallKind {
+    /// Returns true if a function is a leaf function of which calls need no limit.
+    pub fn is_leaf(&self, function: FuncId) -> bool {
         let limited = self.interrupts.is_some() || self.image.fuel.is_limited();
         let plain = !self.native && self.stack == 0 && !limited;
-        match plain && is_leaf(&self.image.module, function) {
-            true => CallKind::Leaf,
-            false => CallKind::Any,
+        plain && is_leaf(&self.image.module, function)
+    }
+
+    /// Calls a function with arguments in registers and returns its result, of which only the bits
+    /// of its type are defined.
+    ///
+    /// # Errors
+    /// Fails if the guest, in the embedded mode, faults or exits.
+    ///
+    /// # Safety
+    /// The call is that of a function of this program; the registers are set as it expects.
+    #[inline]
+    pub unsafe fn call_registers(
+        &self,
+        call: &RegisterCall,
+        registers: &ArgumentRegisters,
+    ) -> Result<u64, Error> {
+        let state = thread::current_or_null();
+        // A handler of the guest may run in the middle of the call, and call anything.
+        if !call.is_leaf || state.is_null() || signal_actions::guest_handles_signals() {
+            // SAFETY: this function's contract is the callee's.
+            return unsafe { self.call_any(call, registers) };
         }
+        // SAFETY: the state is this thread's, and the rest is this function's contract.
+        match unsafe { activation::call_leaf(state, &call.function, registers) } {
+            Ok(result) => Ok(result),
+            // SAFETY: the activation is popped.
+            Err((exit, trap)) => Err(unsafe { end_of_leaf(exit, trap) }),
+        }
+    }
+
+    /// Calls any function as [`Self::call_registers`] does.
+    ///
+    /// # Safety
+    /// The contract of [`Self::call_registers`].
+    #[inline]
+    unsafe fn call_any(
+        &self,
+        call: &RegisterCall,
+        registers: &ArgumentRegisters,
+    ) -> Result<u64, Error> {
+        let (registers, function) = (ptr::from_ref(registers), ptr::from_ref(&call.function));
+        // SAFETY: the entry takes these addresses; the rest is this function's contract.
+        let end = unsafe {
+            let registers = registers.cast_mut().cast();
+            self.run(activation::call_registers, registers, function.addr())?
+        };
+        match end {
+            End::Returned(result) => Ok(result as u64),
+            End::Exited(status) => Err(exit_in_call(status)),
+        }
+    }
+}
+
+/// Returns the error for the end of a leaf function that did not return.
+///
+/// # Safety
+/// The activation of the call is popped.
+#[cold]
+#[inline(never)]
+unsafe fn end_of_leaf(exit: Exit, mut trap: Option<RawTrap>) -> Error {
+    // SAFETY: this function's contract is the callee's.
+    match unsafe { outcome(exit, &mut trap) } {
+        Err(error) => error,
+        Ok(End::Exited(status)) => exit_in_call(status),
+        Ok(End::Returned(_)) => ompvm_support::bug!("a call that returned has no error"),
     }
 }
 
