@@ -25,7 +25,11 @@ const PAGE: usize = 4096;
 pub fn advise(ranges: &[(usize, usize)]) {
     let total: usize = ranges.iter().map(|r| r.1).sum();
     let off = !settings::current().huge_pages;
-    if ranges.is_empty() || off || !pays() || room().is_none_or(|r| total as u64 > r / 2) {
+    if ranges.is_empty()
+        || off
+        || !pays()
+        || cgroup::available_memory().is_none_or(|r| total as u64 > r / 2)
+    {
         return;
     }
     for &(start, len) in ranges {
@@ -60,15 +64,6 @@ fn pays() -> bool {
 /// `VIRTIO_BALLOON_F_PAGE_REPORTING`).
 fn gives_back(device: &str, features: &str) -> bool {
     device.trim() == "0x0005" && features.as_bytes().get(5) == Some(&b'1')
-}
-
-/// Returns the bytes of memory available to this process, or `None` if the system does not tell.
-fn room() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
-    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    let limit = cgroup::memory_limit().unwrap_or(u64::MAX);
-    Some(limit.min(kilobytes << 10))
 }
 
 #[cfg(test)]

@@ -136,9 +136,12 @@ pub(super) fn tell_once(message: &str) {
     }
 }
 
-/// Adds a line about all regions.
+/// Adds a line about all regions, unless it was added before.
 pub(super) fn note(text: &'static str) {
-    REPORT.notes.lock().push(text);
+    let mut notes = REPORT.notes.lock();
+    if !notes.contains(&text) {
+        notes.push(text);
+    }
 }
 
 /// Adds the description of a launch to those of a region's earlier launches, if there is a report.

@@ -1,4 +1,4 @@
-//! The limits of this process's control groups.
+//! The limits of this process's control groups, and the memory that they leave.
 //!
 //! A limit holds for a group and all groups below it, so the smallest visible one counts. Supports
 //! versions 1 and 2 as described in `cgroups(7)`.
@@ -32,6 +32,15 @@ pub fn memory_limit() -> Option<u64> {
         text.trim().parse().ok()
     };
     of_process("memory").iter().filter_map(limit).min()
+}
+
+/// Returns the bytes of memory available to this process, or `None` if the system does not tell.
+pub fn available_memory() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    let limit = memory_limit().unwrap_or(u64::MAX);
+    Some(limit.min(kilobytes << 10))
 }
 
 /// Finds the groups in the texts of `/proc/self/cgroup` and `/proc/self/mountinfo`.

@@ -72,11 +72,13 @@ functions! {
         retain_context = "cuDevicePrimaryCtxRetain" (*mut Context, DeviceNumber);
         set_context = "cuCtxSetCurrent" (Context);
         synchronize = "cuCtxSynchronize" ();
+        free_memory = "cuMemGetInfo_v2" (*mut usize, *mut usize);
         alloc = "cuMemAlloc_v2" (*mut Address, usize);
         free = "cuMemFree_v2" (Address);
         alloc_host = "cuMemHostAlloc" (*mut *mut c_void, usize, c_uint);
         free_host = "cuMemFreeHost" (*mut c_void);
         alloc_managed = "cuMemAllocManaged" (*mut Address, usize, c_uint);
+        advise = "cuMemAdvise" (Address, usize, c_int, DeviceNumber);
         register = "cuMemHostRegister_v2" (*mut c_void, usize, c_uint);
         unregister = "cuMemHostUnregister" (*mut c_void);
         upload = "cuMemcpyHtoDAsync_v2" (Address, *const c_void, usize, Stream);
@@ -208,6 +210,7 @@ pub(super) mod attribute {
     pub const MINOR: i32 = 76;
     pub const MULTIPROCESSOR_REGISTERS: i32 = 82;
     pub const PAGEABLE_MEMORY: i32 = 88;
+    pub const PAGED_MANAGED_MEMORY: i32 = 89;
     pub const DYNAMIC_SHARED: i32 = 97;
 }
 
@@ -234,6 +237,12 @@ pub(super) const MAPPED: c_uint = 2;
 pub(super) const LINK_LATER: c_uint = 1;
 /// Managed memory flag: accessible from every stream.
 pub(super) const GLOBAL: c_uint = 1;
+/// Advice for managed memory: pages stay at a place.
+pub(super) const PREFER_PLACE: c_int = 3;
+/// Advice for managed memory: a device accesses pages where they are, without faults.
+pub(super) const KEEP_MAPPED: c_int = 5;
+/// The host as a place for managed memory (`CU_DEVICE_CPU`).
+pub(super) const HOST_PLACE: DeviceNumber = -1;
 /// Function attribute: maximum bytes of dynamic shared memory.
 pub(super) const FUNCTION_DYNAMIC_SHARED: c_int = 8;
 /// Function attribute: bytes of local memory per thread.

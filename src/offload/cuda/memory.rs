@@ -3,10 +3,15 @@
 //! The driver's `cuMemFree` synchronizes the whole device, and regions map and unmap the same sizes
 //! again and again. So freed blocks of up to [`MAX_CACHED_BLOCK`] bytes are cached by size, and small
 //! ones of host memory, too. They are returned to the driver when the device runs out of memory.
+//!
+//! A mapped array for which the device has too little memory is managed memory, a part of which is
+//! on the host. Programs see `omp_target_alloc` fail as natively.
 
 use super::gpu::Gpu;
 use crate::device::{Failure, Fault, MemoryKind, Result};
+use crate::report;
 use hashbrown::HashMap;
+use ompvm_support::log;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 
@@ -35,6 +40,8 @@ struct Block {
     start: u64,
     size: u64,
     memory: MemoryKind,
+    /// True for device memory that the driver pages.
+    paged: bool,
 }
 
 /// The memory allocator of one GPU.
@@ -42,12 +49,46 @@ struct Block {
 pub(super) struct Pool(Mutex<Blocks>);
 
 impl Pool {
+    /// Allocates memory; see [`Device::alloc`](crate::device::Device::alloc).
     pub(super) fn alloc(
         &self,
         gpu: &Gpu,
         size: u64,
         align: u64,
         memory: MemoryKind,
+    ) -> Result<u64> {
+        self.alloc_block(size, align, memory, false, |rounded| {
+            match gpu.raw_alloc(rounded, memory) {
+                Err(Failure::OutOfMemory { .. }) if self.release_cached(gpu)? => {
+                    gpu.raw_alloc(rounded, memory)
+                }
+                result => result,
+            }
+        })
+    }
+
+    /// Allocates device memory; if the GPU has too little, a part of it on the host.
+    pub(super) fn alloc_paged(&self, gpu: &Gpu, size: u64, align: u64) -> Result<u64> {
+        let answer = self.alloc(gpu, size, align, MemoryKind::Device);
+        if !matches!(answer, Err(Failure::OutOfMemory { .. })) {
+            return answer;
+        }
+        let block = self.alloc_block(size, align, MemoryKind::Device, true, |rounded| {
+            gpu.alloc_paged(rounded)
+        })?;
+        report::note("arrays beyond a GPU's memory are on the host, where the GPU accesses them");
+        tracing::info!(target: log::OFFLOAD, bytes = size, "allocated paged memory");
+        Ok(block)
+    }
+
+    /// Allocates a block, of which `make` returns the start.
+    fn alloc_block(
+        &self,
+        size: u64,
+        align: u64,
+        memory: MemoryKind,
+        paged: bool,
+        make: impl FnOnce(u64) -> Result<u64>,
     ) -> Result<u64> {
         let extra = if align > ALIGN { align } else { 0 };
         let rounded = size
@@ -57,16 +98,13 @@ impl Pool {
         let Some(rounded) = rounded else {
             return Err(Failure::OutOfMemory { size });
         };
-        let cached = self.0.lock().take_cached(memory, rounded);
+        let cached = match paged {
+            true => None,
+            false => self.0.lock().take_cached(memory, rounded),
+        };
         let start = match cached {
             Some(start) => start,
-            None => match gpu.raw_alloc(rounded, memory) {
-                Err(Failure::OutOfMemory { .. }) if self.release_cached(gpu)? => {
-                    gpu.raw_alloc(rounded, memory)
-                }
-                result => result,
-            }
-            .map_err(|failure| match failure {
+            None => make(rounded).map_err(|failure| match failure {
                 Failure::OutOfMemory { .. } => Failure::OutOfMemory { size },
                 other => other,
             })?,
@@ -80,6 +118,7 @@ impl Pool {
             start,
             size: rounded,
             memory,
+            paged,
         };
         self.0.lock().used.insert(address, block);
         Ok(address)
@@ -117,11 +156,12 @@ impl Pool {
     }
 
     /// Returns the start of the driver's allocation that contains an address of device memory.
+    /// Paged memory cannot be shared with other processes.
     pub(super) fn allocation(&self, address: u64) -> Option<u64> {
         let blocks = self.0.lock();
         let (_, block) = blocks.used.range(..=address).next_back()?;
         let inside = address - block.start < block.size;
-        (inside && block.memory == MemoryKind::Device).then_some(block.start)
+        (inside && block.memory == MemoryKind::Device && !block.paged).then_some(block.start)
     }
 
     /// Returns all cached blocks to the driver. Returns true if there were any.
@@ -159,7 +199,7 @@ impl Blocks {
             MemoryKind::Host => MAX_CACHED_HOST_BLOCK,
             MemoryKind::Shared => 0,
         };
-        if block.size > most || self.cached_bytes + block.size > MAX_CACHED_TOTAL {
+        if block.paged || block.size > most || self.cached_bytes + block.size > MAX_CACHED_TOTAL {
             return false;
         }
         let key = (block.memory, block.size);

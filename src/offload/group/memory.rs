@@ -292,7 +292,11 @@ impl Memory {
         }
         let devices: Vec<&dyn Device> = members.iter().map(|m| &**m).collect();
         let stripes = match align <= STRIPE_ALIGN {
-            true => members[0].alloc_striped(&devices, padding + size)?,
+            true => match members[0].alloc_striped(&devices, padding + size) {
+                // The first member may page what all together have no memory for.
+                Err(Failure::OutOfMemory { .. }) => None,
+                answer => answer?,
+            },
             false => None,
         };
         let (start, location) = match stripes {
