@@ -9,15 +9,13 @@
 
 use super::arena::{Arena, OFFSET, SHARED_TAG, TAG};
 use super::check;
+use super::stacks::{FiberStack, GUARD_BYTES, STACK_BYTES, StackPool};
 use crate::device::{Failure, Fault};
 use crate::locals::LOCALS;
-use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use ompvm_llvm::emulate::SourceLocation;
 use parking_lot::Mutex;
-use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::num::NonZeroUsize;
 use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,10 +23,6 @@ use std::time::Instant;
 
 /// Number of threads in a warp.
 pub const WARP_SIZE: u32 = omp_abi::limit::WARP_SIZE;
-/// Size in bytes of a thread's stack, with its guard and reserve.
-const STACK_BYTES: usize = 384 << 10;
-/// Bytes of inaccessible guard pages, more than the variables of most functions.
-const GUARD_BYTES: usize = 64 << 10;
 /// Bytes above the guard that are reserved for built-in functions. A stack overflow in one of those
 /// could not be reported, since it may hold the allocator's lock.
 const RESERVE_BYTES: usize = 64 << 10;
@@ -52,6 +46,8 @@ pub struct Grid<'a> {
     pub shared: u64,
     /// Bytes of dynamic shared memory.
     pub dynamic: u32,
+    /// Stacks for its threads.
+    pub stacks: &'a StackPool,
     /// Memory of the device.
     pub arena: &'a Arena,
     /// Memories of the other devices of its group.
@@ -139,56 +135,6 @@ struct Thread {
     /// Result of a warp operation.
     result: u64,
     stack: (usize, usize),
-}
-
-/// Memory of a fiber's stack. It is reused after the fiber ends.
-struct FiberStack {
-    low: usize,
-}
-
-impl FiberStack {
-    fn new() -> Option<FiberStack> {
-        // SAFETY: a fresh mapping of `STACK_BYTES` bytes; the guard is its lowest part.
-        unsafe {
-            let at = libc::mmap(
-                null_mut(),
-                STACK_BYTES,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK,
-                -1,
-                0,
-            );
-            if at == libc::MAP_FAILED {
-                return None;
-            }
-            libc::mprotect(at, GUARD_BYTES, libc::PROT_NONE);
-            Some(FiberStack { low: at as usize })
-        }
-    }
-}
-
-impl Drop for FiberStack {
-    fn drop(&mut self) {
-        // SAFETY: `low` is the start of a mapping of `STACK_BYTES` bytes; its fiber has ended.
-        unsafe { libc::munmap(self.low as *mut libc::c_void, STACK_BYTES) };
-    }
-}
-
-// SAFETY: the area has `STACK_BYTES` bytes with guard pages at its lower end, and lives as long as
-// it is owned.
-unsafe impl Stack for FiberStack {
-    fn base(&self) -> StackPointer {
-        NonZeroUsize::new(self.low + STACK_BYTES).unwrap_or(NonZeroUsize::MAX)
-    }
-
-    fn limit(&self) -> StackPointer {
-        NonZeroUsize::new(self.low).unwrap_or(NonZeroUsize::MAX)
-    }
-}
-
-thread_local! {
-    /// Stacks of ended fibers, for later ones on this host thread.
-    static IDLE_STACKS: RefCell<Vec<FiberStack>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Returns the block that this host thread executes; null if there is none.
@@ -317,7 +263,7 @@ impl Block<'_> {
                 // SAFETY: the fiber's frames belong to device code and to built-in functions, which
                 // own nothing that needs dropping when they yield.
                 unsafe { fiber.force_reset() };
-                IDLE_STACKS.with_borrow_mut(|s| s.push(fiber.into_stack()));
+                self.grid.stacks.put(fiber.into_stack());
             }
         }
     }
@@ -328,14 +274,13 @@ impl Block<'_> {
         if let Some(fiber) = thread.fiber.take() {
             return Some(fiber);
         }
-        let kept = IDLE_STACKS.with_borrow_mut(Vec::pop);
-        let Some(area) = kept.or_else(FiberStack::new) else {
+        let Some(area) = self.grid.stacks.take() else {
             self.grid
                 .fail(Failure::Lost("no memory for the threads' stacks".into()));
             self.failed = true;
             return None;
         };
-        thread.stack = (area.low + GUARD_BYTES, area.low + STACK_BYTES);
+        thread.stack = area.usable();
         let (kernel, args) = (self.grid.kernel, self.grid.args.as_ptr() as usize);
         let run = move |yielder: &Yielder<(), YieldReason>, ()| {
             // SAFETY: `kernel` is the wrapper that was compiled for these argument words; device
@@ -358,7 +303,7 @@ impl Block<'_> {
                 self.failed |= matches!(why, YieldReason::Failed);
             }
             CoroutineResult::Return(()) => {
-                IDLE_STACKS.with_borrow_mut(|s| s.push(fiber.into_stack()));
+                self.grid.stacks.put(fiber.into_stack());
                 self.end_thread(n);
             }
         }

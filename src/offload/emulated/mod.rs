@@ -12,6 +12,7 @@ mod arena;
 pub(crate) mod block;
 mod check;
 mod functions;
+mod stacks;
 mod warp;
 
 use super::device::*;
@@ -25,6 +26,7 @@ use ompvm_memory::internal_thread;
 use ompvm_support::log;
 use ompvm_support::settings::{DeviceSelection, Settings};
 use parking_lot::{Mutex, RwLock};
+use stacks::StackPool;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -54,6 +56,7 @@ fn is_shared_host_memory(address: u64, size: u64) -> bool {
 pub struct Device {
     number: u32,
     arena: Arc<Arena>,
+    stacks: StackPool,
     /// Memories of the other devices of its group.
     peers: RwLock<Vec<Arc<Arena>>>,
     kernels: RwLock<Vec<LoadedKernel>>,
@@ -96,6 +99,7 @@ impl Device {
         Ok(Device {
             number,
             arena: Arc::new(Arena::new(tag, settings.emulated_memory)?),
+            stacks: StackPool::default(),
             peers: RwLock::default(),
             kernels: RwLock::default(),
             queues: AtomicU64::new(1),
@@ -468,6 +472,7 @@ impl super::device::Device for Device {
             threads: launch.threads,
             shared: loaded.shared + u64::from(launch.shared),
             dynamic: launch.shared,
+            stacks: &self.stacks,
             arena: &self.arena,
             peers: &peers,
             places: &loaded.places,
