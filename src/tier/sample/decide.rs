@@ -154,6 +154,14 @@ impl SamplerState {
             self.queue
                 .set_deadline(function, self.recompilation(s, now));
         }
+        tracing::trace!(
+            target: log::TIER,
+            function = self.compiler.program().name(function),
+            inside_ms = %log::ms(inside),
+            called,
+            counts = ?loops.clone().map(hits).collect::<Vec<_>>(),
+            "counted back edges"
+        );
         let loops_to_enter = self.osr_loops(s);
         if !loops_to_enter.is_empty() && s.loops.len() + loops_to_enter.len() <= MAX_LOOPS {
             let run = if loops_to_enter.len() == 1 {
