@@ -179,7 +179,8 @@ fn entries_of_compiled_loops_are_counted() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
     let head = &code.osr_points[outer];
-    enter(&guest, &guest.compiler(), Level::Full, 0);
+    let compiler = guest.compiler();
+    enter(&guest, &compiler, Level::Full, 0);
     guest.check(50);
     let hits = || head.hits.load(Ordering::Relaxed);
     assert_eq!(hits(), 0);
