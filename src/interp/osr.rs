@@ -54,7 +54,8 @@ pub fn count_calls(code: &LoweredFunction, on: bool) {
     count_executions(code, &code.osr_points[..code.osr_points.len().min(1)], on);
 }
 
-/// Starts or stops counting the iterations of a function's loops.
+/// Starts or stops counting the iterations of a function's loops, and the entries of those with
+/// compiled code.
 pub fn count_back_edges(code: &LoweredFunction, on: bool) {
     count_executions(code, code.osr_points.get(1..).unwrap_or_default(), on);
 }
@@ -63,17 +64,24 @@ pub fn count_back_edges(code: &LoweredFunction, on: bool) {
 fn count_executions(code: &LoweredFunction, points: &[OsrPoint], on: bool) {
     let _patching = fork_lock::lock(&INTERPRETER.patching);
     for point in points {
-        if point.code.load(Ordering::Relaxed) != 0 {
+        let entered = point.code.load(Ordering::Relaxed) != 0;
+        // The count of a delayed entry is in use.
+        if entered && point.delay.load(Ordering::Relaxed) != 0 {
             continue;
         }
-        let handler = if on {
-            point.hits.store(0, Ordering::Relaxed);
-            count_execution as *const () as usize
-        } else {
-            point.own_handler.load(Ordering::Relaxed)
+        let handler = match (on, entered) {
+            (true, false) => count_execution as *const () as usize,
+            (true, true) => count_entry as *const () as usize,
+            (false, false) => point.own_handler.load(Ordering::Relaxed),
+            (false, true) => enter_compiled_loop as *const () as usize,
         };
+        if on {
+            point.hits.store(0, Ordering::Relaxed);
+        }
         word(code, point).store(handler, Ordering::Release);
-        point.patched.store(u32::from(on), Ordering::Release);
+        point
+            .patched
+            .store(u32::from(on || entered), Ordering::Release);
     }
 }
 
@@ -99,7 +107,11 @@ pub fn install_entry(
     point.hits.store(0, Ordering::Relaxed);
     point.delay.store(delay, Ordering::Relaxed);
     point.code.store(address, Ordering::Release);
-    word(code, point).store(enter_compiled_loop as *const () as usize, Ordering::Release);
+    let handler = match delay {
+        0 => enter_compiled_loop as *const () as usize,
+        1.. => enter_delayed_loop as *const () as usize,
+    };
+    word(code, point).store(handler, Ordering::Release);
     point.patched.store(1, Ordering::Release);
 }
 
@@ -224,6 +236,42 @@ fn stop_counting(code: &LoweredFunction, point: &OsrPoint) {
     if point.code.load(Ordering::Relaxed) == 0 {
         word(code, point).store(point.own_handler.load(Ordering::Relaxed), Ordering::Release);
         point.patched.store(0, Ordering::Release);
+    } else {
+        word(code, point).store(enter_compiled_loop as *const () as usize, Ordering::Release);
+    }
+}
+
+/// Counts an entry of a loop, then enters its compiled code.
+///
+/// # Safety
+/// As for [`count_execution`]; the point has compiled code.
+unsafe extern "sysv64-unwind" fn count_entry(
+    ip: *const u64,
+    regs: *mut u64,
+    cx: *mut ThreadState,
+) -> HandlerResult {
+    // SAFETY: the handler's contract.
+    unsafe {
+        record_execution(ip, regs);
+        enter_compiled_loop(ip, regs, cx)
+    }
+}
+
+/// Enters the compiled code of a loop at its head after the point's delay.
+///
+/// # Safety
+/// As for [`count_execution`]; the point has compiled code.
+unsafe extern "sysv64-unwind" fn enter_delayed_loop(
+    ip: *const u64,
+    regs: *mut u64,
+    cx: *mut ThreadState,
+) -> HandlerResult {
+    // SAFETY: the handler's contract.
+    unsafe {
+        match delayed_handler(ip, regs) {
+            Some(own_handler) => own_handler(ip, regs, cx),
+            None => enter_compiled_loop(ip, regs, cx),
+        }
     }
 }
 
@@ -238,9 +286,6 @@ unsafe extern "sysv64-unwind" fn enter_compiled_loop(
 ) -> HandlerResult {
     // SAFETY: the handler's contract; `run_compiled_loop` returns an instruction and its frame.
     unsafe {
-        if let Some(own_handler) = delayed_handler(ip, regs) {
-            return own_handler(ip, regs, cx);
-        }
         // Records the entry as the position: no call there has a landing pad that could be mistaken
         // for one.
         let held = suspend((*frame::code(regs)).entry, regs, cx);
@@ -276,7 +321,7 @@ unsafe extern "sysv64-unwind" fn delayed_handler(
     unsafe {
         let point = expect_point(&*frame::code(regs), ip);
         let delay = point.delay.load(Ordering::Relaxed);
-        if delay == 0 || point.hits.fetch_add(1, Ordering::Relaxed) >= delay {
+        if point.hits.fetch_add(1, Ordering::Relaxed) >= delay {
             return None;
         }
         Some(std::mem::transmute::<usize, Handler>(

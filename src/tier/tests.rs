@@ -174,6 +174,27 @@ fn back_edges_are_counted_for_a_limited_time() {
     assert!(!counted());
 }
 
+#[test]
+fn entries_of_compiled_loops_are_counted() {
+    let guest = Guest::new();
+    let (code, outer) = guest.code();
+    let head = &code.osr_points[outer];
+    let compiler = guest.compiler();
+    enter(&guest, &compiler, Level::Full, 0);
+    guest.check(50);
+    let hits = || head.hits.load(Ordering::Relaxed);
+    assert_eq!(hits(), 0);
+    osr::count_back_edges(code, true);
+    // Each call enters the loop once.
+    for n in 1..4 {
+        guest.check(50);
+        assert_eq!(hits(), n);
+    }
+    osr::count_back_edges(code, false);
+    guest.check(50);
+    assert_eq!(hits(), 3);
+}
+
 /// Compiles the outer loop and enters it after `after` iterations.
 fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
     let (code, outer) = guest.code();

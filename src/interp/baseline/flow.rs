@@ -165,6 +165,11 @@ pub fn by_handler(inst: &Inst) -> bool {
                     || o.n % 2 != 0
                     || (0..o.n as usize).any(|i| dst.contains(&*lanes.add(i)))
             }
+            Template::Reduce(.., bits) => {
+                let n = (*inst.ip.cast::<Enc<isa::Dan>>()).ops.n;
+                let lanes = 64 / u16::from(bits);
+                n % lanes != 0 || n / lanes > MAX_WORDS
+            }
             Template::FillWords => (*inst.ip.cast::<Enc<isa::Memn>>()).ops.bytes > 2 * MAX_INLINE,
             Template::MemcpyFixed => {
                 let bytes = (*inst.ip.cast::<Enc<isa::Memn>>()).ops.bytes;

@@ -261,6 +261,8 @@ pub enum Template {
     MoveWords,
     ZeroWords,
     Shuffle,
+    /// Prefix, map and opcode of a packed operation, and the bits of a lane.
+    Reduce(u8, u8, u8, u8),
     FillWords,
     MemcpyFixed,
     Tls,
@@ -963,6 +965,17 @@ fn vectors(r: &mut [Row]) {
         Dan [def dst V lanes_of!(Dan 8), from a V lanes_of!(Dan 4)] { vi32_f64 T::IntsToDoubles }
         Dan [def dst V lanes_of!(Dan 4), from a V lanes_of!(Dan 8)] { vf64_i32 T::DoublesToInts }
         Shuffle [] { shuffle64 T::Shuffle }
+        Dan [def dst G W1, from a V lanes_of!(Dan 4)] {
+            red_add32 T::Reduce(p66, 1, 0xfe, 32), red_mul32 T::Reduce(p66, 2, 0x40, 32),
+            red_and32 T::Reduce(p66, 1, 0xdb, 32), red_or32 T::Reduce(p66, 1, 0xeb, 32),
+            red_xor32 T::Reduce(p66, 1, 0xef, 32), red_smin32 T::Reduce(p66, 2, 0x39, 32),
+            red_smax32 T::Reduce(p66, 2, 0x3d, 32), red_umin32 T::Reduce(p66, 2, 0x3b, 32),
+            red_umax32 T::Reduce(p66, 2, 0x3f, 32),
+        }
+        Dan [def dst G W1, from a V lanes_of!(Dan 8)] {
+            red_add64 T::Reduce(p66, 1, 0xd4, 64), red_and64 T::Reduce(p66, 1, 0xdb, 64),
+            red_or64 T::Reduce(p66, 1, 0xeb, 64), red_xor64 T::Reduce(p66, 1, 0xef, 64),
+        }
     }
     handlers! { r;
         Dan [def dst M n_of!(Dan), from a M n_of!(Dan)]:
@@ -1025,11 +1038,9 @@ fn vectors(r: &mut [Row]) {
         Dan [def dst M W1, from a M lanes_of!(Dan 2)]:
             red_add16 red_and16 red_or16 red_xor16 red_smax16 red_smin16 red_umax16 red_umin16;
         Dan [def dst M W1, from a M lanes_of!(Dan 4)]:
-            red_add32 red_mul32 red_and32 red_or32 red_xor32 red_smax32 red_smin32 red_umax32
-            red_umin32 red_fmax32 red_fmin32;
+            red_fmax32 red_fmin32;
         Dan [def dst M W1, from a M lanes_of!(Dan 8)]:
-            red_add64 red_mul64 red_and64 red_or64 red_xor64 red_smax64 red_smin64 red_umax64
-            red_umin64 red_fmax64 red_fmin64;
+            red_mul64 red_smax64 red_smin64 red_umax64 red_umin64 red_fmax64 red_fmin64;
         Dabn [def dst M W1, from a M W1, from b M lanes_of!(Dabn 4)]:
             red_fadd32 red_fmul32 red_fadd_halves32 red_fmul_halves32;
         Dabn [def dst M W1, from a M W1, from b M lanes_of!(Dabn 8)]:

@@ -118,7 +118,7 @@ impl Lowering<'_> {
     }
 
     /// Returns true if a block contains only a comparison and its branch, or only a return. Such a
-    /// block is duplicated instead of jumped to.
+    /// block is duplicated instead of jumped to, unless it is the head of a loop.
     pub(super) fn is_test(&self, b: usize) -> bool {
         let block = self.body.blocks[b];
         let (last, all) = (

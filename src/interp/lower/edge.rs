@@ -147,7 +147,8 @@ impl Lowering<'_> {
 
     /// Jumps to a block; the last move emitted since `start` may be fused with the jump.
     pub(super) fn jump(&mut self, start: u32, to: usize) {
-        if self.is_test(to) {
+        // A loop is counted and entered at its head's own place only.
+        if self.is_test(to) && self.loop_heads.binary_search(&to).is_err() {
             let from = std::mem::replace(&mut self.current, to);
             self.branch(self.body.blocks[to].end as usize - 1);
             self.current = from;

@@ -41,7 +41,8 @@ impl Queue {
         self.expected_for(self.effort_of_loop(function, head), level)
     }
 
-    fn expected_for(&self, effort: usize, level: Level) -> Duration {
+    /// Returns the processor time that compiling a unit of this effort is expected to take.
+    pub(super) fn expected_for(&self, effort: usize, level: Level) -> Duration {
         let cost = self.cost[level as usize].load(Ordering::Relaxed);
         PER_UNIT + Duration::from_nanos(u64::from(cost)) * effort as u32
     }

@@ -12,6 +12,9 @@ use ompvm_memory::image::Image;
 use ompvm_memory::internal_thread::InternalThread;
 use std::time::Instant;
 
+/// Most waiting jobs that are considered for the unit of another job.
+const MAX_JOINING: usize = 16;
+
 #[derive(Debug, Default)]
 pub(super) struct QueueState {
     pub jobs: Vec<Job>,
@@ -39,6 +42,46 @@ impl QueueState {
     /// Returns the number of threads that compile.
     pub(super) fn compiling(&self) -> usize {
         self.started.iter().sum::<usize>() - self.free.iter().sum::<usize>()
+    }
+
+    /// Takes the job at an index for a thread that starts it.
+    pub(super) fn take_at(&mut self, index: usize) -> Job {
+        let job = self.jobs.swap_remove(index);
+        if job.recompilation.is_some_and(|b| !b.is_due()) {
+            self.started_early.push(job.clone());
+        }
+        job
+    }
+
+    /// Takes a job that was found waiting earlier, if it still waits.
+    pub(super) fn take(&mut self, job: &Job) -> Option<Job> {
+        let same = |j: &Job| {
+            j.target() == job.target()
+                && j.level == job.level
+                && j.recompilation.is_some() == job.recompilation.is_some()
+        };
+        let index = self.jobs.iter().position(same)?;
+        Some(self.take_at(index))
+    }
+
+    /// Returns the waiting jobs that may be compiled in the unit of a job, hottest first: those of
+    /// functions, of its kind.
+    pub(super) fn joining(&self, job: &Job, now: Instant) -> Vec<Job> {
+        let plain = |j: &Job| j.head.is_none() && j.eager_threads == 0 && !j.awaited;
+        let due = |j: &Job| j.recompilation.map(|b| b.is_due());
+        // The first job has found idle time enough for itself.
+        let worth = |j: &Job| {
+            let recompilation = j.recompilation.as_ref();
+            recompilation.is_none_or(|b| b.is_due() || b.is_worth_idle_time(now))
+        };
+        let joins = |j: &&Job| plain(j) && j.level == job.level && due(j) == due(job) && worth(j);
+        if !plain(job) {
+            return Vec::new();
+        }
+        let mut found: Vec<Job> = self.jobs.iter().filter(joins).cloned().collect();
+        found.sort_by_key(|j| std::cmp::Reverse(j.priority()));
+        found.truncate(MAX_JOINING);
+        found
     }
 
     /// Makes recompilations due that together have earned their cost on a full machine. Duplicates

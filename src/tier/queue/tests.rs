@@ -96,6 +96,49 @@ fn superseded_jobs_are_dropped() {
 }
 
 #[test]
+fn functions_of_one_kind_join_a_unit() {
+    let now = Instant::now();
+    let recompilation = Recompilation::new(SECOND, now, 1.0);
+    let eager = Job {
+        eager_threads: 1,
+        ..job(3, None)
+    };
+    let awaited = Job {
+        awaited: true,
+        ..job(4, None)
+    };
+    let quick = Job {
+        level: Level::Quick,
+        ..job(5, None)
+    };
+    let hotter = Job {
+        score: SECOND * 2,
+        ..job(2, None)
+    };
+    let waits = job(6, Some(recompilation));
+    let mut state = QueueState {
+        jobs: vec![
+            job(1, None),
+            hotter,
+            eager.clone(),
+            awaited,
+            quick,
+            waits.clone(),
+        ],
+        ..QueueState::default()
+    };
+    let found = state.joining(&job(0, None), now);
+    let functions: Vec<_> = found.iter().map(|j| j.function.index()).collect();
+    assert_eq!(functions, [2, 1]);
+    assert!(state.joining(&eager, now).is_empty());
+    // A recompilation joins another one once it is worth idle time, and counts as started early.
+    assert!(state.joining(&waits, now).is_empty());
+    assert_eq!(state.joining(&waits, now + SECOND).len(), 1);
+    assert!(state.take(&waits).is_some() && state.take(&waits).is_none());
+    assert_eq!(state.started_early.len(), 1);
+}
+
+#[test]
 fn a_call_gives_a_speculative_recompilation_its_deadline() {
     let now = Instant::now();
     let recompilation = Recompilation::new(SECOND, now, 1.0);

@@ -101,11 +101,8 @@ impl Queue {
                 .filter(|&i| mine(&state.jobs[i]))
                 .max_by_key(|&i| state.jobs[i].priority());
             if let Some(best) = best {
-                let job = state.jobs.swap_remove(best);
+                let job = state.take_at(best);
                 state.eager_at_work += usize::from(job.eager_threads > 0);
-                if job.recompilation.is_some_and(|b| !b.is_due()) {
-                    state.started_early.push(job.clone());
-                }
                 if job.head.is_none() {
                     let end = now + self.expected(job.function, job.level);
                     state.ends.push(end);
@@ -145,71 +142,44 @@ impl Queue {
             if rotates {
                 self.rotation.lock().enter();
             }
-            let mut none_entered = job.head.is_some();
+            let (jobs, mut unit, end) = self.batch(job, end);
             let mut compiled: Vec<FuncId> = Vec::new();
-            let mut unit = self.unit(&job);
-            let effort = self.effort(&job, &unit);
+            let mut entered = false;
             let start = thread_time();
-            tracing::debug!(
-                target: log::QUEUE,
-                function = self.compiler.program().name(job.function),
-                block = job.osr_block().map(|block| block.as_u32()),
-                level = ?job.level,
-                recompilation = job.recompilation.is_some(),
-                functions = unit.functions.as_ref().map(Vec::len),
-                effort,
-                "takes a job"
-            );
-            let whole = call_closure::complete(&self.image, self.compiler.program(), &mut unit);
-            match whole.and_then(|()| self.compiler.compile(&self.image, &unit)) {
-                Ok(pieces) => {
-                    let pieces = || pieces.iter();
-                    compiled.extend(pieces().flat_map(|c| &c.functions).map(|f| f.0));
-                    let skipped = pieces().flat_map(|c| &c.skipped).map(|s| s.0);
-                    if job.head.is_none() {
-                        self.state.lock().refused.extend(skipped);
-                    }
-                    for &(index, address) in pieces().flat_map(|c| &c.entries) {
-                        if let Some((code, head)) = job.head {
-                            debug_assert_eq!(index, 0);
-                            none_entered = false;
-                            let yields = job.level == Level::Quick;
-                            osr::install_entry(code, head, address, 0, yields);
-                            tracing::debug!(
-                                target: log::TIER,
-                                function = self.compiler.program().name(job.function),
-                                head,
-                                address = ?address as *const (),
-                                yields,
-                                "installed an OSR entry"
-                            );
-                        }
-                    }
+            let effort = self.effort(&jobs[0], &unit);
+            match self.compile(&jobs, &mut unit, &mut compiled) {
+                Ok(enters) => {
+                    entered = enters;
                     let took = thread_time().saturating_sub(start);
-                    if job.awaited || self.idle() == 0 && self.left_over() == 0 {
+                    if jobs[0].awaited || self.idle() == 0 && self.left_over() == 0 {
                         self.compiler.add_compile_time(took);
                     }
-                    self.record_cost(job.level, took.saturating_sub(PER_UNIT), effort);
+                    self.record_cost(jobs[0].level, took.saturating_sub(PER_UNIT), effort);
                 }
-                // A function that cannot be compiled stays in its tier.
-                Err(why) => {
-                    self.compiler.note(job.function, EventKind::Skipped(why));
-                    if job.head.is_none() {
-                        self.state.lock().refused.push(job.function);
+                // One of the functions may keep the others from being compiled.
+                Err(_) if jobs.len() > 1 => {
+                    for job in jobs.chunks(1) {
+                        let mut unit = self.unit(&job[0]);
+                        if let Err(why) = self.compile(job, &mut unit, &mut compiled) {
+                            self.refuse(&job[0], why);
+                        }
                     }
                 }
+                Err(why) => self.refuse(&jobs[0], why),
             }
             if rotates {
                 self.rotation.lock().leave();
             }
             let mut state = self.state.lock();
-            state.awaited -= usize::from(job.awaited);
-            state.eager_at_work -= usize::from(job.eager_threads > 0);
-            state.drop_superseded(&compiled, job.level);
-            if job.recompilation.is_some() {
-                state.drop_recompilations(job.target());
-            } else if none_entered && job.level == Level::Quick {
-                state.promote(job.target());
+            state.drop_superseded(&compiled, jobs[0].level);
+            for job in &jobs {
+                state.awaited -= usize::from(job.awaited);
+                state.eager_at_work -= usize::from(job.eager_threads > 0);
+                if job.recompilation.is_some() {
+                    state.drop_recompilations(job.target());
+                } else if job.head.is_some() && !entered && job.level == Level::Quick {
+                    state.promote(job.target());
+                }
             }
             if let Some(i) = state.ends.iter().position(|&at| Some(at) == end) {
                 state.ends.swap_remove(i);
@@ -217,6 +187,113 @@ impl Queue {
             drop(state);
             self.done.notify_all();
         }
+    }
+
+    /// Compiles the unit of some jobs and adds the compiled functions to `compiled`. Returns true
+    /// if running activations enter a loop of it.
+    fn compile(
+        &self,
+        jobs: &[Job],
+        unit: &mut Unit,
+        compiled: &mut Vec<FuncId>,
+    ) -> Result<bool, String> {
+        let job = &jobs[0];
+        tracing::debug!(
+            target: log::QUEUE,
+            function = self.compiler.program().name(job.function),
+            block = job.osr_block().map(|block| block.as_u32()),
+            level = ?job.level,
+            recompilation = job.recompilation.is_some(),
+            jobs = jobs.len(),
+            functions = unit.functions.as_ref().map(Vec::len),
+            effort = self.effort(job, unit),
+            "takes a job"
+        );
+        call_closure::complete(&self.image, self.compiler.program(), unit)?;
+        let pieces = self.compiler.compile(&self.image, unit)?;
+        let pieces = || pieces.iter();
+        compiled.extend(pieces().flat_map(|c| &c.functions).map(|f| f.0));
+        let skipped = pieces().flat_map(|c| &c.skipped).map(|s| s.0);
+        if job.head.is_none() {
+            self.state.lock().refused.extend(skipped);
+        }
+        let mut enters = false;
+        for &(index, address) in pieces().flat_map(|c| &c.entries) {
+            if let Some((code, head)) = job.head {
+                debug_assert_eq!(index, 0);
+                enters = true;
+                let yields = job.level == Level::Quick;
+                osr::install_entry(code, head, address, 0, yields);
+                tracing::debug!(
+                    target: log::TIER,
+                    function = self.compiler.program().name(job.function),
+                    head,
+                    address = ?address as *const (),
+                    yields,
+                    "installed an OSR entry"
+                );
+            }
+        }
+        Ok(enters)
+    }
+
+    /// Leaves a function that cannot be compiled in its tier.
+    fn refuse(&self, job: &Job, why: String) {
+        self.compiler.note(job.function, EventKind::Skipped(why));
+        if job.head.is_none() {
+            self.state.lock().refused.push(job.function);
+        }
+    }
+
+    /// Returns a job with waiting jobs that cost much less in its unit than in their own, because
+    /// they call the same small functions; the unit; and its expected end, given that of the job.
+    fn batch(&self, job: Job, end: Option<Instant>) -> (Vec<Job>, Unit, Option<Instant>) {
+        let mut unit = self.unit(&job);
+        let candidates = {
+            let state = self.state.lock();
+            // Idle threads compile the others at the same time.
+            if state.free[usize::from(job.recompilation.is_some())] > 0 {
+                Vec::new()
+            } else {
+                state.joining(&job, Instant::now())
+            }
+        };
+        let mut jobs = vec![job];
+        let Some(end) = end.filter(|_| !candidates.is_empty()) else {
+            return (jobs, unit, end);
+        };
+        let functions = unit.functions.get_or_insert_default();
+        let cost = |functions: &[usize]| {
+            let all = functions.iter().map(|&f| FuncId::new(f));
+            let effort = all.map(|f| units::effort(&self.image.module, f)).sum();
+            self.expected_for(effort, jobs[0].level)
+        };
+        let most = cost(functions);
+        let mut added = Duration::ZERO;
+        let mut chosen = Vec::new();
+        for other in candidates {
+            let all = self.unit(&other).functions.unwrap_or_default();
+            let fresh: Vec<usize> = all
+                .iter()
+                .filter(|f| !functions.contains(f))
+                .copied()
+                .collect();
+            let more = cost(&fresh).saturating_sub(PER_UNIT);
+            if more <= cost(&all) / 2 && added + more <= most {
+                added += more;
+                functions.extend(fresh);
+                chosen.push(other);
+            }
+        }
+        let later = end + added;
+        let mut state = self.state.lock();
+        for other in chosen {
+            jobs.extend(state.take(&other));
+        }
+        if let Some(at) = state.ends.iter_mut().find(|at| **at == end) {
+            *at = later;
+        }
+        (jobs, unit, Some(later))
     }
 
     /// Returns the unit of a job: its function or loop, the small functions called there, and all

@@ -38,6 +38,10 @@ const WAITING_PART: u32 = 12;
 /// Expected cost of a loop at the full level above which it is compiled quickly first. A thread is
 /// in the loop, and runs code half as fast until then.
 const LOOP_LATENCY: Duration = Duration::from_millis(15);
+/// Greatest cost of the full level over that of the quick level, as a fraction, at which a function is
+/// compiled at the full level at once. Two compilations would take longer, and the code would come
+/// hardly earlier.
+const QUICK_PART: (u32, u32) = (3, 2);
 /// Most loops of one function that are compiled for OSR.
 const MAX_LOOPS: usize = 16;
 /// Longest time for which a function counts as called by its period, and for which its back
@@ -154,6 +158,14 @@ impl SamplerState {
             self.queue
                 .set_deadline(function, self.recompilation(s, now));
         }
+        tracing::trace!(
+            target: log::TIER,
+            function = self.compiler.program().name(function),
+            inside_ms = %log::ms(inside),
+            called,
+            counts = ?loops.clone().map(hits).collect::<Vec<_>>(),
+            "counted back edges"
+        );
         let loops_to_enter = self.osr_loops(s);
         if !loops_to_enter.is_empty() && s.loops.len() + loops_to_enter.len() <= MAX_LOOPS {
             let run = if loops_to_enter.len() == 1 {
@@ -173,8 +185,13 @@ impl SamplerState {
             s.compiled = true;
             if !self.is_compiled(function) {
                 self.compiler.note(function, EventKind::Queued(text()));
-                self.push(s, None, Level::Quick, None);
-                self.push_recompilation(s, now);
+                let full = self.queue.expected(function, Level::Full);
+                if full * QUICK_PART.1 <= cost * QUICK_PART.0 {
+                    self.push(s, None, Level::Full, None);
+                } else {
+                    self.push(s, None, Level::Quick, None);
+                    self.push_recompilation(s, now);
+                }
                 return true;
             }
         }

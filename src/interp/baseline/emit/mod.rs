@@ -106,6 +106,7 @@ impl Generator<'_> {
             T::MoveWords => self.move_words(inst),
             T::ZeroWords => self.zero_words(inst),
             T::Shuffle => self.shuffle(inst),
+            T::Reduce(pp, map, opcode, bits) => self.reduce(inst, (pp, map, opcode), bits == 32),
             T::FillWords => self.fill_words(inst),
             T::MemcpyFixed => self.memcpy_fixed(inst),
             T::Tls => self.tls(inst),

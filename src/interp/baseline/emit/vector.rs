@@ -232,6 +232,47 @@ impl Generator<'_> {
         }
     }
 
+    /// Reduces whole words of lanes to one lane by an operation: pairs of words, then the halves of
+    /// the pair, then, if they are `halved`, the halves of the word.
+    pub(super) fn reduce(&mut self, inst: &Inst, (pp, map, opcode): (u8, u8, u8), halved: bool) {
+        // SAFETY: the row describes the instruction, and its second field is the vector.
+        let n = unsafe { inst.row.fields[1].count(inst.ip) };
+        let mut total = self.words(inst, 1, 0, n >= 2, 0);
+        for i in (2..n.max(1) - 1).step_by(2) {
+            let b = self.words(inst, 1, i, true, 1);
+            self.c.asm.vex(pp, map, false, opcode, 0, total, Rm::Reg(b));
+            self.c.unlock();
+            total = 0;
+        }
+        if n >= 2 {
+            total = self.fold(total, 0xee, (pp, map, opcode));
+        }
+        if n > 2 && n % 2 == 1 {
+            let b = self.words(inst, 1, n - 1, false, 1);
+            self.c.asm.vex(pp, map, false, opcode, 0, total, Rm::Reg(b));
+        }
+        if halved {
+            total = self.fold(total, 0x55, (pp, map, opcode));
+        }
+        self.c.asm.vmovq_to_g(RAX, total);
+        let d = self.result_g(inst);
+        if halved {
+            self.c.asm.mov32(d, Rm::Reg(RAX));
+        } else {
+            self.c.asm.mov(d, Rm::Reg(RAX));
+        }
+    }
+
+    /// Combines a register with itself shuffled by `order`; returns the register of the result.
+    fn fold(&mut self, a: u8, order: u8, (pp, map, opcode): (u8, u8, u8)) -> u8 {
+        // vpshufd
+        self.c.asm.v(pp::P66, 0x70, 1, 0, Rm::Reg(a));
+        self.c.asm.imm8(order);
+        self.c.asm.vex(pp, map, false, opcode, 0, a, Rm::Reg(1));
+        self.c.unlock();
+        0
+    }
+
     pub(super) fn fill_words(&mut self, inst: &Inst) {
         // SAFETY: instructions of this template have shape `Memn`; see [`Generator::emit`].
         let o: isa::Memn = unsafe { ops(inst) };
