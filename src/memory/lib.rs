@@ -26,6 +26,7 @@ pub mod code_addresses;
 pub mod dump;
 pub mod fuel;
 pub mod func;
+pub mod handler_mask;
 pub mod heap;
 pub mod heap_limit;
 mod hooks;

@@ -618,10 +618,6 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
         };
         let raw = RawTrap::new(kind, ip);
         if interpreting && let Some(act) = catcher(state) {
-            let mut set: libc::sigset_t = mem::zeroed();
-            libc::sigemptyset(&mut set);
-            libc::sigaddset(&mut set, signal);
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, ptr::null_mut());
             activation::jump_trapped_from(state, &*context, act, raw);
         }
         let from = Registers::of(&*context);
