@@ -20,6 +20,7 @@ type Invoke = Option<(BlockId, BlockId)>;
 const NO_ATTRS: &ParamAttrs = &ParamAttrs {
     byval: None,
     sret: None,
+    element: None,
     align: 0,
     signext: false,
     zeroext: false,

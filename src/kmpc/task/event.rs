@@ -9,7 +9,6 @@ use std::sync::atomic::Ordering;
 
 use super::{Payload, Task, execution, flag, wait};
 use crate::ident::Ident;
-use crate::thread;
 
 /// The routine has returned.
 const ENDED: u32 = 1;
