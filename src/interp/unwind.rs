@@ -199,12 +199,12 @@ unsafe fn select_clause(
                 ));
             }
             &LandingPadClause::Catch { info, number } => {
-                let object = match &thrown {
-                    // SAFETY: the pad's type infos are the program's (the caller's contract).
-                    Some(t) => unsafe { matches(info, t) },
-                    // SAFETY: as above, and the exception is live.
-                    None => {
-                        unsafe { stands_for(info, family, exception) }.then_some(exception + 32)
+                // SAFETY: the pad's type infos are the program's, and the exception is live (the
+                // caller's contract).
+                let object = unsafe {
+                    match &thrown {
+                        Some(t) => matches(info, t),
+                        None => stands_for(info, family, exception).then_some(exception + 32),
                     }
                 };
                 if object.is_some() {
