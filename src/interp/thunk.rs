@@ -646,8 +646,14 @@ impl<'m> ThunkWriter<'m> {
                         }
                         _ => value,
                     };
-                    // The width of a memory operand is part of the template's mnemonic.
-                    args.push(format!("{ty} elementtype(i64) {value}"));
+                    // LLVM may keep the operand in a register, which it stores in this type
+                    // afterwards. Compilers before 14 do not name the type.
+                    let attrs = call.arg_attrs.get(i);
+                    let element = match attrs.and_then(|attrs| attrs.element) {
+                        Some(element) => self.ty(element)?,
+                        None => "i64".into(),
+                    };
+                    args.push(format!("{ty} elementtype({element}) {value}"));
                 }
                 Ok(format!(
                     "call {ret} asm {}{}\"{}\", \"{}\"({})",

@@ -148,6 +148,28 @@ unsafe fn matches(catch: usize, thrown: &Thrown) -> Option<usize> {
     }
 }
 
+/// Returns true if `catch` is the type that stands for an exception without a C++ object. libstdc++
+/// has one for the forced unwinding of an ending thread, and one for the exceptions of other
+/// languages (`cxxabi_forced.h`, `cxxabi.h`).
+///
+/// # Safety
+/// `catch` is the address of a type info, `exception` that of a live `_Unwind_Exception`.
+unsafe fn stands_for(catch: usize, family: Family, exception: usize) -> bool {
+    if family != Family::Gnu {
+        return false;
+    }
+    // SAFETY: the second word of a type info is its mangled name. The third word of an
+    // `_Unwind_Exception` is the stop function of a forced unwind, null otherwise (libgcc,
+    // unwind.inc).
+    unsafe {
+        let name = CStr::from_ptr(*(catch as *const *const c_char).add(1)).to_bytes();
+        name == match *(exception as *const usize).add(2) {
+            0 => &b"N10__cxxabiv119__foreign_exceptionE"[..],
+            _ => b"N10__cxxabiv115__forced_unwindE",
+        }
+    }
+}
+
 /// Returns the kind of C++ library that a function's program was linked with.
 fn family_of(code: &LoweredFunction) -> Family {
     code.image().cpp().map_or(Family::Gnu, |l| l.family)
@@ -177,11 +199,16 @@ unsafe fn select_clause(
                 ));
             }
             &LandingPadClause::Catch { info, number } => {
-                if let Some(t) = &thrown
-                    // SAFETY: the pad's type infos are the program's (the caller's contract).
-                    && let Some(object) = unsafe { matches(info, t) }
-                {
-                    return Some((number, Some(object)));
+                // SAFETY: the pad's type infos are the program's, and the exception is live (the
+                // caller's contract).
+                let object = unsafe {
+                    match &thrown {
+                        Some(t) => matches(info, t),
+                        None => stands_for(info, family, exception).then_some(exception + 32),
+                    }
+                };
+                if object.is_some() {
+                    return Some((number, object));
                 }
             }
             LandingPadClause::Filter(allowed) => {

@@ -29,6 +29,9 @@ pub struct ParamAttrs {
     pub byval: Option<TypeId>,
     /// The type of the result behind a hidden pointer.
     pub sret: Option<TypeId>,
+    /// The type in memory of an operand whose address is passed to inline assembly
+    /// (`elementtype`).
+    pub element: Option<TypeId>,
     /// Alignment of the pointee (or of the byval copy); 0 if not given.
     pub align: u32,
     /// Sign-extended by the caller.

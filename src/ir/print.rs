@@ -327,7 +327,11 @@ impl Module {
 
     pub(super) fn show_attrs<'a>(&'a self, attrs: &'a ParamAttrs) -> impl Display + 'a {
         fmt::from_fn(move |f| {
-            for (name, ty) in [(" byval", attrs.byval), (" sret", attrs.sret)] {
+            for (name, ty) in [
+                (" byval", attrs.byval),
+                (" sret", attrs.sret),
+                (" elementtype", attrs.element),
+            ] {
                 if let Some(ty) = ty {
                     write!(f, "{name}({})", self.show_type(ty))?;
                 }

@@ -45,6 +45,8 @@ pub(crate) struct Runtime {
     pub(crate) fork_handlers: Once,
     /// Done once a region was told to have fewer threads than requested.
     pub(crate) warned_fewer: Once,
+    /// Warned of a reduction's item without an address.
+    pub(crate) warned_no_address: Once,
 }
 
 /// The runtime of this process. OpenMP has one host device, one pool of threads and one set of
@@ -60,6 +62,7 @@ pub(crate) static RUNTIME: Runtime = Runtime {
     atomic_lock: CachePadded::new(AtomicU32::new(0)),
     fork_handlers: Once::new(),
     warned_fewer: Once::new(),
+    warned_no_address: Once::new(),
 };
 
 /// The runtime's variables of a thread. Without a destructor, so that each access is one load, and

@@ -13,6 +13,7 @@ use ompvm_ir::{FunctionAttrs, ParamAttrs, Protect, UnsafeMath};
 pub(super) struct Kinds {
     byval: AttributeKind,
     sret: AttributeKind,
+    element: AttributeKind,
     align: AttributeKind,
     signext: AttributeKind,
     zeroext: AttributeKind,
@@ -35,6 +36,7 @@ impl Kinds {
         Kinds {
             byval: kind("byval"),
             sret: kind("sret"),
+            element: kind("elementtype"),
             align: kind("align"),
             signext: kind("signext"),
             zeroext: kind("zeroext"),
@@ -111,14 +113,14 @@ impl<'p> Reader<'p> {
                 continue;
             };
             let kinds = &self.kinds;
-            if kind == kinds.byval || kind == kinds.sret {
-                let by_value = kind == kinds.byval;
-                let ty = attribute.held_type().map(|ty| self.type_id(ty));
-                if by_value {
-                    out.byval = ty;
-                } else {
-                    out.sret = ty;
-                }
+            let typed = [
+                (kinds.byval, &mut out.byval),
+                (kinds.sret, &mut out.sret),
+                (kinds.element, &mut out.element),
+            ];
+            let typed = typed.into_iter().find(|(of, _)| *of == kind);
+            if let Some((_, to)) = typed {
+                *to = attribute.held_type().map(|ty| self.type_id(ty));
             } else if kind == kinds.align {
                 out.align = u32::try_from(attribute.number()).unwrap_or(0);
             } else if kind == kinds.signext {

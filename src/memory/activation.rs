@@ -24,8 +24,10 @@ pub use leaf::{
 };
 
 use super::abi;
+use super::handler_mask;
 use super::hooks::HOOKS;
 use super::thread::ThreadState;
+use super::walk::Registers;
 use ompvm_support::error::TrapKind;
 use std::ffi::c_void;
 use std::ptr;
@@ -420,7 +422,9 @@ pub(super) unsafe fn jump_trapped_from(
             }
             *(*act).saved_modes() = modes;
         }
-        jump_trapped(act, trap)
+        handler_mask::restore(Registers::of(context), Some(context), act);
+        (*act).trap = Some(trap);
+        abi::raw_jump(act.cast(), 0, 3)
     }
 }
 
@@ -432,6 +436,7 @@ pub(super) unsafe fn jump_trapped_from(
 pub(super) unsafe fn jump_trapped(act: *mut Activation, trap: RawTrap) -> ! {
     // SAFETY: the activation is live and the frames may be dropped by contract.
     unsafe {
+        handler_mask::restore(Registers::here(), None, act);
         (*act).trap = Some(trap);
         abi::raw_jump(act.cast(), 0, 3)
     }

@@ -226,7 +226,7 @@ impl Walk<'_> {
 }
 
 /// Returns the address of the activation that runs in a frame of the boundary.
-fn activation_of(frame: &Registers) -> Option<usize> {
+pub(super) fn activation_of(frame: &Registers) -> Option<usize> {
     let pointer = match abi::in_run(frame.position()) {
         // Machine code preserves no register: the lowest word leads to everything.
         true => walk::read(frame.stack())?,

@@ -166,10 +166,6 @@ unsafe fn leave(state: *mut ThreadState, context: &libc::ucontext_t) {
         } else {
             ip
         };
-        let mut set: libc::sigset_t = mem::zeroed();
-        libc::sigemptyset(&mut set);
-        libc::sigaddset(&mut set, SIGNAL);
-        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, ptr::null_mut());
         activation::jump_trapped_from(state, context, act, RawTrap::plain(kind, ip));
     }
 }

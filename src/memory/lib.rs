@@ -27,6 +27,7 @@ mod current;
 pub mod dump;
 pub mod fuel;
 pub mod func;
+pub mod handler_mask;
 pub mod heap;
 pub mod heap_limit;
 mod hooks;

@@ -18,6 +18,7 @@ use super::walk::{self, Registers};
 use ompvm_support::error::{FpException, Trap, TrapKind};
 use ompvm_support::fault_alloc;
 use ompvm_support::message::{self, Kind, Message};
+use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::fmt::{self, Write};
 use std::mem;
@@ -408,6 +409,16 @@ impl RawTrap {
     }
 }
 
+/// The stack of [`report`]: the guest's stack for handlers may have room for little more than the
+/// handler.
+#[repr(align(64))]
+struct ReportStack(UnsafeCell<[u8; 512 << 10]>);
+
+// SAFETY: only the first thread that reports uses it.
+unsafe impl Sync for ReportStack {}
+
+static REPORT_STACK: ReportStack = ReportStack(UnsafeCell::new([0; 512 << 10]));
+
 /// Writes the message. Only the first of several faulting threads does; the others wait for the
 /// process to end.
 fn report(raw: RawTrap, from: Registers) {
@@ -417,6 +428,20 @@ fn report(raw: RawTrap, from: Registers) {
             unsafe { libc::pause() };
         }
     }
+    extern "C-unwind" fn write(work: *mut c_void) {
+        // SAFETY: the address of the pair below, which outlives the call.
+        let (raw, from) = unsafe { *work.cast::<(RawTrap, Registers)>() };
+        write_report(raw, from);
+    }
+    let mut work = (raw, from);
+    let top = REPORT_STACK.0.get() as usize + size_of::<ReportStack>();
+    // SAFETY: `write` takes the address of the pair, and this is the only thread that uses the
+    // stack.
+    unsafe { super::abi::raw_on(write, (&raw mut work).cast(), top) };
+}
+
+/// Writes the message of [`report`].
+fn write_report(raw: RawTrap, from: Registers) {
     // The guest may hold the allocator's lock, and names may have to be decoded.
     let _memory = fault_alloc::describing();
     let (mut place, mut function, mut detail) =
@@ -618,10 +643,6 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
         };
         let raw = RawTrap::new(kind, ip);
         if interpreting && let Some(act) = catcher(state) {
-            let mut set: libc::sigset_t = mem::zeroed();
-            libc::sigemptyset(&mut set);
-            libc::sigaddset(&mut set, signal);
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, ptr::null_mut());
             activation::jump_trapped_from(state, &*context, act, raw);
         }
         let from = Registers::of(&*context);

@@ -141,6 +141,11 @@ impl Registers {
         self.values[RETURN].wrapping_sub(usize::from(!self.exact))
     }
 
+    /// Returns true if a signal interrupted the frame.
+    pub fn is_interrupted(&self) -> bool {
+        self.exact
+    }
+
     /// Returns the frame's stack pointer.
     pub fn stack(&self) -> usize {
         self.values[RSP]

@@ -10,6 +10,7 @@ mod contained;
 mod fp_modes;
 mod limits;
 mod memory;
+mod signal_masks;
 
 use ompvm::api::{Cache, Config, Devices, Engine, Linker, Module, Offload, Process, Tier};
 use std::path::Path;

@@ -443,25 +443,48 @@ macro_rules! reduce_from {
 }
 reduce_from! { red_fadd32: f32, +=; red_fadd64: f64, +=; red_fmul32: f32, *=; red_fmul64: f64, *=; }
 
-/// Combines a power of two of lanes as LLVM's code for x86 does: the upper half of the lanes with
-/// the lower half, until one lane is left. `step` is the distance of the lanes at `lane`: 1 first.
+/// Combines the upper half of the lanes with the lower half, until one lane is left. `step` is the
+/// distance of the lanes at `lane`: 1 for all. The halves are those of a power of two of lanes, of
+/// which those above `n` are neutral.
 ///
 /// # Safety
-/// `n` lanes are readable at `lanes`.
+/// `n` lanes are readable at `lanes`, and `lane` is one of them.
 unsafe fn combine_halves<T: Copy>(
     lanes: *const T,
     (lane, step): (usize, usize),
     n: usize,
     combine: fn(T, T) -> T,
 ) -> T {
-    // SAFETY: `lane` is below `step`, which is at most `n`.
+    // SAFETY: `lane` is one of the lanes by contract, and `lane + step` is checked to be one.
     unsafe {
         if step >= n {
             return lanes.add(lane).read();
         }
         let lower = combine_halves(lanes, (lane, 2 * step), n, combine);
+        if lane + step >= n {
+            return lower;
+        }
         let upper = combine_halves(lanes, (lane + step, 2 * step), n, combine);
         combine(lower, upper)
+    }
+}
+
+/// Combines lanes as LLVM's code for x86 does: in halves down to one lane for a power of two of
+/// lanes, else in halves down to a register of 16 bytes, whose lanes are combined in order.
+///
+/// # Safety
+/// `n` lanes are readable at `lanes`, at least one.
+unsafe fn combine_lanes<T: Copy>(lanes: *const T, n: usize, combine: fn(T, T) -> T) -> T {
+    let width = match n.is_power_of_two() {
+        true => 1,
+        false => (16 / size_of::<T>()).min(n),
+    };
+    // SAFETY: the lanes below `width` are among the `n` lanes.
+    unsafe {
+        let first = combine_halves(lanes, (0, width), n, combine);
+        (1..width).fold(first, |total, lane| {
+            combine(total, combine_halves(lanes, (lane, width), n, combine))
+        })
     }
 }
 
@@ -470,7 +493,7 @@ macro_rules! reduce_halves {
         handler!($name(o: Dabn, r) {
             let lanes = r.at(o.b).cast::<$t>();
             let start: $t = r.get(o.a);
-            let total = combine_halves(lanes, (0, 1), o.n as usize, $combine);
+            let total = combine_lanes(lanes, o.n as usize, $combine);
             r.put(o.dst, $combine(start, total))
         });
     )* };
@@ -489,3 +512,28 @@ macro_rules! lane_loads {
     )* };
 }
 lane_loads! { load_lane8: u8; load_lane16: u16; load_lane32: u32; }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ops::Add;
+
+    /// Sums lanes of the same values in the order of native code.
+    fn sum<T: Copy + Add<Output = T>>(lanes: &[T]) -> T {
+        // SAFETY: the lanes are readable.
+        unsafe { combine_lanes(lanes.as_ptr(), lanes.len(), Add::add) }
+    }
+
+    #[test]
+    fn lanes_are_combined_in_the_order_of_native_code() {
+        let x: Vec<f32> = (0..9).map(|i| 0.1 + 1e4 * (i * i) as f32).collect();
+        let y: Vec<f64> = (0..6).map(|i| 0.1 + 1e9 * f64::from(i * i)).collect();
+        assert_eq!(sum(&x[..4]), (x[0] + x[2]) + (x[1] + x[3]));
+        assert_eq!(sum(&x[..3]), x[0] + x[1] + x[2]);
+        assert_eq!(sum(&x[..6]), (x[0] + x[4]) + (x[1] + x[5]) + x[2] + x[3]);
+        let pairs = [(0, 4), (1, 5), (2, 6), (3, 7)].map(|(a, b)| x[a] + x[b]);
+        let first = x[0] + x[8] + x[4];
+        assert_eq!(sum(&x), first + pairs[1] + pairs[2] + pairs[3]);
+        assert_eq!(sum(&y), ((y[0] + y[4]) + y[2]) + ((y[1] + y[5]) + y[3]));
+    }
+}

@@ -20,6 +20,7 @@ type Invoke = Option<(BlockId, BlockId)>;
 const NO_ATTRS: &ParamAttrs = &ParamAttrs {
     byval: None,
     sret: None,
+    element: None,
     align: 0,
     signext: false,
     zeroext: false,
@@ -130,8 +131,9 @@ impl<'a> Lowering<'a> {
         let mut words = Vec::with_capacity(call.args.len());
         for (i, &arg) in call.args.iter().enumerate().take(fixed) {
             let mut slot = self.operand(arg);
-            if let Some(ty) = self.attrs(call, i).byval {
-                slot = self.byval_copy(slot, ty);
+            let attrs = self.attrs(call, i);
+            if let Some(ty) = attrs.byval {
+                slot = self.byval_copy(slot, ty, attrs.align);
             }
             for w in 0..self.words(self.type_of(arg)) {
                 words.push(slot + w);
@@ -141,12 +143,23 @@ impl<'a> Lowering<'a> {
     }
 
     /// Copies a byval argument into this frame; returns the slot of the copy's address.
-    fn byval_copy(&mut self, pointer: u16, ty: TypeId) -> u16 {
+    fn byval_copy(&mut self, pointer: u16, ty: TypeId, align: u32) -> u16 {
         let bytes = self.m.layout(ty).size as u32;
-        let off = self.alloca_bytes.next_multiple_of(16);
+        // The frame is aligned to 16 bytes, so a stricter alignment rounds the address down.
+        let slack = align.saturating_sub(16);
+        let off = self.alloca_bytes.next_multiple_of(16) + slack;
         self.alloca_bytes = off + bytes;
         let dst = self.temp(1);
         self.put_address(super::address::Addr::Frame(off as i32), dst);
+        if slack > 0 {
+            let mask = self.word(!(u64::from(align) - 1));
+            let round = isa::Dab {
+                dst,
+                a: dst,
+                b: mask,
+            };
+            self.emit(op::and, round);
+        }
         self.emit(
             op::memcpy_fixed,
             isa::Memn {

@@ -548,9 +548,8 @@ impl Lowering<'_> {
             ("fmax", Lane::Float(w)) => [op::red_fmax32, op::red_fmax64][w - 2],
             ("fmin", Lane::Float(w)) => [op::red_fmin32, op::red_fmin64][w - 2],
             ("fadd" | "fmul", Lane::Float(w)) => {
-                // LLVM's code for x86 adds halves if any order is permitted. Other numbers of
-                // lanes it adds in order.
-                let halves = fast.reassociates() && n.is_power_of_two();
+                // LLVM's code for x86 adds halves if any order is permitted.
+                let halves = fast.reassociates();
                 let codes = match (what, halves) {
                     ("fadd", false) => [op::red_fadd32, op::red_fadd64],
                     ("fadd", true) => [op::red_fadd_halves32, op::red_fadd_halves64],

@@ -9,7 +9,6 @@ use std::sync::atomic::Ordering;
 
 use super::{Payload, Task, execution, flag, wait};
 use crate::ident::Ident;
-use crate::thread;
 
 /// The routine has returned.
 const ENDED: u32 = 1;
@@ -42,6 +41,8 @@ pub unsafe extern "C-unwind" fn of_task(
 
 /// Fulfills an event (`omp_fulfill_event`).
 ///
+/// May be called in a signal handler, as programs do although OpenMP does not promise it.
+///
 /// # Safety
 /// `event` belongs to a task and has not been fulfilled.
 pub unsafe extern "C-unwind" fn fulfill(event: usize) {
@@ -50,24 +51,20 @@ pub unsafe extern "C-unwind" fn fulfill(event: usize) {
     let Some(t) = (unsafe { task.as_ref() }) else {
         return;
     };
-    let team = t.team.get();
     // SAFETY: the team waits for the task.
-    let team_ref = unsafe { &*team };
-    let member = thread::current_if_known().filter(|thread| std::ptr::eq(thread.team(), team));
-    if member.is_none() {
-        // The region's end waits for the task, and from here on for this visitor.
-        team_ref.tasks.epoch.begin_visit();
-    }
+    let team = unsafe { &*t.team.get() };
+    // The region's end waits for the task, and from here on for this visitor. A member of the team
+    // is a visitor, too: it may be in a signal handler in the middle of its own bookkeeping, or of
+    // a wait after which it notifies nobody.
+    team.tasks.epoch.begin_visit();
     // AcqRel: as in `end_of_routine`.
     if t.event.fetch_or(FULFILLED, Ordering::AcqRel) & ENDED != 0 {
         // SAFETY: the routine has ended and the event is fulfilled; only the second of both
         // completes.
-        unsafe { execution::complete(member, team_ref, task) };
+        unsafe { execution::complete(None, team, task) };
     }
-    if member.is_none() {
-        wait::notify_master(team_ref);
-        team_ref.tasks.epoch.end_visit();
-    }
+    wait::notify_master(team);
+    team.tasks.epoch.end_visit();
 }
 
 /// Reports that a proxy task is complete; `gtid` is a thread of its team.

@@ -15,7 +15,9 @@ use super::create::current;
 use super::wait::{begin_group, end_group};
 use super::{Group, Task};
 use crate::ident::Ident;
+use crate::runtime::RUNTIME;
 use crate::thread::by_number;
+use ompvm_support::message::{Kind, Message};
 
 type Initialize = Option<unsafe extern "C-unwind" fn(private: *mut c_void, original: *mut c_void)>;
 type Finish = Option<unsafe extern "C-unwind" fn(private: *mut c_void)>;
@@ -265,5 +267,21 @@ pub unsafe extern "C-unwind" fn private_copy(
         }
         at = group.outer;
     }
+    if address.is_null() {
+        warn_no_address();
+    }
     address
+}
+
+/// Warns of an item without an address. clang 22 passes null for an array section of a pointer, and
+/// an access follows that faults.
+#[cold]
+fn warn_no_address() {
+    RUNTIME.warned_no_address.call_once(|| {
+        let text = format_args!(
+            "a list item of `in_reduction` has no address, so an access to it faults; clang loses a \
+             pointer that is the base of an array section: name an array or a scalar instead"
+        );
+        Message::new(Kind::Warning, &text).print();
+    });
 }

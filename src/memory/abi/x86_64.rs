@@ -64,6 +64,8 @@ pub struct CallPlan {
     copies: Box<[ByVal]>,
     ret: Box<[Move]>,
     stack_bytes: u32,
+    /// Alignment of the stack arguments: a power of two, at least 16.
+    stack_align: u32,
     gprs: u8,
     xmms: u8,
     x87: u8,
@@ -235,10 +237,12 @@ struct Allocation {
     gpr: u8,
     xmm: u8,
     stack: u32,
+    stack_align: u32,
 }
 
 impl Allocation {
     fn stack(&mut self, bytes: u32, align: u32) -> u32 {
+        self.stack_align = self.stack_align.max(align);
         let at = self.stack.next_multiple_of(align);
         self.stack = at + bytes.next_multiple_of(8);
         at
@@ -417,6 +421,7 @@ impl CallPlan {
             copies: plan.copies.into(),
             ret: ret_moves.into(),
             stack_bytes: plan.alloc.stack,
+            stack_align: plan.alloc.stack_align.max(16),
             gprs: plan.alloc.gpr,
             xmms: plan.alloc.xmm,
             x87,
@@ -494,6 +499,7 @@ impl CallPlan {
         unsafe {
             (*out).stack = stack;
             (*out).stack_words = words as u64;
+            (*out).stack_mask = !(u64::from(self.stack_align) - 1);
             (*out).rax = u64::from(self.xmms);
             (*out).ret_x87 = u64::from(self.x87);
             let stack: *mut u8 = stack.cast();

@@ -12,6 +12,9 @@ use crate::map::data::DataConstruct;
 use crate::map::items::{MapArrays, MapItem};
 use crate::map::map_type;
 
+/// The flags of a pointer that a closure captured.
+const CAPTURE: u64 = map_type::PTR_AND_OBJ | map_type::LITERAL | map_type::IMPLICIT;
+
 /// Returns the indices of the items that the kernel accesses where its reduction ends, and whose
 /// memory no other item leads to.
 ///
@@ -64,6 +67,8 @@ pub(super) unsafe fn kernel_words(
     (words, sections): (&mut Vec<u64>, &mut Vec<Section>),
     private_copies: &mut Vec<u64>,
 ) -> crate::device::Result<()> {
+    // The private copies by the numbers of their items, with the variables' addresses.
+    let mut closures: Vec<(usize, u64, usize)> = Vec::new();
     for n in 0..arrays.count {
         // SAFETY: by this function's contract, the arrays have `count` elements.
         let (map_type, mut base, begin, size) = unsafe {
@@ -76,6 +81,14 @@ pub(super) unsafe fn kernel_words(
         };
         let is = |bit: u64| map_type & bit != 0;
         if !is(map_type::TARGET_PARAM) {
+            let parent = (map_type >> 48).wrapping_sub(1);
+            let parent = closures.iter().find(|(n, ..)| *n as u64 == parent);
+            if map_type & CAPTURE == CAPTURE
+                && let Some(&(_, copy, variable)) = parent
+            {
+                let slot = copy.wrapping_add((base as u64).wrapping_sub(variable as u64));
+                capture(data, slot, begin, size)?;
+            }
             continue;
         }
         if is(map_type::LITERAL) {
@@ -91,6 +104,7 @@ pub(super) unsafe fn kernel_words(
                 .device
                 .alloc(size.max(1) as u64, 64, MemoryKind::Device)?;
             private_copies.push(copy);
+            closures.push((n, copy, begin));
             if is(map_type::TO) && size > 0 {
                 host_access::during(begin, size, false, || {
                     // SAFETY: a private item is a variable of the program with `size` bytes.
@@ -130,6 +144,28 @@ pub(super) unsafe fn kernel_words(
             size: size as u64,
         });
     }
+    Ok(())
+}
+
+/// Makes a pointer that a closure captured, whose private copy has it at `slot`, lead to the
+/// device's memory. If nothing is mapped at `begin`, the pointer keeps its value.
+fn capture(
+    data: &mut DataConstruct<'_>,
+    slot: u64,
+    begin: usize,
+    size: usize,
+) -> crate::device::Result<()> {
+    let Some(device) = data.table.translate(begin, size) else {
+        return Ok(());
+    };
+    let bytes = device.to_ne_bytes();
+    // SAFETY: the bytes are readable until the return, when copies on the synchronous queue of a
+    // region are complete.
+    unsafe {
+        data.device
+            .upload(data.queue, slot, bytes.as_ptr(), bytes.len())?
+    };
+    data.traffic.to += bytes.len() as u64;
     Ok(())
 }
 

@@ -9,7 +9,8 @@
 
 use crate::{builtins, restart, sample, single_thread, thread_exit};
 use ompvm_memory::activation::{self, Activation};
-use ompvm_memory::{func, thread};
+use ompvm_memory::walk::Registers;
+use ompvm_memory::{func, handler_mask, thread};
 use parking_lot::Mutex;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -70,7 +71,7 @@ extern "C-unwind" fn embedded_exit(status: c_int) -> ! {
         thread_exit::run_own((*run).serial);
         run_exit_handlers(&*(*run).handlers);
         libc::fflush(ptr::null_mut());
-        activation::jump(&raw const (*run).act, status as usize)
+        leave(run, status)
     }
 }
 
@@ -82,7 +83,21 @@ extern "C-unwind" fn embedded_quick_exit(status: c_int) -> ! {
     }
     // SAFETY: the pointer leads to the run of an outer frame on this thread, which is live and
     // whose activation is pushed.
-    unsafe { activation::jump(&raw const (*run).act, status as usize) }
+    unsafe { leave(run, status) }
+}
+
+/// Ends a run with a status, maybe out of a signal handler.
+///
+/// # Safety
+/// The run is of an outer frame on this thread, and its activation is pushed.
+unsafe fn leave(run: *const EmbeddedRun, status: c_int) -> ! {
+    // SAFETY: the activation is live by contract, and the guest's frames inside it are dropped as
+    // by `exit`.
+    unsafe {
+        let act = &raw const (*run).act;
+        handler_mask::restore(Registers::here(), None, act);
+        activation::jump(act, status as usize)
+    }
 }
 
 extern "C-unwind" fn embedded_cxa_atexit(
