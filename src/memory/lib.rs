@@ -48,3 +48,8 @@ pub mod throws;
 pub mod trampoline;
 pub mod walk;
 pub mod worker;
+
+// The unit tests alone are linked without the C++ library that `throws` calls.
+#[cfg(test)]
+#[link(name = "stdc++")]
+unsafe extern "C" {}
