@@ -1,7 +1,7 @@
 /* A mock CUDA driver without a GPU, for tests of a driver's failures.
  *
  * Memory of the device is the host's; a launch runs nothing. `MOCK` selects the failure: `memory=N` (no
- * more than N bytes at a time), `launch=CODE`, `kernel=CODE` (reported at synchronization), `link=CODE`, `init=CODE`. Built by the harness.
+ * more than N bytes at a time), `paged=1` (more than that in managed memory), `launch=CODE`, `kernel=CODE` (reported at synchronization), `link=CODE`, `init=CODE`. Built by the harness.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -36,6 +36,7 @@ Code cuDeviceGetAttribute(int *v, int what, int d) {
   case 39: *v = 2048; break;
   case 75: *v = 9; break;
   case 76: *v = 0; break;
+  case 89: *v = (int)setting("paged=", 0); break;
   default: *v = 65536;
   }
   return 0;
@@ -52,7 +53,14 @@ Code cuMemAlloc_v2(Address *a, size_t n) {
 Code cuMemFree_v2(Address a) { free((void *)a); return 0; }
 Code cuMemHostAlloc(void **p, size_t n, unsigned f) { (void)f; *p = malloc(n); return 0; }
 Code cuMemFreeHost(void *p) { free(p); return 0; }
-Code cuMemAllocManaged(Address *a, size_t n, unsigned f) { (void)f; return cuMemAlloc_v2(a, n); }
+Code cuMemGetInfo_v2(size_t *left, size_t *total) { *left = *total = (size_t)setting("memory=", 1L << 40); return 0; }
+Code cuMemAllocManaged(Address *a, size_t n, unsigned f) {
+  (void)f;
+  if (!setting("paged=", 0)) return cuMemAlloc_v2(a, n);
+  *a = (Address)malloc(n);
+  return 0;
+}
+Code cuMemAdvise(Address a, size_t n, int advice, int d) { (void)a, (void)n, (void)advice, (void)d; return 0; }
 Code cuMemHostRegister_v2(void *p, size_t n, unsigned f) { (void)p, (void)n, (void)f; return 0; }
 Code cuMemHostUnregister(void *p) { (void)p; return 0; }
 Code cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t n, void *s) { (void)s; memcpy((void *)to, from, n); return 0; }

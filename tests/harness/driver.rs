@@ -116,6 +116,14 @@ pub fn trials() -> Vec<Trial> {
             "4194304 bytes left",
         ),
         expect(
+            "more_than_the_memory",
+            "memory=1000000 paged=1",
+            "MANDATORY",
+            Some(0),
+            "not computed",
+            "arrays beyond a GPU's memory are on the host",
+        ),
+        expect(
             "refused_code",
             "link=218",
             "DEFAULT",

@@ -9,6 +9,7 @@ use super::driver::{self, Address, Context, CuResult, Driver, Function, attribut
 use super::image::{self, Entry};
 use super::imports::{self, Imports};
 use super::memory::Pool;
+use super::paged;
 use super::queue::{Environment, Queues};
 use super::staging::Staging;
 use super::striped::StripedMemory;
@@ -17,7 +18,7 @@ use crate::device::{
     Limits, MemoryKind, Queue, Result, StripedPart, Stripes, Target, default_shape,
 };
 use crate::locals::LOCALS;
-use ompvm_support::{cgroup, log};
+use ompvm_support::log;
 use std::any::Any;
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
@@ -50,12 +51,12 @@ pub struct Gpu {
     multiprocessor_threads: u32,
     multiprocessor_registers: u32,
     /// Ordinal of the device in the driver.
-    device: i32,
+    pub(super) device: i32,
     /// True if kernels can access pageable host memory.
     accesses_host_memory: bool,
     /// True if the driver moves pages of managed memory between host and GPU while kernels run, so
     /// that more of it may be allocated than the GPU has.
-    pages_managed_memory: bool,
+    pub(super) pages_managed_memory: bool,
     pub(super) pool: Pool,
     queues: Queues,
     staging: Staging,
@@ -274,6 +275,18 @@ impl Device for Gpu {
 
     unsafe fn upload(&self, queue: Queue, to: u64, from: *const u8, len: usize) -> Result<()> {
         self.enter()?;
+        let here = self.pool.bytes_here(to, len);
+        if here < len {
+            self.synchronize(queue)?;
+            // SAFETY: `len` bytes are readable by contract, and the block has room for them.
+            return unsafe {
+                paged::copy(to as usize + here, from as usize + here, len - here);
+                match here {
+                    0 => Ok(()),
+                    _ => self.upload(queue, to, from, here),
+                }
+            };
+        }
         let stream = self.queues.stream(self, queue)?;
         // SAFETY: by `Device::upload`'s contract, `len` bytes at `from` are readable.
         let read = unsafe { self.staging.upload(self, stream, to, from, len) }?;
@@ -287,6 +300,18 @@ impl Device for Gpu {
 
     unsafe fn download(&self, queue: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
         self.enter()?;
+        let here = self.pool.bytes_here(from, len);
+        if here < len {
+            self.synchronize(queue)?;
+            // SAFETY: `len` bytes are writable by contract, and the block has them.
+            return unsafe {
+                paged::copy(to as usize + here, from as usize + here, len - here);
+                match here {
+                    0 => Ok(()),
+                    _ => self.download(queue, to, from, here),
+                }
+            };
+        }
         let stream = self.queues.stream(self, queue)?;
         // SAFETY: by `Device::download`'s contract, `len` bytes at `to` are writable.
         unsafe { self.staging.download(self, stream, to, from, len) }?;
@@ -685,36 +710,6 @@ impl Gpu {
         Ok(if host.is_null() { address } else { host as u64 })
     }
 
-    /// Allocates managed memory, of which the GPU has the first part, as far as it has memory, and the
-    /// host the rest. The GPU accesses that part where it is: to move pages between the two while a
-    /// kernel reads an array from its begin to its end was five times slower on an H200.
-    ///
-    /// # Errors
-    /// [`Failure::OutOfMemory`], also if the host has too little memory, or the driver does not page.
-    pub(super) fn alloc_paged(&self, size: u64) -> Result<Address> {
-        let (mut free, mut total) = (0, 0);
-        // SAFETY: the result pointers are valid, and this thread has the context.
-        let code = unsafe { (self.driver.free_memory)(&mut free, &mut total) };
-        self.check(code, "asking for free memory", 0)?;
-        let here = (free as u64).saturating_sub(SPARE_MEMORY).min(size) & !(PAGED_UNIT - 1);
-        let available = cgroup::available_memory().unwrap_or(0);
-        if !self.pages_managed_memory || !leaves_enough(available, size - here) {
-            return Err(Failure::OutOfMemory { size });
-        }
-        let start = self.raw_alloc(size, MemoryKind::Shared)?;
-        let advise = |from: u64, to: u64, advice, place| {
-            if to > from {
-                // SAFETY: the range lies in the memory that was just allocated. A refused advice
-                // costs time only.
-                unsafe { (self.driver.advise)(start + from, (to - from) as usize, advice, place) };
-            }
-        };
-        advise(0, here, driver::PREFER_PLACE, self.device);
-        advise(here, size, driver::PREFER_PLACE, driver::HOST_PLACE);
-        advise(here, size, driver::KEEP_MAPPED, self.device);
-        Ok(start)
-    }
-
     /// Frees memory of [`Gpu::raw_alloc`] in the driver.
     pub(super) fn raw_free(&self, address: Address, memory: MemoryKind) -> Result<()> {
         // SAFETY: the pool passes addresses of `raw_alloc` with the same kind of memory.
@@ -725,27 +720,5 @@ impl Gpu {
             }
         };
         self.check(code, "freeing device memory", 0)
-    }
-}
-
-/// Bytes of a GPU's memory that paged arrays leave for kernels, stacks and small arrays.
-const SPARE_MEMORY: u64 = 512 << 20;
-/// Unit in which the driver pages, in bytes.
-const PAGED_UNIT: u64 = 2 << 20;
-
-/// Returns true if a host with `available` bytes of memory can take `bytes` more, and keeps an
-/// eighth for itself.
-fn leaves_enough(available: u64, bytes: u64) -> bool {
-    bytes <= available - available / 8
-}
-
-#[cfg(test)]
-mod tests {
-    use super::leaves_enough;
-
-    #[test]
-    fn the_host_keeps_memory_for_itself() {
-        assert!(leaves_enough(80, 0) && leaves_enough(80, 70));
-        assert!(!leaves_enough(80, 71) && !leaves_enough(0, 1));
     }
 }

@@ -8,12 +8,14 @@
 //! on the host. Programs see `omp_target_alloc` fail as natively.
 
 use super::gpu::Gpu;
+use super::paged;
 use crate::device::{Failure, Fault, MemoryKind, Result};
 use crate::report;
 use hashbrown::HashMap;
 use ompvm_support::log;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Alignment of the driver's addresses.
 const ALIGN: u64 = 256;
@@ -40,13 +42,17 @@ struct Block {
     start: u64,
     size: u64,
     memory: MemoryKind,
-    /// True for device memory that the driver pages.
-    paged: bool,
+    /// For device memory of which a part is on the host: the number of bytes before that part.
+    here: Option<u64>,
 }
 
 /// The memory allocator of one GPU.
 #[derive(Debug, Default)]
-pub(super) struct Pool(Mutex<Blocks>);
+pub(super) struct Pool {
+    blocks: Mutex<Blocks>,
+    /// True once a part of a block was on the host.
+    pages: AtomicBool,
+}
 
 impl Pool {
     /// Allocates memory; see [`Device::alloc`](crate::device::Device::alloc).
@@ -57,13 +63,18 @@ impl Pool {
         align: u64,
         memory: MemoryKind,
     ) -> Result<u64> {
-        self.alloc_block(size, align, memory, false, |rounded| {
-            match gpu.raw_alloc(rounded, memory) {
-                Err(Failure::OutOfMemory { .. }) if self.release_cached(gpu)? => {
-                    gpu.raw_alloc(rounded, memory)
-                }
-                result => result,
-            }
+        self.alloc_block(size, align, memory, |rounded| {
+            let cached = self.blocks.lock().take_cached(memory, rounded);
+            let start = match cached {
+                Some(start) => start,
+                None => match gpu.raw_alloc(rounded, memory) {
+                    Err(Failure::OutOfMemory { .. }) if self.release_cached(gpu)? => {
+                        gpu.raw_alloc(rounded, memory)?
+                    }
+                    result => result?,
+                },
+            };
+            Ok((start, None))
         })
     }
 
@@ -73,22 +84,23 @@ impl Pool {
         if !matches!(answer, Err(Failure::OutOfMemory { .. })) {
             return answer;
         }
-        let block = self.alloc_block(size, align, MemoryKind::Device, true, |rounded| {
-            gpu.alloc_paged(rounded)
+        let block = self.alloc_block(size, align, MemoryKind::Device, |rounded| {
+            let paged = paged::alloc(gpu, rounded)?;
+            Ok((paged.start, Some(paged.here)))
         })?;
+        self.pages.store(true, Ordering::Relaxed);
         report::note("arrays beyond a GPU's memory are on the host, where the GPU accesses them");
         tracing::info!(target: log::OFFLOAD, bytes = size, "allocated paged memory");
         Ok(block)
     }
 
-    /// Allocates a block, of which `make` returns the start.
+    /// Allocates a block, of which `make` returns the start and [`Block::here`].
     fn alloc_block(
         &self,
         size: u64,
         align: u64,
         memory: MemoryKind,
-        paged: bool,
-        make: impl FnOnce(u64) -> Result<u64>,
+        make: impl FnOnce(u64) -> Result<(u64, Option<u64>)>,
     ) -> Result<u64> {
         let extra = if align > ALIGN { align } else { 0 };
         let rounded = size
@@ -98,17 +110,10 @@ impl Pool {
         let Some(rounded) = rounded else {
             return Err(Failure::OutOfMemory { size });
         };
-        let cached = match paged {
-            true => None,
-            false => self.0.lock().take_cached(memory, rounded),
-        };
-        let start = match cached {
-            Some(start) => start,
-            None => make(rounded).map_err(|failure| match failure {
-                Failure::OutOfMemory { .. } => Failure::OutOfMemory { size },
-                other => other,
-            })?,
-        };
+        let (start, here) = make(rounded).map_err(|failure| match failure {
+            Failure::OutOfMemory { .. } => Failure::OutOfMemory { size },
+            other => other,
+        })?;
         let address = if extra > 0 {
             start.next_multiple_of(align)
         } else {
@@ -118,15 +123,15 @@ impl Pool {
             start,
             size: rounded,
             memory,
-            paged,
+            here,
         };
-        self.0.lock().used.insert(address, block);
+        self.blocks.lock().used.insert(address, block);
         Ok(address)
     }
 
     pub(super) fn free(&self, gpu: &Gpu, address: u64, memory: MemoryKind) -> Result<()> {
         let block = {
-            let mut blocks = self.0.lock();
+            let mut blocks = self.blocks.lock();
             match blocks.used.get(&address) {
                 Some(block) if block.memory == memory => {
                     let block = *block;
@@ -149,25 +154,46 @@ impl Pool {
         gpu.raw_free(block.start, memory)
     }
 
+    /// Returns the number of bytes of a range before the part that is on the host: all, but for
+    /// arrays beyond the GPU's memory.
+    #[inline]
+    pub(super) fn bytes_here(&self, address: u64, len: usize) -> usize {
+        if !self.pages.load(Ordering::Relaxed) {
+            return len;
+        }
+        let blocks = self.blocks.lock();
+        let Some((_, block)) = blocks.used.range(..=address).next_back() else {
+            return len;
+        };
+        match block.here {
+            Some(here) if address - block.start < block.size => {
+                let end = block.start + here;
+                len.min(end.saturating_sub(address) as usize)
+            }
+            _ => len,
+        }
+    }
+
     pub(super) fn owns(&self, address: u64) -> bool {
-        let blocks = self.0.lock();
+        let blocks = self.blocks.lock();
         let before = blocks.used.range(..=address).next_back();
         before.is_some_and(|(&start, block)| address - start < block.size)
     }
 
     /// Returns the start of the driver's allocation that contains an address of device memory.
-    /// Paged memory cannot be shared with other processes.
+    /// Memory of which a part is on the host cannot be shared with other processes.
     pub(super) fn allocation(&self, address: u64) -> Option<u64> {
-        let blocks = self.0.lock();
+        let blocks = self.blocks.lock();
         let (_, block) = blocks.used.range(..=address).next_back()?;
         let inside = address - block.start < block.size;
-        (inside && block.memory == MemoryKind::Device && !block.paged).then_some(block.start)
+        (inside && block.memory == MemoryKind::Device && block.here.is_none())
+            .then_some(block.start)
     }
 
     /// Returns all cached blocks to the driver. Returns true if there were any.
     fn release_cached(&self, gpu: &Gpu) -> Result<bool> {
         let cached = {
-            let mut blocks = self.0.lock();
+            let mut blocks = self.blocks.lock();
             blocks.cached_bytes = 0;
             std::mem::take(&mut blocks.cached)
         };
@@ -199,7 +225,10 @@ impl Blocks {
             MemoryKind::Host => MAX_CACHED_HOST_BLOCK,
             MemoryKind::Shared => 0,
         };
-        if block.paged || block.size > most || self.cached_bytes + block.size > MAX_CACHED_TOTAL {
+        if block.here.is_some()
+            || block.size > most
+            || self.cached_bytes + block.size > MAX_CACHED_TOTAL
+        {
             return false;
         }
         let key = (block.memory, block.size);

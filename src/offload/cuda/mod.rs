@@ -14,6 +14,7 @@ mod gpu;
 mod image;
 mod imports;
 mod memory;
+mod paged;
 mod queue;
 mod registers;
 mod staging;
