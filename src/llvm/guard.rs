@@ -167,23 +167,37 @@ fn current() -> *const Shared {
     LOCALS.with(|l| l.worker.get())
 }
 
-/// Blocks all signals on this thread but `open`, so that others receive the program's.
-/// Async-signal-safe.
-fn block_signals_but(open: &[c_int]) {
-    // SAFETY: the calls fill and pass a local signal set.
+/// Blocks all signals on this thread but `open`, so that others receive the program's, and returns
+/// the earlier mask. Async-signal-safe.
+fn block_signals_but(open: &[c_int]) -> libc::sigset_t {
+    // SAFETY: the calls fill and pass local signal sets.
     unsafe {
-        let mut all = MaybeUninit::uninit();
+        let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::zeroed());
         libc::sigfillset(all.as_mut_ptr());
         for &signal in open {
             libc::sigdelset(all.as_mut_ptr(), signal);
         }
-        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), null_mut());
+        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
+        before.assume_init()
+    }
+}
+
+/// Unblocks signals on this thread.
+fn unblock_signals(open: &[c_int]) {
+    // SAFETY: the calls fill and pass a local signal set.
+    unsafe {
+        let mut set = MaybeUninit::uninit();
+        libc::sigemptyset(set.as_mut_ptr());
+        for &signal in open {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, set.as_ptr(), null_mut());
     }
 }
 
 /// Stops this thread for good. Async-signal-safe.
 fn sleep_forever() -> ! {
-    block_signals_but(&[]);
+    let _ = block_signals_but(&[]);
     loop {
         // SAFETY: `pause` has no preconditions; with every signal blocked it never returns.
         unsafe { libc::pause() };
@@ -501,10 +515,15 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
     let result = Arc::clone(&slot);
     let started = Instant::now();
     let time = limits.time;
+    // The worker begins with this mask. A handler of the program on it could interrupt the allocator,
+    // and call what allocates.
+    let mask = block_signals_but(&SIGNALS);
     let worker = std::thread::Builder::new()
         .name("ompvm-reader".into())
         .stack_size(limits::reserve(STACK, 64, 8 << 20))
         .spawn(move || {
+            // The program may have blocked some of them.
+            unblock_signals(&SIGNALS);
             // The thread's one: a contained run inside would find a second one freed at its end.
             OWNED.with(|owned| {
                 owned.signal_stack.get_or_init(SignalStack::new);
@@ -516,7 +535,7 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
             *result.lock().unwrap_or_else(PoisonError::into_inner) = value;
             // The program may run from here on, and wait for signals that its own threads block. A
             // fault that is blocked would end the process. A late request to stop stays pending.
-            block_signals_but(&CODE_FAULTS);
+            let _ = block_signals_but(&CODE_FAULTS);
             // Until the first program starts, no other handler leads to `contain::on_fault`.
             let unhandled = handlers().fault_handler.load(Ordering::Acquire) == 0;
             let _catching = unhandled.then(HandlerGuard::start);
@@ -527,8 +546,10 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
                 Some(later) => drop(contain::run_beside_start(time, later)),
                 None => {}
             }
-        })
-        .map_err(|e| limits::refusal("a thread that reads it", &e))?;
+        });
+    // SAFETY: restores this thread's mask.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &mask, null_mut()) };
+    let worker = worker.map_err(|e| limits::refusal("a thread that reads it", &e))?;
     let mut before = None;
     let mut requests = 0;
     let outcome = loop {
@@ -584,6 +605,25 @@ pub(super) fn run_with_deferred<T: Send + 'static>(
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn the_worker_takes_no_signals_of_the_program() {
+        let limits = ResourceLimits::for_reading(0);
+        // SAFETY: queries a mask into a local.
+        let mask = || unsafe {
+            let mut now = MaybeUninit::zeroed();
+            libc::pthread_sigmask(libc::SIG_BLOCK, null(), now.as_mut_ptr());
+            now.assume_init()
+        };
+        // SAFETY: the set is initialized.
+        let blocks = |set: &libc::sigset_t, signal| unsafe { libc::sigismember(set, signal) == 1 };
+        let of_worker = run(&limits, mask).unwrap();
+        for signal in [libc::SIGALRM, libc::SIGINT, libc::SIGCHLD, libc::SIGRTMIN()] {
+            assert!(blocks(&of_worker, signal), "{signal}");
+            assert!(!blocks(&mask(), signal), "{signal}");
+        }
+        assert!(SIGNALS.iter().all(|&signal| !blocks(&of_worker, signal)));
+    }
 
     #[test]
     fn deferred_work_may_crash() {
