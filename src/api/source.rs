@@ -13,7 +13,8 @@ use ompvm_support::error::Error;
 use ompvm_support::settings::Settings;
 use ompvm_support::write_signal::NoWriteSignal;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
@@ -41,6 +42,13 @@ impl Language {
             _ => return None,
         })
     }
+}
+
+/// Returns true for a file that can be read and begins as ELF files do.
+fn is_elf(file: &Path) -> bool {
+    let mut magic = [0; 4];
+    let read = File::open(file).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && magic == *b"\x7fELF"
 }
 
 /// A source to compile with `-O2 -g -fopenmp`, and with further options of the compiler.
@@ -86,10 +94,13 @@ impl Source {
         }
     }
 
-    /// Creates a source from a file. `None` if its ending is not one of C, C++ or Fortran. The file
-    /// is read when it is compiled.
+    /// Creates a source from a file. `None` if its ending is not one of C, C++ or Fortran, or if it is
+    /// an executable with such a name. The file is read when it is compiled.
     pub fn file(path: impl Into<PathBuf>) -> Option<Source> {
         let name = path.into();
+        if is_elf(&name) {
+            return None;
+        }
         Some(Source {
             language: Language::of_file(&name)?,
             name,

@@ -303,6 +303,13 @@ fn native_only() -> Result<(), String> {
          ompvm cc plain.o -o plain
          ompvm cc main.c -Wl,--defsym=zero=0 -o defined",
     )?;
+    // CMake takes archives that `-v` names for libraries of the compiler.
+    let shown = p.ran("ompvm cc -v plain.o -o shown", "")?;
+    let words = shown.stderr.split_whitespace();
+    let own = |word: &&str| word.contains("ompvm-cc-") && word.ends_with(".a");
+    if let Some(archive) = words.into_iter().find(own) {
+        return Err(format!("`-v` names {archive}"));
+    }
     for program in ["checked", "plain", "defined"] {
         p.prints(&format!("./{program}"), "ran\n")?;
     }
@@ -332,10 +339,12 @@ fn inputs() -> Result<(), String> {
          clang -O1 -flto -ffat-lto-objects -c main.c two.c
          llvm-ar rcs libprogram.a two.o main.o
          clang -O1 -emit-llvm -c main.c two.c
-         gzip -k main.bc two.o",
+         gzip -k main.bc two.o
+         cp embedded embedded.cpp",
     )?;
     for line in [
         "embedded",
+        "embedded.cpp",
         "libprogram.a",
         "--with two.o main.o",
         "--with two.o.gz main.bc.gz",

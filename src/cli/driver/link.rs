@@ -129,7 +129,9 @@ pub(super) fn program(tools: &Tools, line: &CompilerLine) -> Result<(), Failure>
     }
     command.args(&inputs).arg("-o").arg(&output);
     if executable && !line.has("-nostdlib") && !line.has("-nodefaultlibs") {
-        let targets = dir.path().join("libompvm_host_targets.a");
+        // Without the ending of an archive: CMake takes each such path of a line that `-v` prints for
+        // a library that programs of several languages need.
+        let targets = dir.path().join("host_targets");
         write(&targets, HOST_TARGETS)?;
         command.arg(targets);
     }
