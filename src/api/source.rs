@@ -44,11 +44,12 @@ impl Language {
     }
 }
 
-/// Returns true for a file that can be read and begins as ELF files do.
+/// Returns true for a regular file that can be read and begins as ELF files do. What is read from
+/// pipes would be lost.
 fn is_elf(file: &Path) -> bool {
     let mut magic = [0; 4];
-    let read = File::open(file).and_then(|mut file| file.read_exact(&mut magic));
-    read.is_ok() && magic == *b"\x7fELF"
+    let mut read = || File::open(file)?.read_exact(&mut magic);
+    file.is_file() && read().is_ok() && magic == *b"\x7fELF"
 }
 
 /// A source to compile with `-O2 -g -fopenmp`, and with further options of the compiler.
@@ -98,11 +99,12 @@ impl Source {
     /// an executable with such a name. The file is read when it is compiled.
     pub fn file(path: impl Into<PathBuf>) -> Option<Source> {
         let name = path.into();
+        let language = Language::of_file(&name)?;
         if is_elf(&name) {
             return None;
         }
         Some(Source {
-            language: Language::of_file(&name)?,
+            language,
             name,
             text: None,
             flags: Vec::new(),
