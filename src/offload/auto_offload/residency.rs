@@ -118,8 +118,8 @@ fn residency() -> &'static Residency {
     &AUTO_OFFLOAD.residency
 }
 
-/// Exclusive access to the objects.
-pub(crate) struct ObjectsGuard(MutexGuard<'static, Objects>);
+/// Exclusive access to the objects. The fields are dropped in this order.
+pub(crate) struct ObjectsGuard(MutexGuard<'static, Objects>, HoldsObjects);
 
 impl std::ops::Deref for ObjectsGuard {
     type Target = Objects;
@@ -134,7 +134,11 @@ impl std::ops::DerefMut for ObjectsGuard {
     }
 }
 
-impl Drop for ObjectsGuard {
+/// Lets signal handlers know that their thread may hold the objects, from before they are locked
+/// until after they are unlocked.
+struct HoldsObjects;
+
+impl Drop for HoldsObjects {
     fn drop(&mut self) {
         LOCALS.with(|l| l.holds_objects.set(false));
     }
@@ -142,9 +146,8 @@ impl Drop for ObjectsGuard {
 
 /// Locks the objects.
 pub(super) fn lock_objects() -> ObjectsGuard {
-    let guard = residency().objects.lock();
     LOCALS.with(|l| l.holds_objects.set(true));
-    ObjectsGuard(guard)
+    ObjectsGuard(residency().objects.lock(), HoldsObjects)
 }
 
 /// Returns the ranges in use.
