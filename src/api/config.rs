@@ -211,6 +211,7 @@ pub struct Config {
     pub(super) env: Vec<(OsString, OsString)>,
     pub(super) libraries: Vec<String>,
     pub(super) library_paths: Vec<PathBuf>,
+    pub(super) export_dynamic: bool,
     pub(super) stack: usize,
     pub(super) native: bool,
     pub(super) stats: bool,
@@ -290,6 +291,15 @@ impl Config {
     /// Adds a directory that is searched for libraries, as `-L` does.
     pub fn library_path(mut self, directory: impl Into<PathBuf>) -> Self {
         self.library_paths.push(directory.into());
+        self
+    }
+
+    /// Makes functions and variables of the program visible to libraries that it opens with
+    /// `dlopen`, as linkers do with `-rdynamic`. Default: those that its executable exports, if
+    /// it is one that `ompvm cc` has linked. Only for a process that is the program
+    /// ([`Config::native`]).
+    pub fn export_dynamic(mut self, all: bool) -> Self {
+        self.export_dynamic = all;
         self
     }
 

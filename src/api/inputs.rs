@@ -9,10 +9,11 @@ use super::source::{self, Source};
 use hashbrown::HashMap;
 use ompvm_llvm::Input;
 use ompvm_support::error::Error;
-use ompvm_support::settings::Settings;
+use ompvm_support::settings::{self, Settings};
 use ompvm_tier::archive::{self, Archive};
+use ompvm_tier::exports::Exports;
 use ompvm_tier::fat::record::LinkRecord;
-use ompvm_tier::fat::{self, ElfFile, ElfKind, needed};
+use ompvm_tier::fat::{self, ElfFile, ElfKind, exported, needed};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub(super) struct ProgramFiles {
     pub warnings: String,
     /// True if bitcode of shared libraries is among the inputs.
     pub has_library_bitcode: bool,
+    /// The symbols that the executables export.
+    pub exports: Exports,
     library_use: LibraryUse,
     /// Libraries of executables that were read.
     visited: Vec<String>,
@@ -133,6 +136,10 @@ impl ProgramFiles {
             return Ok(());
         };
         match elf.kind {
+            // The first file is the program.
+            ElfKind::Shared if self.is_empty() && !elf.bitcode.is_empty() => {
+                self.add_executable(file, &elf, &bytes, settings)?;
+            }
             ElfKind::Shared => {
                 // The loader would search for a name without a slash.
                 let here = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
@@ -155,8 +162,13 @@ impl ProgramFiles {
         Ok(())
     }
 
-    /// Adds an executable: its bitcode, its native members, and the libraries that it was linked
-    /// with.
+    /// Returns true if nothing was added yet.
+    fn is_empty(&self) -> bool {
+        self.inputs.is_empty() && self.archives.is_empty() && self.libraries.is_empty()
+    }
+
+    /// Adds an executable, or a library in its place: its bitcode, its native members, and the
+    /// libraries that it was linked with.
     fn add_executable(
         &mut self,
         file: &Path,
@@ -169,6 +181,7 @@ impl ProgramFiles {
         if let Some(why) = record.native_only {
             return Err(only_natively(&why).into());
         }
+        self.exports = exported::names(bytes);
         // Constructors of libraries run before those of the program.
         self.add_libraries(file, bytes, settings)?;
         self.add_code(file, elf, bytes, record)
@@ -285,12 +298,13 @@ pub fn native_parts(file: &Path) -> Vec<NativePart> {
     for member in &record.members {
         add(&member.name, "an object without bitcode");
     }
-    for library in needed::libraries(file, &bytes, None) {
-        if !fat::carries_bitcode(Path::new(&library)) {
-            add(
-                library.trim_start_matches(':'),
-                "a shared library without bitcode",
-            );
+    let loader_path = settings::current().loader_path.as_deref();
+    for library in needed::libraries(file, &bytes, loader_path) {
+        // The loader finds it, so its contents are not known before the program starts.
+        if let Some(name) = library.strip_prefix(':') {
+            add(name, "a shared library in the loader's own folders");
+        } else if !fat::carries_bitcode(Path::new(&library)) {
+            add(&library, "a shared library without bitcode");
         }
     }
     parts

@@ -16,6 +16,7 @@ use ompvm_offload::options::OffloadOptions;
 use ompvm_support::error::Error;
 use ompvm_support::settings::Settings;
 use ompvm_tier::archive::Archive;
+use ompvm_tier::exports::Exports;
 use ompvm_tier::host::{HostFunction, IntoHost};
 use ompvm_tier::libraries::Libraries;
 use ompvm_tier::link::{self, Environment, Linked};
@@ -170,6 +171,7 @@ impl Linker {
             cache: module.cache.clone(),
             archives: module.archives.clone(),
             libraries: module.libraries.clone(),
+            exports: module.exports.clone(),
             host: self.host.clone(),
             definitions: self.definitions.clone(),
             processes: self.processes.clone(),
@@ -188,6 +190,8 @@ pub struct Program {
     cache: Option<Cache>,
     archives: Vec<Arc<Archive>>,
     libraries: Vec<String>,
+    /// The symbols that the program's executable exports.
+    exports: Exports,
     host: HashMap<String, Arc<HostFunction>>,
     /// Addresses in `processes`, by name.
     definitions: HashMap<Box<str>, usize>,
@@ -324,6 +328,10 @@ impl Program {
         let own_tool = process::ompt_start_tool(&self.module).is_some();
         let mut environment = Environment {
             runtime: runtime::lookup_for(own_tool),
+            exports: match config.export_dynamic {
+                true => Exports::Everything,
+                false => self.exports.clone(),
+            },
             host: self.host.clone(),
             programs: self.definitions.clone(),
             libraries,

@@ -14,6 +14,7 @@ use ompvm_llvm::{Input, ReadOptions};
 use ompvm_support::error::{Error, Unsupported};
 use ompvm_support::settings::Settings;
 use ompvm_tier::archive::{self, Archive, MemberId};
+use ompvm_tier::exports::Exports;
 use ompvm_tier::fat::{self, ElfKind};
 use ompvm_tier::{link, runtime};
 use std::path::{Path, PathBuf};
@@ -83,6 +84,8 @@ pub struct Module {
     pub(super) archives: Vec<Arc<Archive>>,
     /// Paths of the shared libraries among the files.
     pub(super) libraries: Vec<String>,
+    /// The symbols that an executable among the files exports.
+    pub(super) exports: Exports,
     /// Warnings of the compilers about sources.
     warnings: String,
     /// Settings of the engine.
@@ -176,6 +179,7 @@ impl Module {
         }
         let mut module = Module::new(engine, found.inputs, found.archives)?;
         module.libraries = found.libraries;
+        module.exports = found.exports;
         module.warnings = found.warnings;
         Ok(module)
     }
@@ -213,6 +217,7 @@ impl Module {
             cache: engine.cache.clone(),
             archives,
             libraries: Vec::new(),
+            exports: Exports::Nothing,
             warnings: String::new(),
             settings: engine.settings,
         })

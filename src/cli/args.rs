@@ -239,6 +239,10 @@ pub struct RunOptions {
     /// `@libraries` and `@asm` are groups [also: `OMPVM_ALLOW_NATIVE`]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub allow_native: Vec<String>,
+    /// Show all functions and variables of the program to libraries that it opens, as linkers do with
+    /// `-rdynamic`
+    #[arg(long)]
+    pub export_dynamic: bool,
     /// Run `target` regions on `emulated` devices (`emulated:2`: two), the processors as a device
     /// (`cpu`), the `host`, or device N
     #[arg(long, value_name = "DEVICE")]

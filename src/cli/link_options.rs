@@ -16,7 +16,6 @@ use std::ffi::OsString;
 const IGNORED: &[&str] = &[
     "-pthread",
     "-pthreads",
-    "-rdynamic",
     "-pie",
     "-no-pie",
     "-static",
@@ -55,6 +54,10 @@ const IGNORED: &[&str] = &[
     "-fopenmp",
 ];
 
+/// Prefixes of linker options that show symbols of the program to libraries. Those that name some
+/// symbols show all.
+const EXPORTS: &[&str] = &["--export-dynamic", "-export-dynamic"];
+
 /// Prefixes of linker options that only shape the executable file.
 const EXECUTABLE_ONLY: &[&str] = &[
     "--as-needed",
@@ -70,9 +73,6 @@ const EXECUTABLE_ONLY: &[&str] = &[
     "--end-group",
     "-(",
     "-)",
-    "--export-dynamic",
-    "-export-dynamic",
-    "-E",
     "--gc-sections",
     "--no-gc-sections",
     "-O",
@@ -168,7 +168,9 @@ pub fn translate(
                 out.extend(words.pop_front());
             }
         } else if let Some(list) = text.strip_prefix("-Wl,") {
-            linker(list.split(',').map(str::to_owned).collect(), &mut out)?;
+            linker(list.split(',').map(str::to_owned).collect(), own, &mut out)?;
+        } else if text == "-rdynamic" {
+            export_dynamic(own, &mut out);
         } else if text == "-Xlinker" {
             // Consecutive `-Xlinker` words form one list; an option and its value are two of them.
             let mut list = VecDeque::new();
@@ -177,7 +179,7 @@ pub fn translate(
                 words.pop_front();
                 list.extend(words.pop_front().and_then(|w| w.into_string().ok()));
             }
-            linker(list, &mut out)?;
+            linker(list, own, &mut out)?;
         } else if text == "-stdlib=libc++" {
             out.extend(["-l", "c++"].map(OsString::from));
         } else if !IGNORED.contains(&&*text) && !text.starts_with("-fopenmp=") {
@@ -188,8 +190,20 @@ pub fn translate(
     Ok(out)
 }
 
+/// Adds the option that shows the program's symbols to libraries, for commands that run the program.
+fn export_dynamic(own: &dyn Fn(&str) -> OptionMatch, out: &mut Vec<OsString>) {
+    const OPTION: &str = "--export-dynamic";
+    if own(OPTION) != OptionMatch::None {
+        out.push(OPTION.into());
+    }
+}
+
 /// Translates options of the linker.
-fn linker(mut list: VecDeque<String>, out: &mut Vec<OsString>) -> Result<(), clap::Error> {
+fn linker(
+    mut list: VecDeque<String>,
+    own: &dyn Fn(&str) -> OptionMatch,
+    out: &mut Vec<OsString>,
+) -> Result<(), clap::Error> {
     while let Some(option) = list.pop_front() {
         let joined = ["-rpath=", "--rpath="]
             .iter()
@@ -199,6 +213,8 @@ fn linker(mut list: VecDeque<String>, out: &mut Vec<OsString>) -> Result<(), cla
         } else if matches!(&*option, "-rpath" | "--rpath" | "-R") {
             out.push("-L".into());
             out.extend(list.pop_front().map(OsString::from));
+        } else if EXPORTS.iter().any(|e| option.starts_with(e)) || option == "-E" {
+            export_dynamic(own, out);
         } else if option.starts_with("-l") || option.starts_with("-L") {
             out.push(option.into());
         } else if EXECUTABLE_ONLY_WITH_VALUE.contains(&&*option) {

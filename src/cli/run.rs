@@ -182,6 +182,7 @@ fn configuration(options: &RunOptions) -> Config {
     let mut config = Config::new()
         .native(true)
         .stats(options.stats)
+        .export_dynamic(options.export_dynamic)
         .offload_report(options.offload_report)
         .tier(match options.tier {
             _ if options.gdb => Tier::Opt,

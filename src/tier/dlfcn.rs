@@ -18,6 +18,7 @@
 //!
 //! Symbol versions of the guest are not supported.
 
+use super::exports::{self, Exports};
 use super::link::{Environment, RuntimeLookup};
 use super::registry::REGISTRY;
 use hashbrown::HashMap;
@@ -30,7 +31,7 @@ use std::arch::naked_asm;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::hint::black_box;
 use std::ptr;
-use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 /// A running program.
 pub(super) struct RegisteredProgram {
@@ -45,6 +46,9 @@ pub(super) struct RegisteredProgram {
     names: HashMap<usize, CString>,
     /// The segments reported by `dl_iterate_phdr`.
     segments: Arc<[libc::Elf64_Phdr; 4]>,
+    /// The symbols that libraries may refer to, and whether the loader knows them.
+    exports: Exports,
+    published: Arc<OnceLock<()>>,
 }
 
 // SAFETY: `Image` is `Sync`, and the image outlives its registration.
@@ -70,8 +74,9 @@ impl Drop for Registration {
     }
 }
 
-/// Registers a program's symbols until the result is dropped.
-pub fn register(image: &Image, environment: &Environment) -> Registration {
+/// Registers a program's symbols until the result is dropped. `exports` are those that libraries
+/// may refer to.
+pub fn register(image: &Image, environment: &Environment, exports: Exports) -> Registration {
     let module = &image.module;
     let mut variables: Vec<(usize, usize, u32)> = module
         .globals
@@ -92,6 +97,8 @@ pub fn register(image: &Image, environment: &Environment) -> Registration {
         entries: HashMap::new(),
         names: HashMap::new(),
         segments: Arc::new(segments(image)),
+        exports,
+        published: Arc::default(),
     });
     Registration(image)
 }
@@ -104,7 +111,7 @@ fn is_visible(linkage: Linkage) -> bool {
 }
 
 /// Returns the module's definition of a name, if other files may see it.
-fn visible(module: &Module, name: &str) -> Option<GlobalRef> {
+pub(super) fn visible(module: &Module, name: &str) -> Option<GlobalRef> {
     let symbol = module.symbol(name)?;
     let (here, linkage) = match symbol {
         GlobalRef::Func(f) => (
@@ -179,6 +186,30 @@ unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_v
             // The C library inspects its return address, so this must not become a tail call.
             None => black_box(libc::dlsym(handle, name)),
         }
+    }
+}
+
+/// Implements `dlopen` for the guest: the library may refer to the program's symbols.
+unsafe extern "C" fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void {
+    publish_exports();
+    // SAFETY: the guest passes what it would pass to the C function, which inspects its return
+    // address, so this must not become a tail call.
+    unsafe { black_box(libc::dlopen(name, flags)) }
+}
+
+/// Makes the exported symbols of all programs known to the loader, once.
+fn publish_exports() {
+    let unpublished: Vec<_> = {
+        let list = programs();
+        let unpublished = list.iter().filter(|p| p.published.get().is_none());
+        unpublished
+            .map(|p| (p.published.clone(), p.exports.definitions(p.image())))
+            .collect()
+    };
+    // The loader must not be entered with the list locked: initializers of a library that another
+    // thread opens may query it.
+    for (published, symbols) in unpublished {
+        published.get_or_init(|| exports::publish(&symbols));
     }
 }
 
@@ -539,6 +570,7 @@ mod system {
 /// Returns the replacement of a function for the guest.
 pub fn address(name: &str) -> Option<usize> {
     Some(match name {
+        "dlopen" => dlopen as *const () as usize,
         "dlsym" => dlsym as *const () as usize,
         "dlvsym" => dlvsym as *const () as usize,
         "dladdr" => dladdr as *const () as usize,

@@ -27,6 +27,7 @@ mod chaos;
 mod compiler;
 mod dlfcn;
 mod eager;
+pub mod exports;
 pub mod fat;
 pub mod host;
 pub mod interpose;

@@ -17,6 +17,7 @@ use super::late;
 use super::libraries::{self, Libraries};
 use super::native_policy::{NativePolicy, Permission};
 use super::value::ValueKind;
+use crate::exports::Exports;
 use hashbrown::{HashMap, HashSet};
 use ompvm_cache::CacheEntry;
 use ompvm_interp as interp;
@@ -46,6 +47,8 @@ pub enum RuntimeLookup {
 pub struct Environment {
     /// Function that looks a name up in our runtime.
     pub runtime: fn(&str) -> RuntimeLookup,
+    /// The program's symbols that libraries may refer to.
+    pub exports: Exports,
     /// Functions of the embedder.
     pub host: HashMap<String, Arc<HostFunction>>,
     /// Addresses of the functions and variables of started programs. The caller keeps these

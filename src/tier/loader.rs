@@ -3,7 +3,8 @@
 //! [`open`] loads the bytes of a shared object through an anonymous file. [`open_file`] loads a
 //! file as it is, so that its pages are shared and read on demand. [`scope`] creates an object that
 //! holds nothing but the names of libraries: the libraries are searched in this order, before those
-//! that the process itself was linked with, as if a program had been linked with them.
+//! that the process itself was linked with, as if a program had been linked with them. [`define`]
+//! creates one that holds nothing but symbols.
 //!
 //! Layouts are those of the System V ABI ("Object Files", "Dynamic Linking"). [`super::archive`]
 //! creates the objects made of archive members.
@@ -228,24 +229,67 @@ struct LinkMap {
 /// # Errors
 /// Returns the loader's message.
 pub(super) fn scope(libraries: &[CString], flags: c_int) -> Result<*mut c_void, String> {
+    open_bytes(&description(libraries, &[]), flags | libc::RTLD_DEEPBIND)
+}
+
+/// A symbol at an address of this process.
+#[derive(Debug)]
+pub(super) struct Definition {
+    pub name: CString,
+    pub address: usize,
+    /// Size in bytes; 0 if it is not known.
+    pub size: usize,
+    pub function: bool,
+}
+
+/// Adds symbols to those that libraries find, behind the symbols of all libraries of the program.
+/// They stay until the process ends. Needs version 2.28 of the GNU C library, which leaves absolute
+/// symbols at their address.
+///
+/// # Errors
+/// Returns the loader's message.
+pub(super) fn define(symbols: &[Definition]) -> Result<(), String> {
+    let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL;
+    open_bytes(&description(&[], symbols), flags).map(|_| ())
+}
+
+/// Returns an object that holds nothing but the names of libraries and symbols.
+fn description(libraries: &[CString], symbols: &[Definition]) -> Vec<u8> {
     let mut out = Writer(vec![0; HEADER + 3 * PROGRAM_HEADER]);
+    let mut names = vec![0];
+    let mut name_at = |name: &CString| {
+        let at = names.len();
+        names.extend(name.as_bytes_with_nul());
+        at
+    };
     let symbols_at = out.align(8);
     out.put(&[0, 0, 0]);
+    for symbol in symbols {
+        let kind = if symbol.function {
+            elf::STT_FUNC
+        } else {
+            elf::STT_OBJECT
+        };
+        let info = u32::from(elf::STB_GLOBAL.0) << 4 | u32::from(kind.0);
+        out.put32(&[
+            name_at(&symbol.name) as u32,
+            info | u32::from(elf::SHN_ABS.0) << 16,
+        ]);
+        out.put(&[symbol.address as u64, symbol.size as u64]);
+    }
     let hash_at = out.align(8);
-    // One empty bucket; the only symbol is the null symbol.
-    out.put32(&[1, 1, 0, 0]);
-    let names_at = out.0.len();
-    out.0.push(0);
+    out.put32(&hash_table(symbols));
     let mut dynamic = Vec::new();
     for name in libraries {
-        dynamic.push((elf::DT_NEEDED.0, out.0.len() - names_at));
-        out.0.extend(name.as_bytes_with_nul());
+        dynamic.push((elf::DT_NEEDED.0, name_at(name)));
     }
+    let names_at = out.0.len();
+    out.0.extend(&names);
     dynamic.extend([
         (elf::DT_HASH.0, hash_at),
         (elf::DT_STRTAB.0, names_at),
         (elf::DT_SYMTAB.0, symbols_at),
-        (elf::DT_STRSZ.0, out.0.len() - names_at),
+        (elf::DT_STRSZ.0, names.len()),
         (elf::DT_SYMENT.0, 24),
         (elf::DT_NULL.0, 0),
     ]);
@@ -263,7 +307,23 @@ pub(super) fn scope(libraries: &[CString], flags: c_int) -> Result<*mut c_void, 
             segment(elf::PT_GNU_STACK.0, 0, 0, 16),
         ],
     );
-    open_bytes(&out.0, flags | libc::RTLD_DEEPBIND)
+    out.0
+}
+
+/// Returns the hash table of a symbol table that begins with the null symbol (System V ABI, "Hash
+/// Table").
+fn hash_table(symbols: &[Definition]) -> Vec<u32> {
+    let buckets = symbols.len().max(1);
+    let count = symbols.len() + 1;
+    let mut table = vec![0; 2 + buckets + count];
+    (table[0], table[1]) = (buckets as u32, count as u32);
+    for (number, symbol) in (1u32..).zip(symbols) {
+        let hash = elf::hash(symbol.name.as_bytes());
+        let bucket = 2 + hash as usize % buckets;
+        table[2 + buckets + number as usize] = table[bucket];
+        table[bucket] = number;
+    }
+    table
 }
 
 /// Passes bytes to the loader through an anonymous file in memory.

@@ -31,6 +31,7 @@ pub use offline::{baseline_listing, compile};
 use super::argument_vector::ArgumentVector;
 use super::cancel::Interrupts;
 use super::dlfcn;
+use super::exports::Exports;
 use super::link::Linked;
 use super::policy::{TierPolicy, Tiers};
 use super::restart::{self, Restart};
@@ -192,7 +193,12 @@ impl Process {
         if let Some(assembly) = &mut linked.environment.assembly {
             assembly.stays = options.native;
         }
-        let names = dlfcn::register(&image, &linked.environment);
+        // An embedded program's symbols do not outlive it.
+        let exports = match options.native {
+            true => linked.environment.exports.clone(),
+            false => Exports::Nothing,
+        };
+        let names = dlfcn::register(&image, &linked.environment, exports);
         let registration = devices::register(&image, &options.offload)?;
         let regions = match linked.traced() {
             true => None,

@@ -87,6 +87,7 @@ impl Guest {
         };
         let environment = Environment {
             runtime: runtime::lookup_for(false),
+            exports: Default::default(),
             host: Default::default(),
             programs: Default::default(),
             libraries: Libraries::default(),

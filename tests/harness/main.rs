@@ -59,6 +59,7 @@ mod npb;
 mod omp;
 mod ompt;
 mod passes;
+mod plugins;
 mod progress;
 mod ptx;
 mod python;
@@ -157,6 +158,7 @@ fn main() {
     trials.extend(archives::trials());
     trials.extend(capi::trials());
     trials.extend(compilers::trials());
+    trials.extend(plugins::trials());
     trials.extend(install::trials());
     trials.extend(native_policy::trials());
     trials.extend(diff::trials());

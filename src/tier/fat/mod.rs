@@ -4,12 +4,13 @@
 //! their sources and can be concatenated by any linker. Clang writes `.llvm.lto`
 //! (`-ffat-lto-objects`) and `.llvmbc` (`-fembed-bitcode`); linkers concatenate the second, and
 //! [`split`] takes it apart again. [`append`] adds a section to a file, [`record`] describes what
-//! of a linked program is native, and [`needed`] finds its libraries.
+//! of a linked program is native, [`exported`] finds its exports and [`needed`] its libraries.
 //!
 //! Leaves to others: reading the bitcode (`llvm`), native code beside it ([`super::archive`]), and
 //! compiling (`cli::driver`).
 
 pub mod append;
+pub mod exported;
 pub mod needed;
 pub mod record;
 pub mod section;
