@@ -6,23 +6,33 @@
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
-mod x86_64_asm;
+mod x86_64_calls;
+#[cfg(target_arch = "x86_64")]
+mod x86_64_enter;
+#[cfg(target_arch = "x86_64")]
+mod x86_64_run;
+#[cfg(target_arch = "x86_64")]
+mod x86_64_stack;
 #[cfg(target_arch = "x86_64")]
 mod x86_64_throw;
 
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{CallPlan, VaStart, fingerprint};
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86_64_asm::{
+pub(super) use x86_64_calls::in_call;
+#[cfg(target_arch = "x86_64")]
+pub use x86_64_calls::{EntryHook, NativeFrame, entry_address, set_entry_hook, witness_address};
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86_64_enter::{
     ACTIVATION_SLOT, EnterResult, FRAME_REGISTER, MODES_SLOT, RESULT_REGISTER, SavedModes,
-    VECTOR_RESULT, landing_address, raw_bottom, raw_enter, raw_jump, raw_leaf, raw_on,
-    raw_registers, raw_run, resume_jump, run_landing_address, set_jump_addresses,
+    VECTOR_RESULT, in_enter, landing_address, raw_enter, raw_jump, raw_leaf, raw_registers,
 };
 #[cfg(target_arch = "x86_64")]
-pub use x86_64_asm::{
-    EntryHook, NativeFrame, entry_address, extend, set_entry_hook, witness_address,
-};
-pub(super) use x86_64_asm::{in_call, in_enter, in_run};
+pub use x86_64_run::extend;
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86_64_run::{in_run, raw_run, run_landing_address};
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86_64_stack::{raw_bottom, raw_on, resume_jump, set_jump_addresses};
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_throw::{raw_rethrow, raw_throw, throw_addresses};
 

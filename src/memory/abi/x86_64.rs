@@ -10,7 +10,7 @@
 //! target features), conventions other than C, and struct results that need more registers than
 //! there are.
 
-use super::x86_64_asm::{NativeFrame, Outgoing, raw_call};
+use super::x86_64_calls::{NativeFrame, Outgoing, raw_call};
 use ompvm_ir::{FloatKind, Function, Module, ParamAttrs, Type, TypeId};
 use std::mem::MaybeUninit;
 use std::ptr;
