@@ -6,6 +6,7 @@
 
 use super::compare::CompareOptions;
 use super::link_options::{self, OptionMatch};
+use crate::api::{Config, find_archive};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use ompvm_support::log::LogFilter;
 use ompvm_support::message::Format;
@@ -269,15 +270,9 @@ pub struct RunOptions {
     /// Link this file in, too: bitcode, textual IR, an archive, a native object or shared library
     #[arg(long = "with", value_name = "FILE")]
     pub with: Vec<PathBuf>,
-    /// Compile sources with these options, too, separated by blanks; may be given several times
-    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
-    pub cflags: Vec<String>,
-    /// Resolve symbols in this native library
-    #[arg(short = 'l', value_name = "NAME")]
-    pub libraries: Vec<String>,
-    /// Search this folder for libraries first
-    #[arg(short = 'L', value_name = "DIR")]
-    pub library_paths: Vec<PathBuf>,
+    /// Sources and libraries.
+    #[command(flatten)]
+    pub build: BuildOptions,
     /// Bitcode, textual IR, a source in C, C++ or Fortran, or a native file with bitcode in it (`-`
     /// is the standard input, with bitcode), and the guest's arguments
     #[arg(
@@ -289,13 +284,10 @@ pub struct RunOptions {
     pub program: Vec<OsString>,
 }
 
-/// Options of `repl`.
+/// Options for sources and libraries, which `run`, `repl` and `compile` share.
 #[derive(Args, Debug)]
-pub struct ReplOptions {
-    /// Tier that executes the cells
-    #[arg(long, value_enum, default_value_t = Tier::Auto)]
-    pub tier: Tier,
-    /// Compile cells with these options, too, as for `run`
+pub struct BuildOptions {
+    /// Compile sources with these options, too, separated by blanks; may be given several times
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub cflags: Vec<String>,
     /// Resolve symbols in this native library
@@ -304,6 +296,44 @@ pub struct ReplOptions {
     /// Search this folder for libraries first
     #[arg(short = 'L', value_name = "DIR")]
     pub library_paths: Vec<PathBuf>,
+}
+
+impl BuildOptions {
+    /// Moves the archives among the libraries to the files of the program, because their members may
+    /// be bitcode.
+    pub fn take_archives(&mut self, files: &mut Vec<PathBuf>) {
+        let folders = &self.library_paths;
+        self.libraries
+            .retain(|name| match find_archive(name, folders) {
+                Some(archive) => {
+                    files.push(archive);
+                    false
+                }
+                None => true,
+            });
+    }
+
+    /// Adds the libraries to the configuration of a start.
+    pub fn configure(self, mut config: Config) -> Config {
+        for name in self.libraries {
+            config = config.library(name);
+        }
+        for path in self.library_paths {
+            config = config.library_path(path);
+        }
+        config
+    }
+}
+
+/// Options of `repl`.
+#[derive(Args, Debug)]
+pub struct ReplOptions {
+    /// Tier that executes the cells
+    #[arg(long, value_enum, default_value_t = Tier::Auto)]
+    pub tier: Tier,
+    /// Sources and libraries.
+    #[command(flatten)]
+    pub build: BuildOptions,
     /// Files to run first, each as one cell
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -353,21 +383,15 @@ fn architecture(text: &str) -> Result<u32, String> {
 /// Options of `compile`.
 #[derive(Args, Debug)]
 pub struct CompileOptions {
-    /// Resolve symbols in this native library
-    #[arg(short = 'l', value_name = "NAME")]
-    pub libraries: Vec<String>,
-    /// Search this folder for libraries first
-    #[arg(short = 'L', value_name = "DIR")]
-    pub library_paths: Vec<PathBuf>,
+    /// Sources and libraries.
+    #[command(flatten)]
+    pub build: BuildOptions,
     /// Round `a * b + c` once where the source allows it, as for `run`
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub fp_contract: FpContract,
     /// Print the compilations
     #[arg(long)]
     pub stats: bool,
-    /// Compile sources with these options, too, as for `run`
-    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
-    pub cflags: Vec<String>,
     /// The bitcode, textual IR or source files, linked together, in the order in which they will be run
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -541,7 +565,7 @@ mod tests {
     fn a_file_alone_is_run() {
         let options = run(&["a.bc", "one", "--two", "-l"]);
         assert_eq!(options.program, ["a.bc", "one", "--two", "-l"]);
-        assert!(options.libraries.is_empty());
+        assert!(options.build.libraries.is_empty());
         assert_eq!(options.tier, Tier::Auto);
     }
 
@@ -549,7 +573,7 @@ mod tests {
     fn options_come_before_the_file() {
         let options = run(&["--stats", "-l", "m", "--tier=interp", "a.bc", "--stats"]);
         assert!(options.stats);
-        assert_eq!(options.libraries, ["m"]);
+        assert_eq!(options.build.libraries, ["m"]);
         assert_eq!(options.tier, Tier::Interp);
         assert_eq!(options.program, ["a.bc", "--stats"]);
     }

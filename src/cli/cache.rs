@@ -16,24 +16,21 @@ pub fn compile(options: CompileOptions) -> ExitCode {
     }
 }
 
-fn fill(options: CompileOptions) -> Result<(), Error> {
+fn fill(mut options: CompileOptions) -> Result<(), Error> {
     progress::show_compilation();
+    let mut files = options.files;
+    options.build.take_archives(&mut files);
     let engine = Engine::default()
         .user_cache()
         .contract(options.fp_contract == FpContract::On)
-        .compiler_flags(compiler_flags(&options.cflags));
-    let module = Module::from_files(&engine, &options.files)?;
+        .compiler_flags(compiler_flags(&options.build.cflags));
+    let module = Module::from_files(&engine, &files)?;
     eprint!("{}", module.warnings());
-    let mut config = Config::new()
+    let config = Config::new()
         .native(true)
         .stats(options.stats)
         .tier(Tier::Opt);
-    for name in options.libraries {
-        config = config.library(name);
-    }
-    for path in options.library_paths {
-        config = config.library_path(path);
-    }
+    let config = options.build.configure(config);
     for left in Linker::new(&engine).link(&module)?.compile(&config)? {
         ompvm_support::message!(Note, "{left}");
     }

@@ -31,20 +31,14 @@ const CELL_FAILED: u8 = 1;
 
 /// Reads and runs cells until the input ends.
 pub fn run(options: ReplOptions, settings: &Settings) -> ExitCode {
-    let engine = Engine::default().compiler_flags(compiler_flags(&options.cflags));
-    let mut config = Config::new().arg("ompvm").tier(match options.tier {
+    let engine = Engine::default().compiler_flags(compiler_flags(&options.build.cflags));
+    let config = Config::new().arg("ompvm").tier(match options.tier {
         args::Tier::Interp => Tier::Interp,
         args::Tier::Baseline => Tier::Baseline,
         args::Tier::Opt => Tier::Opt,
         args::Tier::Auto => Tier::Auto,
     });
-    for name in options.libraries {
-        config = config.library(name);
-    }
-    for path in options.library_paths {
-        config = config.library_path(path);
-    }
-    let session = match Session::new(&engine, config) {
+    let session = match Session::new(&engine, options.build.configure(config)) {
         Ok(session) => session,
         Err(error) => return message::failed(&error),
     };

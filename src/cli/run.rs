@@ -6,8 +6,7 @@
 use super::args::{self, RunOptions};
 use super::{FAILED, compiler_flags, message, progress};
 use crate::api::{
-    self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Stats, Tier, Tool,
-    find_archive, ranks,
+    self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Stats, Tier, Tool, ranks,
 };
 use ompvm_support::error::Error;
 use ompvm_support::fp_env::DefaultFpEnv;
@@ -49,22 +48,15 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
     if let Some(name) = options.argv0 {
         program[0] = name;
     }
-    // Archives are read with the program, because their members may be bitcode.
-    let mut libraries = options.libraries;
-    libraries.retain(|name| match find_archive(name, &options.library_paths) {
-        Some(archive) => {
-            files.push(archive);
-            false
-        }
-        None => true,
-    });
+    let mut build = options.build;
+    build.take_archives(&mut files);
 
     let contract = options.fp_contract == args::FpContract::On;
     let cached = (options.gdb || options.tier != args::Tier::Interp) && !options.no_cache;
     let engine = Engine::default()
         .cache(cached.then(|| Cache::of_user(settings)).flatten())
         .contract(contract)
-        .compiler_flags(compiler_flags(&options.cflags));
+        .compiler_flags(compiler_flags(&build.cflags));
     let profile = options.profile.map(|format| match format {
         args::Profile::Perfmap => Tool::PerfMap,
         args::Profile::Jitdump => Tool::JitDump,
@@ -88,19 +80,12 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
         module => module?,
     };
     eprint!("{}", module.warnings());
-    let mut config = config.args(program).restart(command, file);
-    for name in libraries {
-        config = config.library(name);
-    }
-    for path in options.library_paths {
-        config = config.library_path(path);
-    }
     let advise = options.tier == args::Tier::Auto
         && cached
         && !options.gdb
         && !options.no_advice
         && settings.advice;
-    let remedy = advise.then(|| compile_command(&files, &options.cflags, contract));
+    let remedy = advise.then(|| compile_command(&files, &build.cflags, contract));
     let mut linker = Linker::new(&engine);
     linker
         .late_unsupported(options.late)
@@ -108,7 +93,7 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
     for name in &options.allow_native {
         linker.allow_native(name);
     }
-    let program = linker.link(&module)?;
+    let linked = linker.link(&module)?;
     if options.timeline.is_some() {
         api::timeline::start();
     }
@@ -116,7 +101,8 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
     if options.tier == args::Tier::Opt {
         progress::show_compilation();
     }
-    let process = program.start(config)?;
+    let config = config.args(program).restart(command, file);
+    let process = linked.start(build.configure(config))?;
     let (stats, offload) = (options.stats, options.offload_report);
     let reports = ExitReports {
         explain: options.explain,

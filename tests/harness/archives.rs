@@ -248,7 +248,23 @@ fn bitcode() -> Result<(), String> {
     p.archive("libparts.a", &["unused.bc", "low.bc", "high.o"])?;
     let main = "#include <stdio.h>\nint low(int); int main(void) { printf(\"%d\\n\", low(3)); return 0; }\n";
     p.compile("main.bc", main, &[])?;
-    p.prints(&["-L.", "-lparts", "main.bc"], "33\n")
+    p.prints(&["-L.", "-lparts", "main.bc"], "33\n")?;
+    let mut compile = Command::new(ompvm());
+    compile
+        .current_dir(&p.0)
+        .env("OMPVM_CACHE_DIR", p.0.join("cache"));
+    let ran = run(
+        compile.args(["compile", "-L.", "-lparts", "main.bc"]),
+        "",
+        LIMIT,
+    )?;
+    match ran.end {
+        End::Exit(0) => Ok(()),
+        _ => Err(format!(
+            "compiling with the archive failed: {}",
+            ran.summary()
+        )),
+    }
 }
 
 /// Checks that native objects and shared libraries are files of a program as bitcode is; other
