@@ -125,6 +125,8 @@ pub struct CallSite {
     pub variadic: Box<[VarArg]>,
     /// Size in bytes of the overflow area.
     pub area: u32,
+    /// Alignment of the overflow area: a power of two, at least 16.
+    pub area_align: u32,
     /// True if the called type is variadic.
     pub is_variadic: bool,
     /// The fingerprint of the fixed arguments and the result; see [`ompvm_memory::abi::fingerprint`].
