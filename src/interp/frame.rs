@@ -166,6 +166,8 @@ pub struct LandingPad {
     pub after: u32,
     /// Byte offset of the landing code.
     pub land: u32,
+    /// Number of the pad's block.
+    pub block: u32,
     /// Slots of the landing pad's value `{ptr, i32}`.
     pub dst: u16,
     /// True if the pad is entered when no clause matches.
