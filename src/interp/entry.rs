@@ -343,7 +343,11 @@ pub fn address_after_call(returns: usize) -> Option<usize> {
     }
 }
 
-pub(super) fn fault_position(state: &ThreadState, pc: usize, registers: &[usize; 16]) -> *const u64 {
+pub(super) fn fault_position(
+    state: &ThreadState,
+    pc: usize,
+    registers: &[usize; 16],
+) -> *const u64 {
     if let Some(ip) = bytecode_at(pc) {
         return ip;
     }
