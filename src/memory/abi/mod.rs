@@ -11,7 +11,7 @@ mod x86_64_asm;
 mod x86_64_throw;
 
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{CallPlan, VaStart, fingerprint};
+pub use x86_64::{CallPlan, VaStart, fingerprint, first_entry};
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_asm::{
     ACTIVATION_SLOT, EnterResult, FRAME_REGISTER, MODES_SLOT, RESULT_REGISTER, SavedModes,
@@ -20,7 +20,8 @@ pub(super) use x86_64_asm::{
 };
 #[cfg(target_arch = "x86_64")]
 pub use x86_64_asm::{
-    EntryHook, NativeFrame, entry_address, extend, set_entry_hook, witness_address,
+    EntryHook, NativeFrame, WideRegisters, entry_address, extend, set_entry_hook,
+    wide_entry_address, witness_address,
 };
 pub(super) use x86_64_asm::{in_call, in_enter, in_run};
 #[cfg(target_arch = "x86_64")]
