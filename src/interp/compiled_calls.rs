@@ -51,6 +51,7 @@ pub fn redirect_callers(func: &FuncRef) -> Result<(), String> {
         target: func.stub,
         variadic: Box::default(),
         area: 0,
+        area_align: 16,
         is_variadic: false,
         fingerprint: func.fingerprint,
     });

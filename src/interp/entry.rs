@@ -74,7 +74,7 @@ pub fn prepare_interrupts() {
 
 /// Returns true if code that begins at an address is a handler or the baseline tier's machine code:
 /// it may be left at any instruction, since a fault may leave it there.
-fn is_leavable(start: usize) -> bool {
+pub(super) fn is_leavable(start: usize) -> bool {
     start == INTERPRETER.machine_code.load(Ordering::Relaxed)
         || INTERPRETER.handlers.binary_search(&start).is_ok()
 }
@@ -343,7 +343,11 @@ pub fn address_after_call(returns: usize) -> Option<usize> {
     }
 }
 
-fn fault_position(state: &ThreadState, pc: usize, registers: &[usize; 16]) -> *const u64 {
+pub(super) fn fault_position(
+    state: &ThreadState,
+    pc: usize,
+    registers: &[usize; 16],
+) -> *const u64 {
     if let Some(ip) = bytecode_at(pc) {
         return ip;
     }

@@ -125,6 +125,8 @@ pub struct CallSite {
     pub variadic: Box<[VarArg]>,
     /// Size in bytes of the overflow area.
     pub area: u32,
+    /// Alignment of the overflow area: a power of two, at least 16.
+    pub area_align: u32,
     /// True if the called type is variadic.
     pub is_variadic: bool,
     /// The fingerprint of the fixed arguments and the result; see [`ompvm_memory::abi::fingerprint`].
@@ -164,6 +166,8 @@ pub struct LandingPad {
     pub after: u32,
     /// Byte offset of the landing code.
     pub land: u32,
+    /// Number of the pad's block.
+    pub block: u32,
     /// Slots of the landing pad's value `{ptr, i32}`.
     pub dst: u16,
     /// True if the pad is entered when no clause matches.

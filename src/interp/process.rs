@@ -87,6 +87,9 @@ pub(super) static INTERPRETER: Interpreter = Interpreter {
 pub(super) struct ThreadLocals {
     /// The exception for which the thread last searched a handler.
     pub(super) last_search: Cell<LastSearch>,
+    /// The bytecode position at which a signal interrupted the innermost frame of an
+    /// activation when its handler last threw; 0 if none did.
+    pub(super) interrupted: Cell<usize>,
     /// The innermost registered buffer of [`super::cleanup`].
     pub(super) cleanup_top: Cell<*mut CleanupBuffer>,
     /// The exception whose landing runs a handler of [`super::cleanup`].
@@ -100,6 +103,7 @@ thread_local! {
     pub(super) static LOCALS: ThreadLocals = const {
         ThreadLocals {
             last_search: Cell::new(LastSearch::NONE),
+            interrupted: Cell::new(0),
             cleanup_top: Cell::new(ptr::null_mut()),
             cleanup_exception: Cell::new(ptr::null_mut()),
             held_locks: Cell::new(None),

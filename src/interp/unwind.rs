@@ -8,14 +8,16 @@
 //! `catch (...)` takes them.
 
 use super::cleanup;
+use super::entry;
 use super::exec;
 use super::frame::{self, LandingPad, LandingPadClause, LoweredFunction};
 use super::process::LOCALS;
 use ompvm_ir::JUMP_BUFFER;
 use ompvm_memory::activation::{self, Activation, Search};
+use ompvm_memory::interruption::{self, Interruption};
 use ompvm_memory::thread::ThreadState;
 use ompvm_memory::throws::{self, Class, Family};
-use ompvm_memory::{jump, signals};
+use ompvm_memory::{jump, signal_actions, signals, walk};
 use ompvm_support::error::TrapKind;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Write;
@@ -251,17 +253,62 @@ unsafe fn adjusted(thrown: &Thrown) -> usize {
 
 fn pad_at(code: &LoweredFunction, ip: *const u64, innermost: bool) -> Option<&LandingPad> {
     let off = (ip as usize).wrapping_sub(code.code.as_ptr() as usize) as u32;
-    code.landing_pads.iter().find(|p| {
+    let exact = code.landing_pads.iter().find(|p| {
         if innermost {
             p.call == off
         } else {
             p.after == off
         }
+    });
+    exact.or_else(|| {
+        let interrupted = innermost && ip as usize == LOCALS.with(|l| l.interrupted.get());
+        interrupted.then(|| pad_around(code, off)).flatten()
     })
 }
 
+/// Returns the landing pad that compiled code would have at an instruction which calls nothing: its
+/// tables describe ranges, and those of two calls in a row with the same pad are one.
+fn pad_around(code: &LoweredFunction, off: u32) -> Option<&LandingPad> {
+    let pads = || code.landing_pads.iter();
+    let before = pads().filter(|p| p.call < off).max_by_key(|p| p.call)?;
+    let behind = pads().filter(|p| p.call > off).min_by_key(|p| p.call)?;
+    (before.block == behind.block).then_some(before)
+}
+
+/// Stores in an activation where a signal interrupted its frames, if the signal's handler throws
+/// the exception that is searched.
+fn record_interruption(act: &mut Activation) {
+    if !signal_actions::guest_handles_signals() {
+        return;
+    }
+    // SAFETY: the unwinder met the activation on its way out of the current stack.
+    let Some(Interruption { registers, sp }) = (unsafe { interruption::of(act) }) else {
+        return;
+    };
+    let pc = registers.position();
+    if !walk::function_start(pc).is_some_and(entry::is_leavable) {
+        // A function of the interpreter, before whose call the instruction stored its position.
+        LOCALS.with(|l| l.interrupted.set(act.ip as usize));
+        return;
+    }
+    // SAFETY: a thread that unwinds guest frames has a state.
+    let state = unsafe { &*ompvm_memory::thread::current_or_null() };
+    let ip = entry::fault_position(state, pc, &registers.in_context_order());
+    let Some(regs) = ompvm_memory::thread::frame_at(sp as usize, &walk::read) else {
+        return;
+    };
+    let regs = ptr::with_exposed_provenance_mut::<u64>(regs);
+    // SAFETY: the guest's stack pointer leads to the running frame, which has a header.
+    let running = unsafe { frame::code(regs).as_ref() };
+    if running.is_some_and(|code| code.contains(ip)) {
+        (act.ip, act.frame, act.sp) = (ip, regs.cast(), sp);
+        LOCALS.with(|l| l.interrupted.set(ip as usize));
+    }
+}
+
 /// Answers the search phase for an activation's frames.
-pub fn search(act: &Activation, exception: *mut c_void) -> Search {
+pub fn search(act: &mut Activation, exception: *mut c_void) -> Search {
+    record_interruption(act);
     let mut found = Search::Nothing;
     // SAFETY: the activation is live, and so are its frames and their code.
     unsafe {

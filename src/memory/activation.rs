@@ -219,6 +219,11 @@ impl Activation {
         }
     }
 
+    /// Returns the guest's stack pointer at the entry.
+    pub(super) fn stack_pointer_at_entry(&self) -> *mut u8 {
+        self.entry_sp
+    }
+
     /// Undoes [`Activation::push`], no matter what inner activations did.
     ///
     /// # Safety
@@ -480,7 +485,7 @@ pub unsafe fn resume_unwind(exception: *mut c_void) -> ! {
 }
 
 /// The hook of the search phase.
-pub type SearchHook = fn(&Activation, exception: *mut c_void) -> Search;
+pub type SearchHook = fn(&mut Activation, exception: *mut c_void) -> Search;
 
 /// Registers the hook of the search phase; without one, activations handle nothing.
 pub fn set_search_hook(hook: SearchHook) {
@@ -556,8 +561,8 @@ unsafe fn answer_unwinder(
             let Some(hook) = HOOKS.search.get() else {
                 return CONTINUE_UNWIND;
             };
-            let act = *((frame - abi::ACTIVATION_SLOT) as *const *const Activation);
-            return match hook(&*act, exception) {
+            let act = *((frame - abi::ACTIVATION_SLOT) as *const *mut Activation);
+            return match hook(&mut *act, exception) {
                 Search::Handler => HANDLER_FOUND,
                 // An embedded program ends here: an exception that it does not catch is uncaught.
                 _ if (*act).catch_traps && class != RUST_EXCEPTION => END_OF_STACK,

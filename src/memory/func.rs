@@ -63,7 +63,8 @@ impl FuncRef {
 
     /// Returns true if native callers reach compiled code.
     pub fn is_compiled(&self) -> bool {
-        self.entry.load(Ordering::Acquire) != abi::entry_address()
+        let entry = self.entry.load(Ordering::Acquire);
+        entry != abi::entry_address() && entry != abi::wide_entry_address()
     }
 
     /// Returns true if compiled code was called through the stub since the last call of this

@@ -36,6 +36,7 @@ pub mod image;
 pub mod internal_pool;
 pub mod internal_thread;
 pub mod interrupt;
+pub mod interruption;
 pub mod jump;
 pub mod link;
 pub mod linker_symbols;

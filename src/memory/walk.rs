@@ -130,6 +130,11 @@ impl Registers {
         Some(caller)
     }
 
+    /// Returns the registers in the order of a signal's context (`REG_R8` to `REG_RSP`).
+    pub fn in_context_order(&self) -> [usize; 16] {
+        [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7].map(|i: usize| self.values[i])
+    }
+
     /// Returns the frame pointer.
     pub fn frame_pointer(&self) -> usize {
         self.values[RBP]

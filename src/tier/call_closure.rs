@@ -1,7 +1,7 @@
 //! Call closures of units: adds to a unit the functions that its code could not call otherwise.
 //!
 //! The interpreter cannot be entered through a function whose signature has no call plan
-//! ([`FuncRef::plan`]), such as one that takes a vector of 256 bits. To the interpreter, compiled
+//! ([`FuncRef::plan`]), such as one that takes a vector of 512 bits. To the interpreter, compiled
 //! code is native code, so it cannot call such a function while that is interpreted. [`complete`]
 //! adds the functions without a plan that a unit may call, transitively.
 //!

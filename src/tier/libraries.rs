@@ -231,7 +231,7 @@ fn cause(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// Folders that are searched after the named ones.
+/// The system's folders of libraries.
 const USUAL: [&str; 6] = [
     "/usr/local/lib",
     "/lib/x86_64-linux-gnu",
@@ -241,6 +241,13 @@ const USUAL: [&str; 6] = [
     "/usr/lib",
 ];
 
+/// Returns the folders that are searched after the named ones. That of the compiler is last and
+/// looked for only if the others were not enough.
+fn usual_folders() -> impl Iterator<Item = PathBuf> {
+    let compiler = std::iter::once_with(super::archive::compiler_folder).flatten();
+    USUAL.iter().map(PathBuf::from).chain(compiler)
+}
+
 /// Returns the static archive that `-l name` stands for: `:file.a`, a path to one, or `libname.a`
 /// if no folder has a shared library of that name.
 pub fn archive(name: &str, paths: &[PathBuf]) -> Option<PathBuf> {
@@ -248,8 +255,8 @@ pub fn archive(name: &str, paths: &[PathBuf]) -> Option<PathBuf> {
         return None;
     }
     let folders = || {
-        let usual = USUAL.iter().map(Path::new);
-        paths.iter().map(PathBuf::as_path).chain(usual)
+        let named = paths.iter().cloned();
+        named.chain(usual_folders())
     };
     let is_archive = |path: &Path| {
         use std::io::Read;
@@ -265,7 +272,7 @@ pub fn archive(name: &str, paths: &[PathBuf]) -> Option<PathBuf> {
         return is_archive(Path::new(name)).then(|| name.into());
     }
     for folder in folders() {
-        if in_directory(folder, &format!("lib{name}.so")).is_some() {
+        if in_directory(&folder, &format!("lib{name}.so")).is_some() {
             return None;
         }
         let file = folder.join(format!("lib{name}.a"));
@@ -290,10 +297,9 @@ fn file_of(name: &str, paths: &[PathBuf]) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(name.into());
     }
-    let usual = USUAL.iter().map(Path::new);
-    let mut folders = paths.iter().map(PathBuf::as_path).chain(usual);
+    let mut folders = paths.iter().cloned().chain(usual_folders());
     let wanted = file_name(name);
-    folders.find_map(|folder| in_directory(folder, &wanted))
+    folders.find_map(|folder| in_directory(&folder, &wanted))
 }
 
 /// Returns the libc++ of the newest installed compiler that is not newer than our LLVM.
@@ -358,8 +364,8 @@ fn open_named(name: &str, paths: &[PathBuf]) -> Result<Library, Error> {
         Ok(library) => return Ok(library),
         Err(e) => cause(&e),
     };
-    for directory in USUAL {
-        if let Some(file) = in_directory(Path::new(directory), &wanted)
+    for directory in usual_folders() {
+        if let Some(file) = in_directory(&directory, &wanted)
             && let Ok(library) = open_file(&file)
         {
             return Ok(library);

@@ -321,7 +321,8 @@ impl CallSite {
     #[inline(always)]
     fn list_bytes(&self) -> usize {
         match self.is_variadic {
-            true => LIST + (self.area as usize).next_multiple_of(16),
+            // The stack pointer is a multiple of 16 only.
+            true => LIST + (self.area + self.area_align - 16).next_multiple_of(16) as usize,
             false => 0,
         }
     }
@@ -339,7 +340,8 @@ unsafe fn write_variadic(site: &CallSite, r: Regs, sp: *mut u8) -> *const VaList
     // SAFETY: list and area lie in the space that the call reserved above the callee's frame.
     unsafe {
         let list = sp.sub(site.list_bytes()).cast::<VaList>();
-        let area = list.byte_add(LIST).cast::<u8>();
+        let behind = list.byte_add(LIST).cast::<u8>();
+        let area = behind.add(behind.align_offset(site.area_align as usize));
         for arg in &site.variadic {
             let from = if arg.byval {
                 r.get::<u64>(arg.slot) as *const u8

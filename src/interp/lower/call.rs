@@ -303,17 +303,18 @@ impl<'a> Lowering<'a> {
         };
         let slots: Vec<u16> = call.args.iter().map(|&a| self.operand(a)).collect();
         let mut rest = Vec::new();
-        let mut area = 0u32;
+        let (mut area, mut area_align) = (0u32, 16);
         if variadic {
             for (i, &a) in call.args.iter().enumerate().skip(params.len()) {
                 let ty = self.type_of(a);
                 let byval = self.attrs(call, i).byval;
                 let layout = self.m.layout(byval.unwrap_or(ty));
                 let align = match byval {
-                    Some(_) => u64::from(self.attrs(call, i).align).max(8),
-                    None => layout.align.clamp(8, 16),
+                    Some(_) => self.attrs(call, i).align.max(8),
+                    None => (layout.align as u32).max(8),
                 };
-                let offset = area.next_multiple_of(align.min(16) as u32);
+                let offset = area.next_multiple_of(align);
+                area_align = area_align.max(align);
                 let bytes = layout.size as u32;
                 let copied = if byval.is_some() {
                     bytes
@@ -336,6 +337,7 @@ impl<'a> Lowering<'a> {
             target,
             variadic: rest.into(),
             area,
+            area_align,
             is_variadic: variadic,
             fingerprint: self.fingerprint(call, params.len()),
         });

@@ -25,6 +25,7 @@ impl Lowering<'_> {
             call: call as u32,
             after,
             land: 0,
+            block: to as u32,
             dst: self.scratch,
             cleanup: true,
             clauses: Box::new([]),

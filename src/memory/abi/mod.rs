@@ -17,11 +17,14 @@ mod x86_64_stack;
 mod x86_64_throw;
 
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{CallPlan, VaStart, fingerprint};
+pub use x86_64::{CallPlan, VaStart, fingerprint, first_entry};
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_calls::in_call;
 #[cfg(target_arch = "x86_64")]
-pub use x86_64_calls::{EntryHook, NativeFrame, entry_address, set_entry_hook, witness_address};
+pub use x86_64_calls::{
+    EntryHook, NativeFrame, WideRegisters, entry_address, set_entry_hook, wide_entry_address,
+    witness_address,
+};
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_enter::{
     ACTIVATION_SLOT, EnterResult, FRAME_REGISTER, MODES_SLOT, RESULT_REGISTER, SavedModes,

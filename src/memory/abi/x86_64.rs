@@ -6,11 +6,14 @@
 //! first-class aggregate is flattened into its leaves, and a leaf that finds no register goes to
 //! the stack.
 //!
-//! Refuses, with the reason: vectors wider than 128 bits (their registers depend on the callee's
-//! target features), conventions other than C, and struct results that need more registers than
-//! there are.
+//! Vectors of 256 bits go to ymm registers, since code is compiled for this processor's features,
+//! and to the stack in variadic calls.
+//!
+//! Refuses, with the reason: vectors of other widths beyond 128 bits (their registers depend on the
+//! callee's attributes), vectors of 256 bits on processors without AVX, conventions other than C,
+//! and struct results that need more registers than there are.
 
-use super::x86_64_calls::{NativeFrame, Outgoing, raw_call};
+use super::x86_64_calls::{NativeFrame, Outgoing, entry_address, raw_call, wide_entry_address};
 use ompvm_ir::{FloatKind, Function, Module, ParamAttrs, Type, TypeId};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -70,6 +73,8 @@ pub struct CallPlan {
     xmms: u8,
     x87: u8,
     variadic: bool,
+    /// True if an argument or the result has a vector of 256 bits in a register.
+    wide: bool,
     /// The result's slots (8 bytes each).
     ret_slots: u32,
     /// Index of the argument that is the hidden pointer to the result, which rax returns too.
@@ -133,6 +138,30 @@ pub fn fingerprint<'a>(
     })
 }
 
+/// Bits of a ymm register.
+const WIDE_BITS: u64 = 256;
+
+/// Returns the address that the stub of a function jumps to until the function is compiled.
+pub fn first_entry(module: &Module, types: impl IntoIterator<Item = TypeId>) -> usize {
+    match types.into_iter().any(|ty| has_wide(module, ty)) {
+        true => wide_entry_address(),
+        false => entry_address(),
+    }
+}
+
+/// Returns true if a value of this type has vectors of 256 bits.
+fn has_wide(module: &Module, ty: TypeId) -> bool {
+    match &module.types[ty] {
+        Type::Vector { scalable: true, .. } => false,
+        Type::Vector { elem, len, .. } => {
+            module.types.lane_bits(*elem) * u64::from(*len) == WIDE_BITS
+        }
+        Type::Array { elem, .. } => has_wide(module, *elem),
+        Type::Struct { fields, .. } => fields.iter().any(|&field| has_wide(module, field)),
+        _ => false,
+    }
+}
+
 /// A leaf without a location.
 struct Leaf {
     offset: u32,
@@ -178,7 +207,9 @@ fn leaves(
         } => {
             let lane = module.types.lane_bits(*elem);
             let bits = lane * u64::from(*len);
-            if *scalable || bits > 128 {
+            let wide =
+                bits == WIDE_BITS && lane <= 64 && std::arch::is_x86_feature_detected!("avx");
+            if *scalable || bits > 128 && !wide {
                 return Err(format!("a vector of {bits} bits passed to native code"));
             }
             if lane < 8 || !lane.is_power_of_two() {
@@ -238,6 +269,9 @@ struct Allocation {
     xmm: u8,
     stack: u32,
     stack_align: u32,
+    variadic: bool,
+    /// True once a ymm register is allocated.
+    wide: bool,
 }
 
 impl Allocation {
@@ -256,11 +290,13 @@ impl Allocation {
         }
     }
     fn xmm(&mut self, bytes: u8) -> Location {
-        if self.xmm < 8 {
+        let wide = u64::from(bytes) * 8 == WIDE_BITS;
+        if self.xmm < 8 && !(wide && self.variadic) {
+            self.wide |= wide;
             self.xmm += 1;
             Location::Xmm(self.xmm - 1)
         } else {
-            let align = if bytes > 8 { 16 } else { 8 };
+            let align = u32::from(bytes).next_power_of_two().max(8);
             Location::Stack(self.stack(u32::from(bytes), align))
         }
     }
@@ -401,6 +437,7 @@ impl CallPlan {
         variadic: bool,
     ) -> Result<CallPlan, String> {
         let mut plan = ArgumentPlan::default();
+        plan.alloc.variadic = variadic;
         for (i, (ty, attrs)) in args.iter().enumerate() {
             plan.add(module, i as u32, *ty, attrs)?;
         }
@@ -426,6 +463,7 @@ impl CallPlan {
             xmms: plan.alloc.xmm,
             x87,
             variadic,
+            wide: plan.alloc.wide || has_wide(module, ret.0),
             ret_slots: ret_bytes.div_ceil(8),
             sret: plan.sret,
             simple_ints: ints,
@@ -502,6 +540,7 @@ impl CallPlan {
             (*out).stack_mask = !(u64::from(self.stack_align) - 1);
             (*out).rax = u64::from(self.xmms);
             (*out).ret_x87 = u64::from(self.x87);
+            (*out).is_wide = u64::from(self.wide);
             let stack: *mut u8 = stack.cast();
             for m in &self.moves {
                 let from = args[m.arg as usize].cast::<u8>().add(m.offset as usize);
@@ -509,7 +548,10 @@ impl CallPlan {
                     Location::Gpr(n) => (*out).gpr[n as usize] = load_int(from, m),
                     Location::Nest => (*out).nest = load_int(from, m),
                     Location::Xmm(n) => {
-                        let to: *mut u8 = (&raw mut (*out).xmm[n as usize]).cast();
+                        let to: *mut u8 = match self.wide {
+                            true => (&raw mut (*out).wide.arguments[n as usize]).cast(),
+                            false => (&raw mut (*out).xmm[n as usize]).cast(),
+                        };
                         copy_small(from, to, m.bytes);
                     }
                     Location::Stack(at) if m.bits != 0 => {
@@ -531,6 +573,9 @@ impl CallPlan {
                 let to = ret.cast::<u8>().add(m.offset as usize);
                 match m.place {
                     Location::Gpr(n) => store_int(to, m, (*out).ret_gpr[n as usize]),
+                    Location::Xmm(n) if self.wide => {
+                        store_bytes(to, m, (&raw const (*out).wide.results[n as usize]).cast())
+                    }
                     Location::Xmm(n) => {
                         store_bytes(to, m, (&raw const (*out).ret_xmm[n as usize]).cast())
                     }
@@ -556,6 +601,10 @@ impl CallPlan {
                 match m.place {
                     Location::Gpr(n) => store_int(to, m, frame.gpr[n as usize]),
                     Location::Nest => store_int(to, m, frame.nest),
+                    Location::Xmm(n) if self.wide => {
+                        let from = &raw const (*frame.wide).arguments[n as usize];
+                        store_bytes(to, m, from.cast());
+                    }
                     Location::Xmm(n) => {
                         store_bytes(to, m, (&raw const frame.xmm[n as usize]).cast())
                     }
@@ -588,6 +637,10 @@ impl CallPlan {
                 let from = ret.cast::<u8>().add(m.offset as usize);
                 match m.place {
                     Location::Gpr(n) => frame.ret_gpr[n as usize] = load_int(from, m),
+                    Location::Xmm(n) if self.wide => {
+                        let to = &raw mut (*frame.wide).results[n as usize];
+                        copy_small(from, to.cast(), m.bytes);
+                    }
                     Location::Xmm(n) => {
                         copy_small(from, (&raw mut frame.ret_xmm[n as usize]).cast(), m.bytes);
                     }

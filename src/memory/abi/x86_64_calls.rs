@@ -33,7 +33,18 @@ pub struct NativeFrame {
     pub ret_st: [u128; 2],
     /// Number of `ret_st` values to return.
     pub ret_x87: u64,
-    pad: u64,
+    /// The vector registers in full, for a function with vectors of 256 bits; else undefined.
+    pub wide: *mut WideRegisters,
+}
+
+/// The vector registers of a call that passes or returns vectors of 256 bits.
+#[repr(C, align(16))]
+#[derive(Debug)]
+pub struct WideRegisters {
+    /// ymm0 to ymm7.
+    pub arguments: [[u64; 4]; 8],
+    /// ymm0 to ymm3 to return.
+    pub results: [[u64; 4]; 4],
 }
 
 /// Runs a guest function called from native code: reads its arguments from the frame (by
@@ -75,6 +86,9 @@ pub(super) struct Outgoing {
     pub ret_x87: u64,
     pub ret_xmm: [u128; 4],
     pub ret_st: [u128; 2],
+    /// True if `wide` takes the place of `xmm` and `ret_xmm`.
+    pub is_wide: u64,
+    pub wide: WideRegisters,
 }
 
 unsafe extern "C-unwind" {
@@ -84,6 +98,8 @@ unsafe extern "C-unwind" {
     fn raw_call_end();
     #[link_name = "ompvm_boundary_entry"]
     fn raw_entry();
+    #[link_name = "ompvm_boundary_entry_wide"]
+    fn raw_entry_wide();
     #[link_name = "ompvm_boundary_witness"]
     fn raw_witness();
 }
@@ -91,6 +107,11 @@ unsafe extern "C-unwind" {
 /// Returns the address of the code that every stub jumps to.
 pub fn entry_address() -> usize {
     raw_entry as *const () as usize
+}
+
+/// Returns the address of the code that the stub of a function with vectors of 256 bits jumps to.
+pub fn wide_entry_address() -> usize {
+    raw_entry_wide as *const () as usize
 }
 
 /// Returns the address of the witness stub, which records the call and jumps to a function's
@@ -105,73 +126,113 @@ pub(crate) fn in_call(position: usize) -> bool {
     (raw_call as *const () as usize..end).contains(&position)
 }
 
-// The entry. In: r11 holds the FuncRef. The frame is a NativeFrame (368 bytes) on the stack.
-global_asm!(
-    ".text",
-    ".p2align 4",
-    ".hidden ompvm_boundary_entry",
-    ".globl ompvm_boundary_entry",
-    ".type ompvm_boundary_entry,@function",
-    "ompvm_boundary_entry:",
-    ".cfi_startproc",
-    "push rbp",
-    ".cfi_def_cfa_offset 16",
-    ".cfi_offset rbp, -16",
-    "mov rbp, rsp",
-    ".cfi_def_cfa_register rbp",
-    "sub rsp, {size}",
-    "mov [rsp], rdi",
-    "mov [rsp + 8], rsi",
-    "mov [rsp + 16], rdx",
-    "mov [rsp + 24], rcx",
-    "mov [rsp + 32], r8",
-    "mov [rsp + 40], r9",
-    "movaps [rsp + 48], xmm0",
-    "movaps [rsp + 64], xmm1",
-    "movaps [rsp + 80], xmm2",
-    "movaps [rsp + 96], xmm3",
-    "movaps [rsp + 112], xmm4",
-    "movaps [rsp + 128], xmm5",
-    "movaps [rsp + 144], xmm6",
-    "movaps [rsp + 160], xmm7",
-    "lea rdx, [rbp + 16]",
-    "mov [rsp + {stack}], rdx",
-    "mov [rsp + {rax}], rax",
-    "mov [rsp + {nest}], r10",
-    "mov qword ptr [rsp + {ret_x87}], 0",
-    "mov rdi, r11",
-    "mov rsi, rsp",
-    "call {dispatch}",
-    "mov rcx, [rsp + {ret_x87}]",
-    "test rcx, rcx",
-    "je 3f",
-    "cmp rcx, 1",
-    "je 2f",
-    "fld tbyte ptr [rsp + {ret_st} + 16]",
-    "2:",
-    "fld tbyte ptr [rsp + {ret_st}]",
-    "3:",
-    "mov rax, [rsp + {ret_gpr}]",
-    "mov rdx, [rsp + {ret_gpr} + 8]",
-    "mov rcx, [rsp + {ret_gpr} + 16]",
-    "movaps xmm0, [rsp + {ret_xmm}]",
-    "movaps xmm1, [rsp + {ret_xmm} + 16]",
-    "movaps xmm2, [rsp + {ret_xmm} + 32]",
-    "movaps xmm3, [rsp + {ret_xmm} + 48]",
-    "leave",
-    ".cfi_def_cfa rsp, 8",
-    "ret",
-    ".cfi_endproc",
-    ".size ompvm_boundary_entry, . - ompvm_boundary_entry",
-    size = const std::mem::size_of::<NativeFrame>(),
-    stack = const std::mem::offset_of!(NativeFrame, stack),
-    rax = const std::mem::offset_of!(NativeFrame, rax),
-    nest = const std::mem::offset_of!(NativeFrame, nest),
-    ret_gpr = const std::mem::offset_of!(NativeFrame, ret_gpr),
+// The entry. In: r11 holds the FuncRef. The frame is a NativeFrame (368 bytes) on the stack; that of
+// a function with vectors of 256 bits has its WideRegisters behind it.
+macro_rules! entry_code {
+    ($name:literal, $bytes:expr, [$($save:literal,)*], [$($restore:literal,)*], $($operand:tt)*) => {
+        global_asm!(
+            ".text",
+            ".p2align 4",
+            concat!(".hidden ", $name),
+            concat!(".globl ", $name),
+            concat!(".type ", $name, ",@function"),
+            concat!($name, ":"),
+            ".cfi_startproc",
+            "push rbp",
+            ".cfi_def_cfa_offset 16",
+            ".cfi_offset rbp, -16",
+            "mov rbp, rsp",
+            ".cfi_def_cfa_register rbp",
+            "sub rsp, {size}",
+            "mov [rsp], rdi",
+            "mov [rsp + 8], rsi",
+            "mov [rsp + 16], rdx",
+            "mov [rsp + 24], rcx",
+            "mov [rsp + 32], r8",
+            "mov [rsp + 40], r9",
+            "movaps [rsp + 48], xmm0",
+            "movaps [rsp + 64], xmm1",
+            "movaps [rsp + 80], xmm2",
+            "movaps [rsp + 96], xmm3",
+            "movaps [rsp + 112], xmm4",
+            "movaps [rsp + 128], xmm5",
+            "movaps [rsp + 144], xmm6",
+            "movaps [rsp + 160], xmm7",
+            "lea rdx, [rbp + 16]",
+            "mov [rsp + {stack}], rdx",
+            "mov [rsp + {rax}], rax",
+            "mov [rsp + {nest}], r10",
+            "mov qword ptr [rsp + {ret_x87}], 0",
+            $($save,)*
+            "mov rdi, r11",
+            "mov rsi, rsp",
+            "call {dispatch}",
+            "mov rcx, [rsp + {ret_x87}]",
+            "test rcx, rcx",
+            "je 3f",
+            "cmp rcx, 1",
+            "je 2f",
+            "fld tbyte ptr [rsp + {ret_st} + 16]",
+            "2:",
+            "fld tbyte ptr [rsp + {ret_st}]",
+            "3:",
+            "mov rax, [rsp + {ret_gpr}]",
+            "mov rdx, [rsp + {ret_gpr} + 8]",
+            "mov rcx, [rsp + {ret_gpr} + 16]",
+            $($restore,)*
+            "leave",
+            ".cfi_def_cfa rsp, 8",
+            "ret",
+            ".cfi_endproc",
+            concat!(".size ", $name, ", . - ", $name),
+            size = const $bytes,
+            stack = const std::mem::offset_of!(NativeFrame, stack),
+            rax = const std::mem::offset_of!(NativeFrame, rax),
+            nest = const std::mem::offset_of!(NativeFrame, nest),
+            ret_gpr = const std::mem::offset_of!(NativeFrame, ret_gpr),
+            ret_st = const std::mem::offset_of!(NativeFrame, ret_st),
+            ret_x87 = const std::mem::offset_of!(NativeFrame, ret_x87),
+            dispatch = sym dispatch,
+            $($operand)*
+        );
+    };
+}
+entry_code!(
+    "ompvm_boundary_entry",
+    size_of::<NativeFrame>(),
+    [],
+    [
+        "movaps xmm0, [rsp + {ret_xmm}]",
+        "movaps xmm1, [rsp + {ret_xmm} + 16]",
+        "movaps xmm2, [rsp + {ret_xmm} + 32]",
+        "movaps xmm3, [rsp + {ret_xmm} + 48]",
+    ],
     ret_xmm = const std::mem::offset_of!(NativeFrame, ret_xmm),
-    ret_st = const std::mem::offset_of!(NativeFrame, ret_st),
-    ret_x87 = const std::mem::offset_of!(NativeFrame, ret_x87),
-    dispatch = sym dispatch,
+);
+entry_code!(
+    "ompvm_boundary_entry_wide",
+    size_of::<NativeFrame>() + size_of::<WideRegisters>(),
+    [
+        "lea rdx, [rsp + {wide}]",
+        "mov [rsp + {wide_field}], rdx",
+        "vmovups [rdx], ymm0",
+        "vmovups [rdx + 32], ymm1",
+        "vmovups [rdx + 64], ymm2",
+        "vmovups [rdx + 96], ymm3",
+        "vmovups [rdx + 128], ymm4",
+        "vmovups [rdx + 160], ymm5",
+        "vmovups [rdx + 192], ymm6",
+        "vmovups [rdx + 224], ymm7",
+    ],
+    [
+        "vmovups ymm0, [rsp + {wide_results}]",
+        "vmovups ymm1, [rsp + {wide_results} + 32]",
+        "vmovups ymm2, [rsp + {wide_results} + 64]",
+        "vmovups ymm3, [rsp + {wide_results} + 96]",
+    ],
+    wide = const size_of::<NativeFrame>(),
+    wide_field = const std::mem::offset_of!(NativeFrame, wide),
+    wide_results = const size_of::<NativeFrame>() + std::mem::offset_of!(WideRegisters, results),
 );
 
 // The entry of a function with compiled code that records calls. In: r11 holds the FuncRef. Its
@@ -230,6 +291,8 @@ global_asm!(
     "mov rcx, [rbx + 24]",
     "mov r8, [rbx + 32]",
     "mov r9, [rbx + 40]",
+    "cmp qword ptr [rbx + {is_wide}], 0",
+    "jne 4f",
     "movaps xmm0, [rbx + 48]",
     "movaps xmm1, [rbx + 64]",
     "movaps xmm2, [rbx + 80]",
@@ -238,16 +301,20 @@ global_asm!(
     "movaps xmm5, [rbx + 128]",
     "movaps xmm6, [rbx + 144]",
     "movaps xmm7, [rbx + 160]",
+    "5:",
     "mov rax, [rbx + {rax}]",
     "mov r10, [rbx + {nest}]",
     "call r11",
     "mov [rbx + {ret_gpr}], rax",
     "mov [rbx + {ret_gpr} + 8], rdx",
     "mov [rbx + {ret_gpr} + 16], rcx",
+    "cmp qword ptr [rbx + {is_wide}], 0",
+    "jne 6f",
     "movaps [rbx + {ret_xmm}], xmm0",
     "movaps [rbx + {ret_xmm} + 16], xmm1",
     "movaps [rbx + {ret_xmm} + 32], xmm2",
     "movaps [rbx + {ret_xmm} + 48], xmm3",
+    "7:",
     "mov rcx, [rbx + {ret_x87}]",
     "test rcx, rcx",
     "je 3f",
@@ -257,9 +324,28 @@ global_asm!(
     "fstp tbyte ptr [rbx + {ret_st} + 16]",
     "3:",
     "mov rbx, [rbp - 8]",
+    ".cfi_remember_state",
     "leave",
     ".cfi_def_cfa rsp, 8",
     "ret",
+    ".cfi_restore_state",
+    "4:",
+    "vmovups ymm0, [rbx + {wide}]",
+    "vmovups ymm1, [rbx + {wide} + 32]",
+    "vmovups ymm2, [rbx + {wide} + 64]",
+    "vmovups ymm3, [rbx + {wide} + 96]",
+    "vmovups ymm4, [rbx + {wide} + 128]",
+    "vmovups ymm5, [rbx + {wide} + 160]",
+    "vmovups ymm6, [rbx + {wide} + 192]",
+    "vmovups ymm7, [rbx + {wide} + 224]",
+    "jmp 5b",
+    "6:",
+    "vmovups [rbx + {wide_results}], ymm0",
+    "vmovups [rbx + {wide_results} + 32], ymm1",
+    "vmovups [rbx + {wide_results} + 64], ymm2",
+    "vmovups [rbx + {wide_results} + 96], ymm3",
+    "vzeroupper",
+    "jmp 7b",
     ".cfi_endproc",
     ".size ompvm_boundary_call, . - ompvm_boundary_call",
     ".hidden ompvm_boundary_call_end",
@@ -273,5 +359,9 @@ global_asm!(
     ret_gpr = const std::mem::offset_of!(Outgoing, ret_gpr),
     ret_xmm = const std::mem::offset_of!(Outgoing, ret_xmm),
     ret_st = const std::mem::offset_of!(Outgoing, ret_st),
+    is_wide = const std::mem::offset_of!(Outgoing, is_wide),
+    wide = const std::mem::offset_of!(Outgoing, wide),
+    wide_results = const std::mem::offset_of!(Outgoing, wide)
+        + std::mem::offset_of!(WideRegisters, results),
     ret_x87 = const std::mem::offset_of!(Outgoing, ret_x87),
 );

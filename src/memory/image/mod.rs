@@ -238,11 +238,12 @@ fn new_function(module: &Module, id: FuncId, stub: usize) -> FuncRef {
     let function = &module.functions[id];
     let (ret, types, _) = function.signature(module);
     let types = types.iter().copied();
+    let all = types.clone().chain([ret]);
     let none = ParamAttrs::default();
     let attrs = function.params.iter().chain(std::iter::repeat(&none));
     FuncRef {
         stub,
-        entry: AtomicUsize::new(super::abi::entry_address()),
+        entry: AtomicUsize::new(super::abi::first_entry(module, all)),
         code: AtomicPtr::new(ptr::null_mut()),
         id,
         fingerprint: super::abi::fingerprint(module, types.zip(attrs), ret),

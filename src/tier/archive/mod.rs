@@ -512,6 +512,11 @@ pub fn fortran_runtime() -> Option<PathBuf> {
 
 /// Returns the path of the compiler's archive of helper functions, which a native link always has.
 pub fn compiler_helpers() -> Option<PathBuf> {
+    compiler_folder().map(|folder| folder.join("libgcc.a"))
+}
+
+/// Returns the folder of the newest compiler's libraries, which a native link searches, too.
+pub fn compiler_folder() -> Option<PathBuf> {
     let mut found: Vec<(u32, PathBuf)> = Vec::new();
     for dir in [
         "/usr/lib/gcc/x86_64-linux-gnu",
@@ -519,20 +524,20 @@ pub fn compiler_helpers() -> Option<PathBuf> {
         "/usr/lib/gcc/x86_64-pc-linux-gnu",
     ] {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-            let file = entry.path().join("libgcc.a");
+            let folder = entry.path();
             let name = entry.file_name().to_string_lossy().into_owned();
             let major = name
                 .split('.')
                 .next()
                 .and_then(|n| n.parse().ok())
                 .unwrap_or(0);
-            if file.exists() {
-                found.push((major, file));
+            if folder.join("libgcc.a").exists() {
+                found.push((major, folder));
             }
         }
     }
     found.sort();
-    found.pop().map(|(_, file)| file)
+    found.pop().map(|(_, folder)| folder)
 }
 
 /// Returns names and contents of the members of an archive; none if it is damaged.
