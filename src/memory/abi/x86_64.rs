@@ -143,7 +143,9 @@ const WIDE_BITS: u64 = 256;
 
 /// Returns the address that the stub of a function jumps to until the function is compiled.
 pub fn first_entry(module: &Module, types: impl IntoIterator<Item = TypeId>) -> usize {
-    match types.into_iter().any(|ty| has_wide(module, ty)) {
+    // Without AVX such a function has no plan, and an entry from native code is refused.
+    let wide = types.into_iter().any(|ty| has_wide(module, ty));
+    match wide && std::arch::is_x86_feature_detected!("avx") {
         true => wide_entry_address(),
         false => entry_address(),
     }
