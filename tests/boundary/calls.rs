@@ -5,7 +5,7 @@
 use crate::build::{Big, Build, call, slots, sym};
 use ompvm::ir::*;
 use ompvm::memory::abi::CallPlan;
-use std::arch::x86_64::{__m128, _mm_add_ps};
+use std::arch::x86_64::{__m128, __m256, _mm_add_ps, _mm256_add_ps, _mm256_mul_ps, _mm256_set1_ps};
 
 #[test]
 fn integers_go_to_registers_and_then_the_stack() {
@@ -199,15 +199,42 @@ fn wide_integers_vectors_and_halves() {
         ],
     );
     assert_eq!(f32::from_bits(got[0] as u32), 7.0);
-    let v8 = b.vec(f32_, 8);
+    let v16 = b.vec(f32_, 16);
     let e = CallPlan::new(
         &b.m,
-        v8,
-        &[(v8, ParamAttrs::default())],
-        (v8, &ParamAttrs::default()),
+        v16,
+        &[(v16, ParamAttrs::default())],
+        (v16, &ParamAttrs::default()),
         false,
     );
-    assert!(e.unwrap_err().contains("256 bits"));
+    assert!(e.unwrap_err().contains("512 bits"));
+}
+
+#[test]
+fn vectors_of_256_bits_go_to_whole_registers() {
+    #[target_feature(enable = "avx")]
+    extern "C" fn add(a: __m256, x: f32, b: __m256) -> __m256 {
+        _mm256_add_ps(_mm256_mul_ps(a, _mm256_set1_ps(x)), b)
+    }
+    if !std::arch::is_x86_feature_detected!("avx") {
+        return;
+    }
+    let mut b = Build::default();
+    let f32_ = b.float(FloatKind::Float);
+    let v8 = b.vec(f32_, 8);
+    let plan = b.plan(&[v8, f32_, v8], v8, false);
+    let pack = |v: [f32; 8]| slots(&v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>());
+    let numbers = [1., 2., 3., 4., 5., 6., 7., 8.];
+    let got = call(
+        &plan,
+        add as *const () as usize,
+        &[
+            pack(numbers),
+            vec![u64::from(2f32.to_bits())],
+            pack(numbers.map(|n| n * 10.)),
+        ],
+    );
+    assert_eq!(got[..4], pack(numbers.map(|n| n * 12.))[..]);
 }
 
 #[test]
