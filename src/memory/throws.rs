@@ -69,6 +69,9 @@ pub struct Thrown {
     pub position: usize,
 }
 
+// Executables of ompvm are linked with the C++ library for LLVM's sake; model checks of the runtime
+// have no LLVM.
+#[cfg_attr(loom, link(name = "stdc++"))]
 unsafe extern "C" {
     fn __cxa_throw();
     fn __cxa_rethrow();
