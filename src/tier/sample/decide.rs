@@ -42,6 +42,9 @@ const LOOP_LATENCY: Duration = Duration::from_millis(15);
 /// compiled at the full level at once. Two compilations would take longer, and the code would come
 /// hardly earlier.
 const QUICK_PART: (u32, u32) = (3, 2);
+/// Divisor: a function that is called again is compiled as a whole once its loops, one by one, have
+/// cost this part of it. A large step of a program has a dozen hot loops.
+const LOOPS_PART: u32 = 3;
 /// Most loops of one function that are compiled for OSR.
 const MAX_LOOPS: usize = 16;
 /// Longest time for which a function counts as called by its period, and for which its back
@@ -147,7 +150,7 @@ impl SamplerState {
             s.waits += 1;
             return true;
         }
-        let text = || {
+        let text = |s: &HotSample| {
             let calls = if called { "recent" } else { "no recent" };
             format!(
                 "sampled for {:.1} ms, {calls} calls",
@@ -166,6 +169,13 @@ impl SamplerState {
             counts = ?loops.clone().map(hits).collect::<Vec<_>>(),
             "counted back edges"
         );
+        if called && s.loop_costs * LOOPS_PART >= cost {
+            let why = text(s);
+            if self.push_whole(s, now) {
+                self.compiler.note(function, EventKind::Queued(why));
+                return true;
+            }
+        }
         let loops_to_enter = self.osr_loops(s);
         if !loops_to_enter.is_empty() && s.loops.len() + loops_to_enter.len() <= MAX_LOOPS {
             let run = if loops_to_enter.len() == 1 {
@@ -174,7 +184,7 @@ impl SamplerState {
                 "loops run"
             };
             self.compiler
-                .note(function, EventKind::Queued(format!("{}; {run}", text())));
+                .note(function, EventKind::Queued(format!("{}; {run}", text(s))));
             for head in loops_to_enter {
                 self.push_loop(s, head, now);
             }
@@ -184,7 +194,7 @@ impl SamplerState {
         if called && !s.compiled {
             s.compiled = true;
             if !self.is_compiled(function) {
-                self.compiler.note(function, EventKind::Queued(text()));
+                self.compiler.note(function, EventKind::Queued(text(s)));
                 let full = self.queue.expected(function, Level::Full);
                 if full * QUICK_PART.1 <= cost * QUICK_PART.0 {
                     self.push(s, None, Level::Full, None);
@@ -225,7 +235,7 @@ impl SamplerState {
         }
         self.compiler.note(
             function,
-            EventKind::Queued(format!("{}; a loop runs", text())),
+            EventKind::Queued(format!("{}; a loop runs", text(s))),
         );
         self.push_loop(s, head, now);
         let again = !self.is_main(function);
@@ -242,6 +252,7 @@ impl SamplerState {
     fn osr_loops(&self, s: &HotSample) -> Vec<usize> {
         let function = s.code.func;
         if self.is_compiled(function)
+            || s.whole
             || s.compiled && s.loops.is_empty()
             || !self.compiler.program().can_compile(function)
         {
@@ -263,6 +274,8 @@ impl SamplerState {
     fn push_loop(&self, s: &mut HotSample, head: usize, now: Instant) {
         let OsrPoint { at, block, .. } = s.code.osr_points[head];
         s.loops.push(at);
+        let quick = |b| self.queue.expected_loop(s.code.func, b, Level::Quick);
+        s.loop_costs += block.map_or(Duration::ZERO, quick);
         let place = Some((s.code, head));
         let full = |b| self.queue.expected_loop(s.code.func, b, Level::Full);
         match block {
@@ -274,6 +287,22 @@ impl SamplerState {
             }
             _ => self.push(s, place, Level::Full, None),
         }
+    }
+
+    /// Queues a function of which loops are compiled, and that is called again, as a whole. Returns
+    /// false if that was done before or cannot be done.
+    fn push_whole(&self, s: &mut HotSample, now: Instant) -> bool {
+        let function = s.code.func;
+        let program = self.compiler.program();
+        if s.whole || self.is_compiled(function) || !program.can_compile(function) {
+            return false;
+        }
+        s.whole = true;
+        self.push(s, None, Level::Quick, None);
+        if !std::mem::replace(&mut s.compiled, true) {
+            self.push_recompilation(s, now);
+        }
+        true
     }
 
     /// Queues a speculative recompilation of a function of which loops are compiled. It may be

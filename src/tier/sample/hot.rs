@@ -39,6 +39,10 @@ pub(super) struct HotSample {
     pub speculative: bool,
     /// Places of the loops that were queued.
     pub loops: Vec<u32>,
+    /// Expected cost of these loops.
+    pub loop_costs: Duration,
+    /// True if the function was queued at the quick level after loops of it.
+    pub whole: bool,
     /// True if the function cannot be compiled.
     pub refused: bool,
 }
@@ -59,6 +63,8 @@ impl HotSample {
             compiled: false,
             speculative: false,
             loops: Vec::new(),
+            loop_costs: Duration::ZERO,
+            whole: false,
             refused: false,
         }
     }
