@@ -21,7 +21,9 @@ check_ir() {
   local entry= word
   while read -r word; do
     case $word in
+    *" "*) entry= ;; # a description, which names no entry
     *.c:* | *.cpp:*)
+      [ -n "$entry" ] || continue
       local line=${word##*:} found=0 id
       for id in $(grep -E "(call|invoke).*@$entry\(" "$tmp/t.ll" | grep -o '!dbg ![0-9]*' | cut -d' ' -f2 | sort -u); do
         grep -q "^$id = .*DILocation(line: $line," "$tmp/t.ll" && found=1
