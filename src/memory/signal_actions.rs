@@ -9,7 +9,7 @@ use super::dump;
 use super::func::{self, FuncRef};
 use super::hooks::HOOKS;
 use libc::c_int;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Prepares a guest function that becomes a signal handler. May be called in a signal handler.
 pub type HandlerHook = fn(&'static FuncRef);
@@ -19,21 +19,39 @@ pub fn set_handler_hook(hook: HandlerHook) {
     HOOKS.handler.set(hook);
 }
 
-/// True once a guest function has become a signal handler.
-static GUEST_HANDLERS: AtomicBool = AtomicBool::new(false);
+/// The signals for which a guest function has become a handler.
+static GUEST_HANDLERS: AtomicU64 = AtomicU64::new(0);
+
+/// The signals that an instruction raises.
+const FAULTS: u64 = bit(libc::SIGSEGV)
+    | bit(libc::SIGBUS)
+    | bit(libc::SIGFPE)
+    | bit(libc::SIGILL)
+    | bit(libc::SIGTRAP);
+
+/// Returns the bit of a signal; any bit for a number that is none.
+const fn bit(signal: c_int) -> u64 {
+    1 << (signal.wrapping_sub(1).cast_unsigned() & 63)
+}
 
 /// Returns true if a guest function may run as a signal handler, in the middle of any code.
 #[inline]
 pub fn guest_handles_signals() -> bool {
-    GUEST_HANDLERS.load(Ordering::Relaxed)
+    GUEST_HANDLERS.load(Ordering::Relaxed) != 0
+}
+
+/// Returns true if a guest function may run as the handler of a fault.
+#[inline]
+pub fn guest_handles_faults() -> bool {
+    GUEST_HANDLERS.load(Ordering::Relaxed) & FAULTS != 0
 }
 
 /// Prepares the function at an address that becomes a handler, if it is the guest's, once.
-fn prepare(handler: usize) {
+fn prepare(signal: c_int, handler: usize) {
     let Some(func) = func::from_address(handler) else {
         return;
     };
-    GUEST_HANDLERS.store(true, Ordering::Relaxed);
+    GUEST_HANDLERS.fetch_or(bit(signal), Ordering::Relaxed);
     if !func.handles_signals.swap(true, Ordering::Relaxed)
         && let Some(hook) = HOOKS.handler.get()
     {
@@ -53,7 +71,7 @@ pub unsafe extern "C" fn sigaction(
     // SAFETY: the pointers are null or valid by the C function's contract.
     unsafe {
         if let Some(new) = new.as_ref() {
-            prepare(new.sa_sigaction);
+            prepare(number, new.sa_sigaction);
         }
         let result = libc::sigaction(number, new, old);
         if result == 0
@@ -88,7 +106,7 @@ macro_rules! signal_functions {
             /// # Safety
             /// The contract of the C function.
             pub unsafe extern "C" fn $name(number: c_int, handler: usize) -> usize {
-                prepare(handler);
+                prepare(number, handler);
                 // SAFETY: passes the caller's call on.
                 match unsafe { c::$name(number, handler) } {
                     old if old == dump::handler() => libc::SIG_DFL,
