@@ -69,9 +69,8 @@ pub struct Thrown {
     pub position: usize,
 }
 
-// Executables of ompvm are linked with the C++ library for LLVM's sake; model checks of the runtime
-// have no LLVM.
-#[cfg_attr(loom, link(name = "stdc++"))]
+// Named here, though LLVM needs this library too: the unit tests of some crates have no LLVM.
+#[link(name = "stdc++")]
 unsafe extern "C" {
     fn __cxa_throw();
     fn __cxa_rethrow();
