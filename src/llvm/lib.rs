@@ -201,6 +201,7 @@ pub fn version() -> (u32, u32, u32) {
 fn initialize_target() {
     deferred_init::start();
     process::LLVM.host_target.call_once(|| {
+        shim::watch_code_generation();
         library::register_x86();
         options();
     });
@@ -209,9 +210,10 @@ fn initialize_target() {
 /// Registers LLVM's code generator for NVIDIA GPUs once.
 fn initialize_nvptx() {
     deferred_init::start();
-    process::LLVM
-        .nvptx_target
-        .call_once(library::register_nvptx);
+    process::LLVM.nvptx_target.call_once(|| {
+        shim::watch_code_generation();
+        library::register_nvptx();
+    });
 }
 
 /// Sets options of the code generator that only its command line offers.

@@ -132,6 +132,8 @@ unsafe extern "C" {
     fn ompvm_cluster_stores(module: LLVMModuleRef);
     fn ompvm_hoist_indices(module: LLVMModuleRef);
     fn ompvm_order_iterations(module: LLVMModuleRef);
+    fn ompvm_watch_code_generation();
+    fn ompvm_generate_quick_code(on: bool);
     fn ompvm_split_vectors(module: LLVMModuleRef);
     fn ompvm_mark_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
     fn ompvm_narrow_indices(module: LLVMModuleRef);
@@ -527,6 +529,18 @@ pub(super) fn hoist_indices(module: Module<'_>) {
 pub(super) fn order_iterations(module: Module<'_>) {
     // SAFETY: the module is valid, and the function changes metadata alone.
     unsafe { ompvm_order_iterations(module.raw()) }
+}
+
+/// Prepares the choice of [`generate_quick_code`], once. No thread generates code before this.
+pub(super) fn watch_code_generation() {
+    // SAFETY: the function registers a callback that lives as long as the process.
+    unsafe { ompvm_watch_code_generation() }
+}
+
+/// Selects the passes for the code that this thread generates next; see `quick_codegen.cpp`.
+pub(super) fn generate_quick_code(on: bool) {
+    // SAFETY: the function sets a variable of the thread.
+    unsafe { ompvm_generate_quick_code(on) }
 }
 
 /// Splits vectors that span two registers; see `split_vectors.cpp`.

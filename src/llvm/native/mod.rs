@@ -291,7 +291,7 @@ impl<'r> Session<'r> {
             let start = Instant::now();
             pipeline::optimize(module, &machine, effort, unit_is)?;
             let optimized = Instant::now();
-            let bytes = machine.object(module)?;
+            let bytes = machine.object(module, effort)?;
             progress::step();
             tracing::debug!(
                 target: log::LLVM,

@@ -3,7 +3,8 @@
 //! The input has passed clang's own pipeline, for a processor of the year 2003. [`Level::Full`]
 //! runs a second pipeline made from the link-time optimizations: it inlines across source files,
 //! and above all vectorizes straight-line code and loops again with this processor's registers.
-//! [`Level::Quick`] only inlines and applies the passes that cost next to nothing.
+//! [`Level::Quick`] only inlines and applies the passes that cost next to nothing, and generates
+//! code without scheduling instructions (`quick_codegen.cpp`).
 //!
 //! Both levels unroll nests over small matrices (`mark_unroll.cpp`), pack again
 //! (`repack_vectors.cpp`) what clang vectorized for 128-bit registers (`split_vectors.cpp`), and
@@ -160,6 +161,7 @@ pub(crate) struct HostMachine(Rc<TargetMachine>);
 pub(super) fn forget_machines() {
     // Their state is unknown, so they are neither used nor destroyed.
     std::mem::forget(OWNED.with(|owned| owned.generators.take()));
+    shim::generate_quick_code(false);
 }
 
 impl HostMachine {
@@ -234,9 +236,12 @@ impl HostMachine {
 
     /// Generates an object file for the module. Callers do not use handles of its contents
     /// afterwards.
-    pub(crate) fn object(&self, module: Module<'_>) -> Result<Vec<u8>, String> {
+    pub(crate) fn object(&self, module: Module<'_>, level: Level) -> Result<Vec<u8>, String> {
+        shim::generate_quick_code(level == Level::Quick);
         // SAFETY: compilations and snippets end with their code, and keep no handle.
-        unsafe { self.0.object(module) }
+        let object = unsafe { self.0.object(module) };
+        shim::generate_quick_code(false);
+        object
     }
 }
 

@@ -5,6 +5,7 @@
 //! and its code may use every feature of this processor that the text names. No passes run; linking
 //! is left to `memory::link`.
 
+use super::Level;
 use super::pipeline::HostMachine;
 use crate::{Input, contain, parse};
 use ompvm_support::error::Error;
@@ -49,7 +50,7 @@ impl SnippetCompiler {
             other => other.to_string(),
         })?;
         self.0.adopt(parsed.module());
-        let object = self.0.object(parsed.module());
+        let object = self.0.object(parsed.module(), Level::Quick);
         let errors = parsed.take_errors();
         if !errors.is_empty() {
             return Err(errors);

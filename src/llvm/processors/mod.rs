@@ -14,6 +14,7 @@ mod blocks;
 
 use super::emulate::{self, entries, retarget, variables};
 use super::handles::{Linkage, Module, Position};
+use super::native::Level;
 use super::native::pipeline::HostMachine;
 use super::nvptx::machine::GpuMachine;
 use super::nvptx::{self, Kernel, LoweringRequest, Optimized, SharedVariable};
@@ -90,7 +91,7 @@ fn lower_here(request: &LoweringRequest) -> Result<ProcessorCode, String> {
         .filter(|f| f.is_declaration() && !f.is_intrinsic())
         .map(|f| f.name().into())
         .collect();
-    let object = machine.object(module)?;
+    let object = machine.object(module, Level::Full)?;
     Ok(ProcessorCode {
         object,
         kernels,

@@ -37,7 +37,7 @@ const QUEUED_PART: u32 = 3;
 const WAITING_PART: u32 = 12;
 /// Expected cost of a loop at the full level above which it is compiled quickly first. A thread is
 /// in the loop, and runs code half as fast until then.
-const LOOP_LATENCY: Duration = Duration::from_millis(15);
+const LOOP_LATENCY: Duration = Duration::from_millis(6);
 /// Greatest cost of the full level over that of the quick level, as a fraction, at which a function is
 /// compiled at the full level at once. Two compilations would take longer, and the code would come
 /// hardly earlier.
