@@ -19,7 +19,7 @@ use super::nvptx::machine::GpuMachine;
 use super::nvptx::{self, Kernel, LoweringRequest, Optimized, SharedVariable};
 use super::orc::Jit;
 use super::parse::{self, Parsed};
-use super::{Input, initialize_nvptx, initialize_target};
+use super::{Input, initialize_nvptx, initialize_target, shim};
 
 /// Prefix of the names of the device's instructions for which the caller provides functions.
 pub const INSTRUCTIONS: &str = "ompvm.nvvm.";
@@ -83,6 +83,7 @@ fn lower_here(request: &LoweringRequest) -> Result<ProcessorCode, String> {
     entries::keep_kernels(module, &wrappers(&names));
     let variables = visible(module);
     let machine = HostMachine::for_module(module, true)?;
+    shim::uncollapse(module);
     machine.run_passes(module, c"default<O3>")?;
     module.strip_debug_info();
     let undefined = module
