@@ -256,6 +256,34 @@ mod tests {
     }
 
     #[test]
+    fn work_apart_runs_on_other_threads_only() {
+        let caller = std::thread::current().id();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let here = std::thread::current().id();
+                    for threads in [1, 3].repeat(100) {
+                        let next = AtomicUsize::new(0);
+                        run_apart(threads, &|| {
+                            let own = std::thread::current().id();
+                            assert!(own != caller && own != here);
+                            while next.fetch_add(1, Ordering::Relaxed) < 4 {
+                                // Takes threads of the same pool.
+                                let inner = AtomicUsize::new(0);
+                                run_apart(2, &|| {
+                                    inner.fetch_add(1, Ordering::Relaxed);
+                                });
+                                assert!(inner.into_inner() > 0);
+                            }
+                        });
+                        assert!(next.into_inner() > 4);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
     fn several_callers_and_nested_ones_make_progress() {
         let total = AtomicUsize::new(0);
         std::thread::scope(|scope| {
