@@ -95,7 +95,7 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 
 /// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 fn compile_shim() {
-    const SOURCES: [&str; 21] = [
+    const SOURCES: [&str; 22] = [
         "shim.cpp",
         "keep_in_memory.cpp",
         "constructors.cpp",
@@ -113,6 +113,7 @@ fn compile_shim() {
         "split_vectors.cpp",
         "tile_loops.cpp",
         "thread_locals.cpp",
+        "uncollapse.cpp",
         "unroll_reductions.cpp",
         "mark_unroll.cpp",
         "quick_codegen.cpp",

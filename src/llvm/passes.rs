@@ -92,6 +92,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("resolve_aliases", |run| run.on(shim::resolve_aliases)),
     ("rewire", rewire),
     ("split_vectors", |run| run.on(shim::split_vectors)),
+    ("uncollapse", |run| run.on(shim::uncollapse)),
     ("version_aliases", |run| run.on(shim::version_aliases)),
 ];
 

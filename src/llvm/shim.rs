@@ -107,6 +107,7 @@ unsafe extern "C" {
     fn ompvm_drop_personality(function: LLVMValueRef);
     fn ompvm_drop_parameter_attributes(function: LLVMValueRef, index: u32);
     fn ompvm_version_aliases(module: LLVMModuleRef) -> c_int;
+    fn ompvm_uncollapse(module: LLVMModuleRef) -> c_int;
     fn ompvm_expand_thread_locals(module: LLVMModuleRef);
     fn ompvm_has_types(module: LLVMModuleRef) -> c_int;
     fn ompvm_write_with_line_tables(module: LLVMModuleRef) -> LLVMMemoryBufferRef;
@@ -334,6 +335,13 @@ pub(super) fn link_needed(module: LLVMModuleRef, library: LLVMModuleRef) -> bool
 pub(super) fn version_aliases(module: Module<'_>) -> bool {
     // SAFETY: the module is live, and nobody holds an analysis of it.
     unsafe { ompvm_version_aliases(module.raw()) != 0 }
+}
+
+/// Replaces divisions of loop counters by nests of loops, see `uncollapse.cpp`. Returns true if there
+/// was such a loop.
+pub(super) fn uncollapse(module: Module<'_>) -> bool {
+    // SAFETY: the module is live, and nobody holds an analysis of it.
+    unsafe { ompvm_uncollapse(module.raw()) != 0 }
 }
 
 /// Removes a module's flags, the compiler's settings for passes and linker.

@@ -3,7 +3,7 @@
 //! A thread takes about 20 microseconds to start, one after the other on the thread that asks. That
 //! is nothing beside a compilation ([`super::internal_thread`]), but much beside a copy of some
 //! megabytes on twelve threads. So these threads stay for a while, and the caller works beside
-//! them.
+//! them ([`run`]), or waits if the work must not run on its thread ([`run_apart`]).
 //!
 //! They run on all processors of the process, even if the thread that starts them is bound. A child
 //! of `fork` has none of them, and takes threads that end with the work.
@@ -28,6 +28,8 @@ struct Job {
     wanted: usize,
     /// Number of threads that take part, without the caller.
     running: usize,
+    /// Number of threads that took part.
+    done: usize,
     /// True if one of them panicked.
     panicked: bool,
 }
@@ -79,36 +81,65 @@ pub fn run(threads: usize, work: &(dyn Fn() + Sync)) {
     if threads < 2 {
         return work();
     }
-    let own = std::process::id();
-    let first = POOL
-        .process
-        .compare_exchange(0, own, Ordering::AcqRel, Ordering::Acquire);
-    if first.is_err_and(|process| process != own) {
+    if !POOL.is_usable() {
         internal_thread::run_all(vec![work; threads]);
         return;
     }
     let _cancel = CancelDisabled::new();
     let _wait = UnsampledWait::enter();
-    let number = POOL.begin(threads - 1, work);
-    let own = catch_unwind(AssertUnwindSafe(|| {
-        let _own = internal_work::enter();
-        let _environment = DefaultFpEnv::enter();
-        work();
-    }));
-    let panicked = POOL.finish(number);
+    let (number, _) = POOL.begin(threads - 1, work);
+    let own = catch_unwind(AssertUnwindSafe(|| run_here(work)));
+    let panicked = POOL.finish(number, false);
     if let Err(panic) = own {
         resume_unwind(panic);
     }
     assert!(!panicked, "a thread of the pool panicked");
 }
 
+/// Calls `work` on up to `threads` threads other than this one, and waits for all calls. If the
+/// system has no thread, this thread calls it. The work is to take its pieces from a common counter.
+///
+/// # Panics
+/// If a call panics.
+pub fn run_apart(threads: usize, work: &(dyn Fn() + Sync)) {
+    if !POOL.is_usable() {
+        internal_thread::run_all(vec![work; threads]);
+        return;
+    }
+    let _cancel = CancelDisabled::new();
+    let _wait = UnsampledWait::enter();
+    let (number, joining) = POOL.begin(threads, work);
+    let panicked = POOL.finish(number, joining > 0);
+    assert!(!panicked, "a thread of the pool panicked");
+    if joining == 0 {
+        run_here(work);
+    }
+}
+
+/// Calls work on the calling thread.
+fn run_here(work: &(dyn Fn() + Sync)) {
+    let _own = internal_work::enter();
+    let _environment = DefaultFpEnv::enter();
+    work();
+}
+
 impl Pool {
+    /// Returns false in a child of `fork`, where the threads are missing.
+    fn is_usable(&self) -> bool {
+        let own = std::process::id();
+        let first = self
+            .process
+            .compare_exchange(0, own, Ordering::AcqRel, Ordering::Acquire);
+        first.is_ok() || first.is_err_and(|process| process == own)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Offers work to other threads, and returns the number of the job.
-    fn begin(&'static self, others: usize, work: &(dyn Fn() + Sync)) -> u64 {
+    /// Offers work to other threads. Returns the number of the job, and how many threads will join
+    /// it at least unless it ends before.
+    fn begin(&'static self, others: usize, work: &(dyn Fn() + Sync)) -> (u64, usize) {
         let work = std::ptr::from_ref(work);
         // SAFETY: only the lifetime changes. `finish` waits until no thread uses the work.
         let work = unsafe {
@@ -117,39 +148,47 @@ impl Pool {
         let mut state = self.lock();
         let number = state.next;
         state.next += 1;
+        // Idle threads that no earlier job waits for.
+        let promised: usize = state.jobs.iter().map(|job| job.wanted).sum();
+        let free = state.idle.saturating_sub(promised).min(others);
         state.jobs.push(Job {
             number,
             work: SharedWork(work),
             wanted: others,
             running: 0,
             panicked: false,
+            done: 0,
         });
-        let missing = others.saturating_sub(state.idle);
         drop(state);
-        for _ in missing..others {
+        for _ in 0..free {
             self.wanted.notify_one();
         }
-        for _ in 0..missing {
+        let mut joining = free;
+        for _ in free..others {
             // Without a thread, the others do more.
-            let _ = internal_thread::spawn(c"ompvm copy", || {
+            let thread = internal_thread::spawn(c"ompvm pool", || {
                 topology::bind_current_thread(topology::allowed_cpus());
                 self.serve();
             });
+            joining += usize::from(thread.is_some());
         }
-        number
+        (number, joining)
     }
 
-    /// Lets no further thread join a job, and waits for those that have. Returns true if one of
-    /// them panicked.
-    fn finish(&self, number: u64) -> bool {
+    /// Lets no further thread join a job, and waits for those that have; with `join`, waits until
+    /// one has joined. Returns true if one of them panicked.
+    fn finish(&self, number: u64, join: bool) -> bool {
         let mut state = self.lock();
         loop {
             let at = state.jobs.iter().position(|job| job.number == number);
             let Some(at) = at else {
                 return false;
             };
-            state.jobs[at].wanted = 0;
-            if state.jobs[at].running == 0 {
+            let job = &mut state.jobs[at];
+            if !join || job.done > 0 {
+                job.wanted = 0;
+            }
+            if job.wanted == 0 && job.running == 0 {
                 return state.jobs.swap_remove(at).panicked;
             }
             state = self
@@ -173,6 +212,7 @@ impl Pool {
                 state = self.lock();
                 if let Some(job) = state.jobs.iter_mut().find(|job| job.number == number) {
                     job.running -= 1;
+                    job.done += 1;
                     job.panicked |= panicked;
                     if job.running == 0 {
                         self.done.notify_all();
@@ -213,6 +253,34 @@ mod tests {
                 assert!(pieces.iter().all(|p| p.load(Ordering::Relaxed) == 1));
             }
         }
+    }
+
+    #[test]
+    fn work_apart_runs_on_other_threads_only() {
+        let caller = std::thread::current().id();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let here = std::thread::current().id();
+                    for threads in [1, 3].repeat(100) {
+                        let next = AtomicUsize::new(0);
+                        run_apart(threads, &|| {
+                            let own = std::thread::current().id();
+                            assert!(own != caller && own != here);
+                            while next.fetch_add(1, Ordering::Relaxed) < 4 {
+                                // Takes threads of the same pool.
+                                let inner = AtomicUsize::new(0);
+                                run_apart(2, &|| {
+                                    inner.fetch_add(1, Ordering::Relaxed);
+                                });
+                                assert!(inner.into_inner() > 0);
+                            }
+                        });
+                        assert!(next.into_inner() > 4);
+                    }
+                });
+            }
+        });
     }
 
     #[test]

@@ -10,9 +10,10 @@
 //! (`repack_vectors.cpp`) what clang vectorized for 128-bit registers (`split_vectors.cpp`), and
 //! order loads for code generation (`hoist_indices.cpp`). `Full` also unrolls what clang vectorized
 //! for 128-bit registers, versions loops for arrays that do not overlap (`version_aliases.cpp`),
-//! keeps arrays in memory that would not fit in registers (`keep_in_memory.cpp`), and orders stores
-//! by cache line (`cluster_stores.cpp`). Packing and unrolling are part of quick code because
-//! packing saves as much code generation time as it takes, and the unrolled nests run faster.
+//! makes nests of collapsed loops (`uncollapse.cpp`), keeps arrays in memory that would not fit in
+//! registers (`keep_in_memory.cpp`), and orders stores by cache line (`cluster_stores.cpp`). Packing
+//! and unrolling are part of quick code because packing saves as much code generation time as it
+//! takes, and the unrolled nests run faster.
 //!
 //! No pass may change a result. `rewire` has removed fused multiplications and permissions to
 //! reassociate, so the passes can reorder integer and memory operations only.
@@ -134,6 +135,8 @@ pub(crate) fn optimize(
         Level::Quick => shim::repack_vectors(module, machine.handle()),
         Level::Full => {
             shim::version_aliases(module);
+            // The guards of alias versioning stay before all rows.
+            shim::uncollapse(module);
             if unroll.vectors {
                 run(VECTORS)?;
                 kept |= shim::keep_in_memory(module);

@@ -20,7 +20,8 @@ use super::nvptx::machine::GpuMachine;
 use super::nvptx::{self, Kernel, LoweringRequest, Optimized, SharedVariable};
 use super::orc::Jit;
 use super::parse::{self, Parsed};
-use super::{Input, initialize_nvptx, initialize_target};
+use super::{Input, initialize_nvptx, initialize_target, shim};
+use std::ffi::CStr;
 
 /// Prefix of the names of the device's instructions for which the caller provides functions.
 pub const INSTRUCTIONS: &str = "ompvm.nvvm.";
@@ -28,6 +29,10 @@ pub const INSTRUCTIONS: &str = "ompvm.nvvm.";
 /// Name of the function that returns the memory of the calling thread's block. Its first bytes are
 /// the block's [`omp_abi::League`].
 pub const BLOCK: &str = blocks::CURRENT;
+
+/// Moves conditions that a loop does not change out of it. The iterations of a plain loop ask whether
+/// there are any, and divide their counter only then.
+const UNSWITCH: &CStr = c"function(loop-mssa(simple-loop-unswitch<nontrivial;trivial>))";
 
 /// Code of a program for processors.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -84,6 +89,8 @@ fn lower_here(request: &LoweringRequest) -> Result<ProcessorCode, String> {
     entries::keep_kernels(module, &wrappers(&names));
     let variables = visible(module);
     let machine = HostMachine::for_module(module, true)?;
+    machine.run_passes(module, UNSWITCH)?;
+    shim::uncollapse(module);
     machine.run_passes(module, c"default<O3>")?;
     module.strip_debug_info();
     let undefined = module

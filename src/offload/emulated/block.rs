@@ -507,6 +507,10 @@ pub unsafe fn fail(failure: Failure) {
     }
 }
 
+/// Addresses of mappings that no thread uses as its signal stack. They are kept, since to unmap one
+/// interrupts all processors that run the process.
+static IDLE_SIGNAL_STACKS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
 /// The alternate signal stack of a host thread that executes blocks, since fiber stacks may
 /// overflow.
 pub struct SignalStack(*mut libc::c_void);
@@ -516,11 +520,15 @@ impl SignalStack {
 
     /// Installs a signal stack for the calling thread, unless memory is exhausted.
     pub fn new() -> SignalStack {
-        // SAFETY: a fresh mapping becomes the signal stack of this thread.
+        let idle = IDLE_SIGNAL_STACKS.lock().pop();
+        // SAFETY: a mapping that no other thread uses becomes the signal stack of this thread.
         unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let access = libc::PROT_READ | libc::PROT_WRITE;
-            let at = libc::mmap(null_mut(), Self::SIZE, access, flags, -1, 0);
+            let at = match idle {
+                Some(address) => address as *mut libc::c_void,
+                None => libc::mmap(null_mut(), Self::SIZE, access, flags, -1, 0),
+            };
             if at == libc::MAP_FAILED {
                 return SignalStack(null_mut());
             }
@@ -543,8 +551,8 @@ impl Drop for SignalStack {
             let mut stack: libc::stack_t = std::mem::zeroed();
             stack.ss_flags = libc::SS_DISABLE;
             libc::sigaltstack(&stack, null_mut());
-            libc::munmap(self.0, Self::SIZE);
         }
+        IDLE_SIGNAL_STACKS.lock().push(self.0 as usize);
     }
 }
 

@@ -22,7 +22,7 @@ use hashbrown::HashMap;
 use ompvm_llvm::Input;
 use ompvm_llvm::emulate::{self, DeviceEnvironment, Emulated, Refusal};
 use ompvm_llvm::nvptx::{Division, SharedVariable};
-use ompvm_memory::internal_thread;
+use ompvm_memory::internal_pool;
 use ompvm_support::log;
 use ompvm_support::settings::{DeviceSelection, Settings};
 use parking_lot::{Mutex, RwLock};
@@ -627,5 +627,5 @@ fn run_grid(grid: &block::Grid<'_>) {
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let workers = processors.min(total).min(16);
     // Blocks never run on the guest's thread, whose stack and signal handling belong to the guest.
-    internal_thread::run_all((0..workers).map(|_| work).collect());
+    internal_pool::run_apart(workers as usize, &work);
 }

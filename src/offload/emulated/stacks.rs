@@ -1,7 +1,7 @@
 //! Stacks for the fibers of emulated threads.
 //!
-//! A block has a stack for each of its threads, and a launch has new host threads. So ended fibers
-//! leave their stacks to the device, whatever host thread ran them: to map and unmap hundreds of
+//! A block has a stack for each of its threads, and host threads come and go. So ended fibers leave
+//! their stacks to the device, whatever host thread ran them: to map and unmap hundreds of
 //! them in each launch took most of its time, above all on many processors, which all have to hear
 //! of every unmapping.
 

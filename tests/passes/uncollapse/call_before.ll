@@ -1,0 +1,19 @@
+; The call may end the program before the first division, whose divisor may be zero.
+; RUN: uncollapse
+; EXPECT: unchanged
+define void @f(ptr %x, i64 %to, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  call void @leave()
+  %j = srem i64 %k, %n
+  %at = getelementptr double, ptr %x, i64 %j
+  store double 1.0, ptr %at
+  %next = add nsw i64 %k, 1
+  %end = icmp eq i64 %k, %to
+  br i1 %end, label %done, label %loop
+done:
+  ret void
+}
+declare void @leave()
