@@ -9,6 +9,7 @@
 
 use super::Input;
 use super::handles::{Linkage, Module, OwnedContext, OwnedModule, Value, library};
+use super::shim::Linker;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use ompvm_support::error::Error;
@@ -63,26 +64,30 @@ pub(super) fn parse(inputs: &[Input]) -> Result<Parsed, Error> {
 /// Fails as [`parse`] does.
 pub(super) fn parse_for(inputs: &[Input], arch: &str) -> Result<Parsed, Error> {
     configure();
+    let Some(first) = inputs.first() else {
+        return Err(input_error("(no file)", "there is no input"));
+    };
     let mut parsed = Parsed::new();
     let mut defined: HashMap<Box<str>, usize> = HashMap::new();
-    for (index, input) in inputs.iter().enumerate() {
+    let module = parsed.parse_one(first, arch)?;
+    if inputs.len() > 1 {
+        duplicate(module.module(), 0, &mut defined);
+    }
+    let module = module.release();
+    parsed.module = module;
+    let mut linker = None;
+    for (index, input) in inputs.iter().enumerate().skip(1) {
         let module = parsed.parse_one(input, arch)?;
-        if inputs.len() > 1
-            && let Some((symbol, first)) = duplicate(module.module(), index, &mut defined)
-        {
+        if let Some((symbol, first)) = duplicate(module.module(), index, &mut defined) {
             let other = &inputs[first].name;
             return Err(input_error(
                 &input.name,
                 format!("symbol `{symbol}` is also defined in {other}"),
             ));
         }
-        if parsed.module.is_null() {
-            let module = module.release();
-            parsed.module = module;
-            continue;
-        }
+        let linker = linker.get_or_insert_with(|| Linker::new(parsed.module()));
         // SAFETY: there are no handles of the modules' functions and variables.
-        if !unsafe { module.link_into(parsed.module()) } {
+        if !unsafe { linker.link(module) } {
             let cause = parsed.take_errors();
             return Err(input_error(
                 &input.name,
@@ -90,9 +95,7 @@ pub(super) fn parse_for(inputs: &[Input], arch: &str) -> Result<Parsed, Error> {
             ));
         }
     }
-    if parsed.module.is_null() {
-        return Err(input_error("(no file)", "there is no input"));
-    }
+    drop(linker);
     Ok(parsed)
 }
 

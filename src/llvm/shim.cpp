@@ -133,6 +133,18 @@ extern "C" LLVMMemoryBufferRef ompvm_write_with_line_tables(LLVMModuleRef wrappe
   return LLVMWriteBitcodeToMemoryBuffer(wrapped);
 }
 
+/// Creates a linker of several modules into one, which must outlive it. The linker looks through
+/// the types of that module once: with one for each link, the time grows with the square of the
+/// number of modules.
+extern "C" Linker *ompvm_new_linker(LLVMModuleRef module) { return new Linker(*unwrap(module)); }
+
+extern "C" void ompvm_dispose_linker(Linker *linker) { delete linker; }
+
+/// Links a module into the linker's. Consumes the module. Returns true on failure.
+extern "C" int ompvm_link_next(Linker *linker, LLVMModuleRef module) {
+  return linker->linkInModule(std::unique_ptr<Module>(unwrap(module)));
+}
+
 /// Links the parts of a library that a module uses. Consumes the library.
 extern "C" int ompvm_link_needed(LLVMModuleRef module, LLVMModuleRef library) {
   std::unique_ptr<Module> from(unwrap(library));

@@ -5,13 +5,15 @@
 //! [`llvm`](super::raw::llvm), and makes no policy: each does what its name says.
 
 use super::handles::{
-    Block, Call, Context, Function, Instruction, Module, TargetMachine, Value, Variable,
+    Block, Call, Context, Function, Instruction, Module, OwnedModule, TargetMachine, Value,
+    Variable,
 };
 use super::native::LabelOffset;
 use super::raw::{take_buffer, take_message};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::marker::PhantomData;
 use std::ptr::null_mut;
 
 /// Location of a function's value in an interpreter frame.
@@ -132,6 +134,9 @@ unsafe extern "C" {
     fn ompvm_release_arrays(module: LLVMModuleRef);
     fn ompvm_cluster_stores(module: LLVMModuleRef);
     fn ompvm_hoist_indices(module: LLVMModuleRef);
+    fn ompvm_new_linker(module: LLVMModuleRef) -> *mut c_void;
+    fn ompvm_dispose_linker(linker: *mut c_void);
+    fn ompvm_link_next(linker: *mut c_void, module: LLVMModuleRef) -> c_int;
     fn ompvm_order_iterations(module: LLVMModuleRef);
     fn ompvm_watch_code_generation();
     fn ompvm_generate_quick_code(on: bool);
@@ -531,6 +536,40 @@ pub(super) fn drop_parameter_attributes(function: Function<'_>, index: u32) {
 pub(super) fn hoist_indices(module: Module<'_>) {
     // SAFETY: the module is live.
     unsafe { ompvm_hoist_indices(module.raw()) }
+}
+
+/// Links several modules into one.
+pub(super) struct Linker<'m> {
+    raw: *mut c_void,
+    _module: PhantomData<Module<'m>>,
+}
+
+impl<'m> Linker<'m> {
+    /// Creates a linker of modules into this one.
+    pub(super) fn new(module: Module<'m>) -> Linker<'m> {
+        Linker {
+            // SAFETY: the module is live as long as the linker.
+            raw: unsafe { ompvm_new_linker(module.raw()) },
+            _module: PhantomData,
+        }
+    }
+
+    /// Links everything of a module. Returns true on success.
+    ///
+    /// # Safety
+    /// No handle of the first module's functions and variables, which linking may replace, is used
+    /// afterwards.
+    pub(super) unsafe fn link(&mut self, next: OwnedModule<'m>) -> bool {
+        // SAFETY: the linker is live, and LLVM takes the module.
+        unsafe { ompvm_link_next(self.raw, next.release()) == 0 }
+    }
+}
+
+impl Drop for Linker<'_> {
+    fn drop(&mut self) {
+        // SAFETY: this value owns the linker.
+        unsafe { ompvm_dispose_linker(self.raw) }
+    }
 }
 
 /// Removes wrong marks of independent iterations; see `ordered_iterations.cpp`.
