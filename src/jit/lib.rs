@@ -183,6 +183,9 @@ impl Program {
     /// Returns the reason if nothing could be compiled.
     pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Vec<Compiled>, String> {
         self.find_line_tables();
+        // A short program may end before its first unit is compiled.
+        self.bitcode.link(self.request.debug)?;
+        self.store_line_tables();
         let objects = Session::open(&self.request, &self.bitcode).compile(unit)?;
         self.store_line_tables();
         cache::compiled();

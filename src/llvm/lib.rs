@@ -175,7 +175,7 @@ fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Er
         module.line_tables = written.clone().unwrap_or_default();
         let later = move || {
             if let Some(written) = written {
-                native::write_line_tables(parsed, &written);
+                native::write_line_tables(parsed, &written, inputs.len() > 1);
             }
             drop(inputs);
         };

@@ -120,10 +120,10 @@ extern "C" int ompvm_has_types(LLVMModuleRef module) {
 }
 
 /// Strips a module's debug information down to line tables and returns its bitcode. Returns null
-/// for a module that has no more than line tables.
-extern "C" LLVMMemoryBufferRef ompvm_write_with_line_tables(LLVMModuleRef wrapped) {
+/// for a module that has no more than line tables, unless it is to be written in any case.
+extern "C" LLVMMemoryBufferRef ompvm_write_with_line_tables(LLVMModuleRef wrapped, bool always) {
   Module &module = *unwrap(wrapped);
-  if (!ompvm_has_types(wrapped))
+  if (!always && !ompvm_has_types(wrapped))
     return nullptr;
   stripNonLineTableDebugInfo(module);
   // Subprograms of declarations only describe calls to a debugger.

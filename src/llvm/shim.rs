@@ -112,7 +112,7 @@ unsafe extern "C" {
     fn ompvm_uncollapse(module: LLVMModuleRef) -> c_int;
     fn ompvm_expand_thread_locals(module: LLVMModuleRef);
     fn ompvm_has_types(module: LLVMModuleRef) -> c_int;
-    fn ompvm_write_with_line_tables(module: LLVMModuleRef) -> LLVMMemoryBufferRef;
+    fn ompvm_write_with_line_tables(module: LLVMModuleRef, always: bool) -> LLVMMemoryBufferRef;
     fn ompvm_materialize_thread_locals(module: LLVMModuleRef);
     fn ompvm_copy_abi_attributes(module: LLVMModuleRef);
     fn ompvm_clone_function(function: LLVMValueRef) -> LLVMValueRef;
@@ -204,10 +204,10 @@ pub(super) fn has_types(module: Module<'_>) -> bool {
 }
 
 /// Strips a module's debug information down to line tables and returns its bitcode; `None` if the
-/// module has no more than line tables.
-pub(super) fn write_with_line_tables(module: Module<'_>) -> Option<Box<[u8]>> {
+/// module has no more than line tables, unless it is to be written in any case.
+pub(super) fn write_with_line_tables(module: Module<'_>, always: bool) -> Option<Box<[u8]>> {
     // SAFETY: the module is live.
-    let buffer = unsafe { ompvm_write_with_line_tables(module.raw()) };
+    let buffer = unsafe { ompvm_write_with_line_tables(module.raw(), always) };
     (!buffer.is_null()).then(|| take_buffer(buffer).into_boxed_slice())
 }
 

@@ -4,7 +4,8 @@
 //! information, opening also reads the types of most declarations, and each unit strips them again,
 //! which is a large part of compile time. A second form has line tables only. The program's reader
 //! writes it while the program already runs ([`write_line_tables`]); later runs find it in the
-//! cache. Otherwise it is written once opening has taken about as long as writing would.
+//! cache. Otherwise it is written once opening has taken about as long as writing would. Several
+//! files are read in this form only, which the first unit links if the reader has not.
 //!
 //! The choice of functions is left to `Session`, and storage to `ompvm-cache`.
 
@@ -12,6 +13,7 @@ use super::DebugLevel;
 use crate::parse::{self, Parsed};
 use crate::{Input, contain, shim};
 use ompvm_ir::LineTables;
+use ompvm_support::error::Error;
 use ompvm_support::limits;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,6 +31,8 @@ pub struct Bitcode {
     files: Arc<[(String, Vec<u8>)]>,
     /// The linked files, unless they are one piece of bitcode already.
     merged: OnceLock<Result<Vec<u8>, String>>,
+    /// Set once several files are linked and written with line tables only.
+    linked: OnceLock<Result<(), String>>,
     line_tables: LineTables,
     /// Nanoseconds that units have spent opening files with types.
     opening: AtomicU64,
@@ -43,6 +47,7 @@ impl Bitcode {
         Bitcode {
             files,
             merged: OnceLock::new(),
+            linked: OnceLock::new(),
             line_tables,
             opening: AtomicU64::new(0),
             writing: AtomicBool::new(false),
@@ -60,15 +65,44 @@ impl Bitcode {
             return Ok(bytes);
         }
         let merged = self.merged.get_or_init(|| {
-            let input = |(name, bytes): &(String, Vec<u8>)| Input {
-                name: name.clone(),
-                bytes: bytes.clone(),
-            };
-            let inputs: Vec<Input> = self.files.iter().map(input).collect();
+            let inputs = self.inputs();
             let merged = contain::run(MERGE, || parse::merge(&inputs));
             merged.map_err(|f| f.why)?.map_err(|e| e.to_string())
         });
         merged.as_deref().map_err(String::clone)
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        let input = |(name, bytes): &(String, Vec<u8>)| Input {
+            name: name.clone(),
+            bytes: bytes.clone(),
+        };
+        self.files.iter().map(input).collect()
+    }
+
+    /// Links the files if units are read from all of them with line tables, unless that was done.
+    /// It takes as long as the compilation of hundreds of functions.
+    ///
+    /// # Errors
+    /// Returns LLVM's message if the files cannot be linked.
+    pub fn link(&self, debug: DebugLevel) -> Result<(), String> {
+        if debug != DebugLevel::Lines || self.files.len() < 2 || self.line_tables().is_some() {
+            return Ok(());
+        }
+        let linked = self.linked.get_or_init(|| {
+            let inputs = self.inputs();
+            let written = contain::run(MERGE, || {
+                let parsed = parse::parse(&inputs)?;
+                Ok(shim::write_with_line_tables(parsed.module(), true))
+            });
+            let written = written.map_err(|f| f.why)?;
+            if let Some(bytes) = written.map_err(|e: Error| e.to_string())? {
+                // If the reader has set its own, those are as good.
+                let _ = self.line_tables.set(bytes);
+            }
+            Ok(())
+        });
+        linked.clone()
     }
 
     /// Returns the size of all files, in bytes.
@@ -92,6 +126,7 @@ impl Bitcode {
     /// # Errors
     /// Fails as [`Bitcode::bytes`] does.
     pub(super) fn for_unit(&self, debug: DebugLevel) -> Result<(&[u8], bool), String> {
+        self.link(debug)?;
         match self.line_tables() {
             Some(bytes) if debug == DebugLevel::Lines => Ok((bytes, true)),
             _ => Ok((self.bytes()?, false)),
@@ -112,23 +147,22 @@ impl Bitcode {
         if let Ok(bytes) = self.bytes()
             && let Ok(Ok(parsed)) = contain::run(MERGE, || parse::whole(bytes))
         {
-            write_line_tables(parsed, &self.line_tables);
+            write_line_tables(parsed, &self.line_tables, false);
         }
     }
 }
 
-/// Writes a program with line tables only, unless it has no more than those. If address space is
-/// limited, it is left to the guest and nothing is written.
-pub(crate) fn write_line_tables(parsed: Parsed, to: &LineTables) {
+/// Writes a program with line tables only; unless it has no more than those, or `always`. If address
+/// space is limited, it is left to the guest and nothing is written.
+pub(crate) fn write_line_tables(parsed: Parsed, to: &LineTables, always: bool) {
     if limits::address_space().is_some() {
         return;
     }
     // If LLVM gives up midway, the module stays allocated, and units are read from the program's
     // files.
     let parsed = ManuallyDrop::new(parsed);
-    if let Ok(written) =
-        contain::run_beside_start(MERGE, || shim::write_with_line_tables(parsed.module()))
-    {
+    let write = || shim::write_with_line_tables(parsed.module(), always);
+    if let Ok(written) = contain::run_beside_start(MERGE, write) {
         if let Some(bytes) = written {
             let _ = to.set(bytes);
         }

@@ -297,3 +297,32 @@ fn a_program_without_types_gets_no_second_form() {
     program.opened(Duration::from_secs(60));
     assert!(program.line_tables().is_none());
 }
+
+#[test]
+fn several_files_are_linked_once() {
+    let request = CompileRequest {
+        names: vec!["f".into(), "g".into()],
+        functions: vec![FunctionBinding::Compiled; 2],
+        variables: Vec::new(),
+        labels: Vec::new(),
+        thread_cell: false,
+        debug: DebugLevel::Lines,
+        contracted: false,
+        fail: None,
+    };
+    let files = [("f", 1), ("g", 2)].map(|(name, value)| {
+        let text = format!("define i32 @{name}() {{ ret i32 {value} }}");
+        (format!("{name}.ll"), text.into_bytes())
+    });
+    let program = Bitcode::new(Arc::from(files), LineTables::default());
+    let compile = |program: &Bitcode| {
+        let mut objects = Session::open(&request, program).compile(&Unit::default());
+        objects.as_mut().expect("an object").remove(0).bytes
+    };
+    let code = compile(&program);
+    let linked = program.line_tables().expect("kept for later runs");
+    // A later run has these bytes alone.
+    let later = Bitcode::new(Arc::from([]), LineTables::default());
+    later.take_line_tables(linked.to_vec());
+    assert_eq!(compile(&later), code);
+}
