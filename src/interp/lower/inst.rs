@@ -164,6 +164,17 @@ impl<'a> Lowering<'a> {
     /// Emits a selection by one condition.
     fn select(&mut self, ty: TypeId, dst: u16, cond: Operand, a: Operand, b: Operand) {
         let n = self.words(ty);
+        let quotients = [a, b].map(|o| self.postponed_quotient(o));
+        if quotients.iter().any(Option::is_some) {
+            let cond = self.operand(cond);
+            let [b, c] =
+                [(a, true), (b, false)].map(|(o, wanted)| match quotients[usize::from(!wanted)] {
+                    Some((x, y)) => self.quotient_if(cond, wanted, ty, x, y),
+                    None => self.operand(o),
+                });
+            self.emit(op::select, isa::Dabc { dst, a: cond, b, c });
+            return;
+        }
         if n == 1 && self.selection(dst, cond, a, b) {
             return;
         }
@@ -385,6 +396,47 @@ impl<'a> Lowering<'a> {
         let (a, b) = (self.operand(a), self.operand(b));
         self.emit(code, isa::Dab { dst, a, b });
         true
+    }
+
+    /// Emits `x / y` for a selection that takes it if `cond` is `wanted`, else `x / 1.0`.
+    ///
+    /// clang makes a selection of `if (y != 0) r = x / y`, whose division takes place in any case,
+    /// and LLVM's code generator makes a branch of that again. Programs test the flags of
+    /// floating-point exceptions, and make them trap, so the division must not raise any.
+    fn quotient_if(&mut self, cond: u16, wanted: bool, ty: TypeId, x: Operand, y: Operand) -> u16 {
+        let double = self.is_double(ty);
+        let one = match double {
+            true => 1f64.to_bits(),
+            false => u64::from(1f32.to_bits()),
+        };
+        let (y, one) = (self.operand(y), self.word(one));
+        let (b, c) = if wanted { (y, one) } else { (one, y) };
+        let divisor = self.temp(1);
+        self.emit(
+            op::select,
+            isa::Dabc {
+                dst: divisor,
+                a: cond,
+                b,
+                c,
+            },
+        );
+        let (a, dst) = (self.operand(x), self.temp(1));
+        let code = if double { op::fdiv64 } else { op::fdiv32 };
+        self.emit(code, isa::Dab { dst, a, b: divisor });
+        dst
+    }
+
+    fn postponed_quotient(&self, o: Operand) -> Option<(Operand, Operand)> {
+        match self.postponed(o)? {
+            Op::Binary {
+                op: BinOp::FDiv,
+                a,
+                b,
+                ..
+            } => Some((*a, *b)),
+            _ => None,
+        }
     }
 
     pub(super) fn postponed_product(&self, o: Operand) -> Option<(Operand, Operand)> {

@@ -285,6 +285,14 @@ impl Lowering<'_> {
                 );
                 at_use_if(sum && v.scalar)
             }
+            // A quotient that may not be wanted: see `Self::quotient_if`.
+            BinOp::FDiv => at_use_if(
+                matches!(user.op, Op::Select { .. })
+                    && matches!(
+                        self.ty(v.inst.ty),
+                        Type::Float(FloatKind::Double | FloatKind::Float)
+                    ),
+            ),
             _ => AtDefinition,
         }
     }
