@@ -17,15 +17,17 @@ namespace {
 thread_local bool quick = false;
 } // namespace
 
-/// Registers the callback, once. No thread generates code before this.
+/// Registers the callback, once. No thread generates code before this. The callback stays
+/// registered at the end of the process, when threads may still compile.
 extern "C" void ompvm_watch_code_generation() {
-  static RegisterTargetPassConfigCallback callback(
+  static const auto *const callback = new RegisterTargetPassConfigCallback(
       [](TargetMachine &, PassManagerBase &, TargetPassConfig *passes) {
         if (!quick)
           return;
         passes->disablePass(&MachineSchedulerID);
         passes->disablePass(&PostRASchedulerID);
       });
+  (void)callback;
 }
 
 /// Selects the passes for the code that this thread generates next.
