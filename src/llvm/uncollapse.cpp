@@ -61,6 +61,16 @@ bool is_remainder(const BinaryOperator *i) {
   return i->getOpcode() == Instruction::SRem || i->getOpcode() == Instruction::URem;
 }
 
+/// Returns true if a function contains a division of integers.
+bool divides(const Function &f) {
+  for (const BasicBlock &block : f)
+    for (const Instruction &i : block)
+      if (auto *operation = dyn_cast<BinaryOperator>(&i))
+        if (operation->isIntDivRem())
+          return true;
+  return false;
+}
+
 class Uncollapsing {
   Function &f;
   FunctionAnalysisManager &analyses;
@@ -70,8 +80,6 @@ public:
 
   /// Uncollapses the loops that qualify. Returns true if there were any.
   bool run() {
-    if (!divides())
-      return false;
     // Each change invalidates every analysis, so loops are identified by their headers.
     SmallVector<BasicBlock *, 8> heads;
     for (Loop *loop : analyses.getResult<LoopAnalysis>(f).getLoopsInPreorder())
@@ -85,16 +93,6 @@ public:
   }
 
 private:
-  /// Returns true if the function contains a division of integers.
-  bool divides() const {
-    for (BasicBlock &block : f)
-      for (Instruction &i : block)
-        if (auto *operation = dyn_cast<BinaryOperator>(&i))
-          if (operation->isIntDivRem())
-            return true;
-    return false;
-  }
-
   bool uncollapse(BasicBlock *head) {
     auto &tree = analyses.getResult<DominatorTreeAnalysis>(f);
     auto &loops = analyses.getResult<LoopAnalysis>(f);
@@ -270,11 +268,16 @@ private:
 
 /// Uncollapses a module's loops. Returns 1 if there was one.
 extern "C" int ompvm_uncollapse(LLVMModuleRef wrapped) {
-  Module &module = *unwrap(wrapped);
+  SmallVector<Function *, 4> some;
+  for (Function &f : *unwrap(wrapped))
+    if (divides(f))
+      some.push_back(&f);
+  // Most units divide nothing, and to prepare analyses takes its time.
+  if (some.empty())
+    return 0;
   ompvm::Analyses analyses;
   int changed = 0;
-  for (Function &f : module)
-    if (!f.isDeclaration())
-      changed |= Uncollapsing(f, analyses.of_functions()).run();
+  for (Function *f : some)
+    changed |= Uncollapsing(*f, analyses.of_functions()).run();
   return changed;
 }

@@ -20,19 +20,24 @@ fn names(text: &str) -> Vec<Box<str>> {
         .collect()
 }
 
-/// Returns the undefined symbols in the object of a module without variables; `functions` are the
-/// module's, in order.
-fn open_names(text: &str, functions: &[FunctionBinding], level: Level) -> Vec<String> {
-    let request = CompileRequest {
-        names: names(text),
-        functions: functions.to_vec(),
+/// Returns a request for functions of a module without variables.
+fn request(names: Vec<Box<str>>, functions: Vec<FunctionBinding>) -> CompileRequest {
+    CompileRequest {
+        names,
+        functions,
         variables: Vec::new(),
         labels: Vec::new(),
         thread_cell: false,
         debug: DebugLevel::Lines,
         contracted: false,
         fail: None,
-    };
+    }
+}
+
+/// Returns the undefined symbols in the object of a module without variables; `functions` are the
+/// module's, in order.
+fn open_names(text: &str, functions: &[FunctionBinding], level: Level) -> Vec<String> {
+    let request = request(names(text), functions.to_vec());
     let unit = Unit {
         level,
         ..Unit::default()
@@ -160,16 +165,7 @@ fn no_pass_changes_rounding() {
           %r = fadd fast double %n, %s
           ret double %r
         }";
-    let request = CompileRequest {
-        names: names(text),
-        functions: vec![FunctionBinding::Compiled],
-        variables: Vec::new(),
-        labels: Vec::new(),
-        thread_cell: false,
-        debug: DebugLevel::Lines,
-        contracted: false,
-        fail: None,
-    };
+    let request = request(names(text), vec![FunctionBinding::Compiled]);
     let object = Session::open(&request, &bitcode(text))
         .compile(&Unit::default())
         .expect("an object")
@@ -263,16 +259,10 @@ const DESCRIBED: &str = "
 
 #[test]
 fn line_tables_give_the_same_code_and_the_same_lines() {
-    let request = CompileRequest {
-        names: names(DESCRIBED),
-        functions: vec![FunctionBinding::Compiled, FunctionBinding::External],
-        variables: Vec::new(),
-        labels: Vec::new(),
-        thread_cell: false,
-        debug: DebugLevel::Lines,
-        contracted: false,
-        fail: None,
-    };
+    let request = request(
+        names(DESCRIBED),
+        vec![FunctionBinding::Compiled, FunctionBinding::External],
+    );
     let program = bitcode(DESCRIBED);
     let sections = || {
         let unit = Unit::default();
@@ -300,16 +290,10 @@ fn a_program_without_types_gets_no_second_form() {
 
 #[test]
 fn several_files_are_linked_once() {
-    let request = CompileRequest {
-        names: vec!["f".into(), "g".into()],
-        functions: vec![FunctionBinding::Compiled; 2],
-        variables: Vec::new(),
-        labels: Vec::new(),
-        thread_cell: false,
-        debug: DebugLevel::Lines,
-        contracted: false,
-        fail: None,
-    };
+    let request = request(
+        vec!["f".into(), "g".into()],
+        vec![FunctionBinding::Compiled; 2],
+    );
     let files = [("f", 1), ("g", 2)].map(|(name, value)| {
         let text = format!("define i32 @{name}() {{ ret i32 {value} }}");
         (format!("{name}.ll"), text.into_bytes())
