@@ -8,7 +8,9 @@
 //! arrays, have shares of their own: they are other loops, or other sizes.
 //!
 //! A kernel of less than [`LONGEST_ALONE`] is tried on the first member alone, too, and stays there
-//! if that is faster.
+//! if that is faster. A trial may take many times as long, since the memory of other members is
+//! used over the links. Hence only very short kernels are tried soon, and others once many launches
+//! pay for it.
 //!
 //! Processors that help GPUs begin with a small share ([`HELPING`]), since they may be many times
 //! slower. They are tried against the GPUs alone once their share has settled, however long the
@@ -30,6 +32,10 @@ const ATTEMPTS: u32 = 3;
 const SHORTEST: Duration = Duration::from_micros(100);
 /// Duration from which a kernel is not tried on one member alone.
 const LONGEST_ALONE: Duration = Duration::from_micros(500);
+/// Number of launches after which a kernel of more than [`SHORTEST`] is tried there.
+const PAID: u32 = 100;
+/// Factor by which a launch there takes longer if another one need not be tried.
+const HOPELESS: u32 = 4;
 /// Number of cases that are told apart.
 const MOST_CASES: usize = 64;
 /// Number of launches that are measured one after the other, and distance of later measurements:
@@ -189,7 +195,8 @@ impl Balance {
         let due = match self.helper {
             Some(_) if takes_less(SHORT) => self.launches > SOON,
             Some(_) => self.launches > SETTLED,
-            None => takes_less(LONGEST_ALONE) && self.launches > UNMEASURED + 1,
+            None if takes_less(SHORTEST) => self.launches > UNMEASURED + 1,
+            None => takes_less(LONGEST_ALONE) && self.launches > PAID,
         };
         if self.alone == Alone::Untried && due {
             self.alone = Alone::Trying {
@@ -240,7 +247,8 @@ impl Balance {
         if let Alone::Trying { launches, best } = self.alone {
             let best = best.min(whole);
             let divided = self.best.as_ref().map_or(Duration::MAX, |(_, time)| *time);
-            self.alone = if launches + 1 < TRIALS {
+            let hopeless = best > divided.saturating_mul(HOPELESS);
+            self.alone = if launches + 1 < TRIALS && !hopeless {
                 let launches = launches + 1;
                 Alone::Trying { launches, best }
             } else if best < divided {
@@ -345,6 +353,25 @@ mod tests {
             }
             assert_eq!(balance.begin().divided, divided);
         }
+        // A trial that takes far longer is the only one.
+        let mut balance = Balance::new(2);
+        balance.begin();
+        assert!(balance.begin().divided);
+        balance.measured(Duration::from_micros(90), &millis(&[0, 0]));
+        assert!(!balance.begin().divided);
+        balance.measured(Duration::from_micros(900), &millis(&[1]));
+        assert!(balance.begin().divided);
+        // One that takes longer is tried once many launches have paid for it.
+        let mut balance = Balance::new(2);
+        for launch in 1..=PAID {
+            let plan = balance.begin();
+            assert!(plan.divided);
+            if plan.measured && launch <= MEASURED {
+                let micros = Duration::from_micros(300);
+                balance.measured(micros, &[micros, micros]);
+            }
+        }
+        assert!(!balance.begin().divided);
         // A long kernel is not tried. Another size is another loop.
         let mut balances = Balances::new(Balance::new(2));
         balances.of((8, 0)).begin();

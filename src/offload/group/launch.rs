@@ -246,8 +246,7 @@ impl Launcher {
         let words = match entry.division.refused {
             Some(_) => {
                 let mut blocks = memory.blocks();
-                let settle = || self.settle(members);
-                replicas::argument_words(members, &mut blocks, &entry.division, given, 1, settle)?
+                replicas::argument_words(members, &mut blocks, &entry.division, given, 1)?
             }
             // A divisible kernel that runs alone is short. Copies would take longer.
             None => vec![given.values.clone()],
@@ -294,9 +293,7 @@ impl Launcher {
         let (mut lists, stand_ins) = {
             let mut blocks = memory.blocks();
             let (division, words) = (&entry.division, given);
-            let settle = || self.settle(members);
-            let mut lists =
-                replicas::argument_words(members, &mut blocks, division, words, parts, settle)?;
+            let mut lists = replicas::argument_words(members, &mut blocks, division, words, parts)?;
             let made = replicas::stand_ins(members, &mut blocks, division, words, &mut lists)?;
             (lists, made)
         };

@@ -6,20 +6,25 @@
 //! that a kernel just reads lead to copies; pointers in memory lead to the block itself.
 
 use super::image::Words;
-use super::memory::{Blocks, Location, find, pieces};
+use super::memory::{Blocks, Location, Piece, find, pieces};
 use crate::device::{Device, MemoryKind, Queue, Result};
 use ompvm_llvm::nvptx::{Division, ParameterUse};
 use ompvm_support::log;
 use std::sync::Arc;
 
-/// Minimum size of a block that is copied, in bytes: caches hold smaller ones.
-const SMALLEST: u64 = 16 << 10;
+/// Size in bytes below which a block is copied only if nothing writes it between two launches.
+const SMALL: u64 = 16 << 10;
 /// Divisor of a member's memory that gives the maximum size.
 const MEMORY_DIVISOR: u64 = 8;
 
 /// The copies of a block.
 #[derive(Debug)]
-pub(super) struct Replicas(Vec<Option<Replica>>);
+pub(super) struct Replicas {
+    /// Those of each member.
+    list: Vec<Option<Replica>>,
+    /// Version of the block that the latest kernel read.
+    read: u64,
+}
 
 /// A member's copy of a block.
 #[derive(Clone, Copy, Debug)]
@@ -32,17 +37,20 @@ struct Replica {
 impl Replicas {
     /// Returns no copies for that many members.
     pub(super) fn new(members: usize) -> Replicas {
-        Replicas(vec![None; members])
+        Replicas {
+            list: vec![None; members],
+            read: u64::MAX,
+        }
     }
 
     /// Returns true if a member has a copy of that version.
     pub(super) fn any_current(&self, version: u64) -> bool {
-        self.0.iter().flatten().any(|r| r.version == version)
+        self.list.iter().flatten().any(|r| r.version == version)
     }
 
     /// Frees the copies.
     pub(super) fn free(&self, members: &[Arc<dyn Device>]) -> Result<()> {
-        for (member, replica) in members.iter().zip(&self.0) {
+        for (member, replica) in members.iter().zip(&self.list) {
             if let Some(replica) = replica {
                 member.free(replica.address, MemoryKind::Device)?;
             }
@@ -54,7 +62,7 @@ impl Replicas {
 /// Returns the argument words of the first `parts` members, in which parameters that all threads
 /// read point to the member's own copy. Copies that are not current are made. A kernel that cannot
 /// be divided gets copies of all that it reads and that lies on other members, too, unless it has
-/// changed since the first copy. `settle` waits for earlier operations.
+/// changed since the first copy. The members must have been ordered behind earlier operations.
 ///
 /// # Errors
 /// Failures of the devices, except for a lack of memory: then the block itself serves.
@@ -64,7 +72,6 @@ pub(super) fn argument_words(
     division: &Division,
     words: &Words,
     parts: usize,
-    settle: impl FnOnce() -> Result<()>,
 ) -> Result<Vec<Vec<u64>>> {
     let mut lists = vec![words.values.clone(); parts];
     own_variables(blocks, division, words, &mut lists);
@@ -88,7 +95,12 @@ pub(super) fn argument_words(
             continue;
         };
         let largest = members[0].limits().memory / MEMORY_DIVISOR;
-        if written.contains(&start) || !(SMALLEST..=largest).contains(&block.size) {
+        if written.contains(&start) || block.size > largest {
+            continue;
+        }
+        let unchanged = block.replicas.read == block.version;
+        block.replicas.read = block.version;
+        if block.size < SMALL && !unchanged {
             continue;
         }
         let own = match block.location {
@@ -96,7 +108,7 @@ pub(super) fn argument_words(
             Location::Striped(_) => 0,
             Location::Variable(_) | Location::Distributed { .. } => continue,
         };
-        let each = members.iter().zip(&mut block.replicas.0).enumerate();
+        let each = members.iter().zip(&mut block.replicas.list).enumerate();
         for (member, (device, replica)) in each.take(parts).skip(own) {
             let outdated = replica.is_some_and(|r| r.version != block.version);
             if *of == ParameterUse::ReadOwn && outdated {
@@ -118,12 +130,9 @@ pub(super) fn argument_words(
             replaced.push((index, member, start));
         }
     }
-    if !stale.is_empty() {
-        settle()?;
-        gather(members, blocks, &stale)?;
-    }
+    gather(members, blocks, &stale)?;
     for (index, member, start) in replaced {
-        if let Some(replica) = blocks.get(&start).and_then(|b| b.replicas.0[member]) {
+        if let Some(replica) = blocks.get(&start).and_then(|b| b.replicas.list[member]) {
             let offset = words.values[index].wrapping_sub(start);
             lists[member][index] = replica.address.wrapping_add(offset);
         }
@@ -257,31 +266,23 @@ pub(super) fn end_stand_ins(members: &[Arc<dyn Device>], made: Vec<StandIn>) -> 
     Ok(())
 }
 
-/// Makes copies current, all members at the same time.
+/// Begins to make copies current. What a member is given next runs behind its copies, and these run
+/// behind what the members were given before.
 fn gather(members: &[Arc<dyn Device>], blocks: &mut Blocks, stale: &[(u64, usize)]) -> Result<()> {
-    let mut queues = Vec::new();
     for (start, member) in stale {
         let Some(block) = blocks.get_mut(start) else {
             continue;
         };
-        let Some(replica) = &mut block.replicas.0[*member] else {
+        let Some(replica) = &mut block.replicas.list[*member] else {
             continue;
         };
-        let device = &members[*member];
-        let queue = device.queue()?;
-        queues.push((device, queue));
-        for piece in pieces(&block.location, *start, *start, block.size) {
-            let to = replica.address + piece.offset as u64;
-            device.copy(queue, to, piece.address, piece.len as u64)?;
-            if piece.member != *member {
-                block.copied += piece.len as u64;
-            }
-        }
+        let pieces = pieces(&block.location, *start, *start, block.size);
+        let range = |p: &Piece| (replica.address + p.offset as u64, p.address, p.len as u64);
+        let ranges: Vec<_> = pieces.iter().map(range).collect();
+        members[*member].start_copies(&ranges)?;
+        let elsewhere = pieces.iter().filter(|p| p.member != *member);
+        block.copied += elsewhere.map(|p| p.len as u64).sum::<u64>();
         replica.version = block.version;
-    }
-    for (device, queue) in queues {
-        device.synchronize(queue)?;
-        device.release(queue);
     }
     Ok(())
 }
