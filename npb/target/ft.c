@@ -9,8 +9,14 @@
  * neighbouring threads do neighbouring points of the fastest axis that can be
  * had: along y and z the neighbouring line's, along x the line's own next.
  * A pass reads one field and writes another, in which points of a line change
- * places; nothing else is transposed. Sizes are powers of two, so a place comes
- * from a thread's number by shifts.
+ * places. Sizes are powers of two, so a place comes from a thread's number by
+ * shifts.
+ *
+ * A field is a sequence of planes of equal z, its spectrum one of planes of
+ * equal y. The passes along z that come first forward and last backward change
+ * between the two on the way. All other loops then keep within the planes whose
+ * places come from their own share of the iterations, so devices that have a
+ * part of each field exchange data once in a time step.
  *
  * Both directions leave out the factor 1/(nx ny nz); the checksums put it in.
  *
@@ -79,7 +85,7 @@ static inline int frequency(int i, int n)
 }
 #pragma omp end declare target
 
-/* How much each component decays in one time step. */
+/* How much each component of the spectrum decays in one time step. */
 static void make_decay(void)
 {
 #pragma omp target teams distribute parallel for                              \
@@ -87,8 +93,8 @@ static void make_decay(void)
     for (int at = 0; at < POINTS; at++) {
         const double rate = -4.0 * ALPHA * NPB_PI * NPB_PI;
         int fx = frequency(at & (NX - 1), NX);
-        int fy = frequency(at >> LOG2_X & (NY - 1), NY);
-        int fz = frequency(at >> (LOG2_X + LOG2_Y), NZ);
+        int fz = frequency(at >> LOG2_X & (NZ - 1), NZ);
+        int fy = frequency(at >> (LOG2_X + LOG2_Z), NY);
         decay[at] = exp(rate * (fx * fx + fy * fy + fz * fz));
     }
 }
@@ -181,34 +187,42 @@ static inline __attribute__((always_inline)) int reversed(int i, int bits)
     return result;
 }
 
+/* Where the points of a line lie in a field: log2 of the distance of neighbours
+ * on the line, and of neighbouring lines, apart from those side by side. */
+struct places {
+    int log2_apart, log2_lines;
+};
+typedef struct places places;
+
 /* A pass of radix 2^bits over lines whose parts have `log2_length` points left,
- * with 2^log2_parts parts: what thread t of it does. A line's points are
- * 2^log2_apart apart. */
+ * with 2^log2_parts parts: what thread t of it does. 2^log2_beside lines lie
+ * side by side. */
 static inline __attribute__((always_inline)) void
-pass(int bits, int t, int log2_length, int log2_parts, int log2_apart,
-     double sign, const complex_number *roots, const complex_number *from,
-     complex_number *to)
+pass(int bits, int t, int log2_length, int log2_parts, int log2_beside,
+     places reads, places writes, double sign, const complex_number *roots,
+     const complex_number *from, complex_number *to)
 {
     complex_number a[1 << bits];
     int log2_rest = log2_length - bits; /* the part's length after the pass */
-    int inner = t & ((1 << log2_apart) - 1);
-    int q = t >> log2_apart & ((1 << log2_parts) - 1);
-    int p = t >> (log2_apart + log2_parts) & ((1 << log2_rest) - 1);
-    int line = t >> (log2_apart + log2_parts + log2_rest);
-    int base = line << (log2_length + log2_parts + log2_apart) | inner;
-    int stride = log2_rest + log2_parts + log2_apart;
-    int read = base + ((p << log2_parts | q) << log2_apart);
+    int beside = t & ((1 << log2_beside) - 1);
+    int q = t >> log2_beside & ((1 << log2_parts) - 1);
+    int p = t >> (log2_beside + log2_parts) & ((1 << log2_rest) - 1);
+    int line = t >> (log2_beside + log2_parts + log2_rest);
+    int read = (line << reads.log2_lines | beside) +
+               ((p << log2_parts | q) << reads.log2_apart);
+    int stride = log2_rest + log2_parts + reads.log2_apart;
 #pragma clang loop unroll(full)
     for (int r = 0; r < 1 << bits; r++)
         a[r] = from[read + (r << stride)];
     transform_registers(1 << bits, sign, a);
     int step = p * (LONGEST >> log2_length);
-    int write = base + ((p << (bits + log2_parts) | q) << log2_apart);
+    int write = (line << writes.log2_lines | beside) +
+                ((p << (bits + log2_parts) | q) << writes.log2_apart);
 #pragma clang loop unroll(full)
     for (int r = 0; r < 1 << bits; r++) {
         complex_number w = roots[r * step];
         w.im *= sign;
-        to[write + (r << (log2_parts + log2_apart))] =
+        to[write + (r << (log2_parts + writes.log2_apart))] =
             times(a[reversed(r, bits)], w);
     }
 }
@@ -217,40 +231,50 @@ pass(int bits, int t, int log2_length, int log2_parts, int log2_apart,
 
 /* One pass over all lines of an axis. */
 static void all_lines(int bits, int log2_length, int log2_parts,
-                      int log2_apart, double sign, const complex_number *from,
-                      complex_number *to)
+                      int log2_beside, places reads, places writes, double sign,
+                      const complex_number *from, complex_number *to)
 {
+    int read_apart = reads.log2_apart, read_lines = reads.log2_lines;
+    int write_apart = writes.log2_apart, write_lines = writes.log2_lines;
     if (bits == 5) {
 #pragma omp target teams distribute parallel for                              \
     map(present, alloc : from[ : POINTS], to[ : POINTS])
         for (int t = 0; t < POINTS >> 5; t++)
-            pass(5, t, log2_length, log2_parts, log2_apart, sign, root, from,
-                 to);
+            pass(5, t, log2_length, log2_parts, log2_beside,
+                 (places){read_apart, read_lines},
+                 (places){write_apart, write_lines}, sign, root, from, to);
     } else if (bits == 4) {
 #pragma omp target teams distribute parallel for                              \
     map(present, alloc : from[ : POINTS], to[ : POINTS])
         for (int t = 0; t < POINTS >> 4; t++)
-            pass(4, t, log2_length, log2_parts, log2_apart, sign, root, from,
-                 to);
+            pass(4, t, log2_length, log2_parts, log2_beside,
+                 (places){read_apart, read_lines},
+                 (places){write_apart, write_lines}, sign, root, from, to);
     } else {
 #pragma omp target teams distribute parallel for                              \
     map(present, alloc : from[ : POINTS], to[ : POINTS])
         for (int t = 0; t < POINTS >> 3; t++)
-            pass(3, t, log2_length, log2_parts, log2_apart, sign, root, from,
-                 to);
+            pass(3, t, log2_length, log2_parts, log2_beside,
+                 (places){read_apart, read_lines},
+                 (places){write_apart, write_lines}, sign, root, from, to);
     }
 }
 
-/* Transforms the lines of an axis. Both fields are overwritten; *from becomes
- * the result. Of a line of 2^5 to 2^9 points the first pass does 2^5, 2^3, 2^4,
- * 2^4 or 2^5. */
-static void transform_axis(int log2_length, int log2_apart, double sign,
+/* Transforms the lines of an axis, `given` as they lie in *from and `wanted` in
+ * the result, which becomes *from; both fields are overwritten. Passes between
+ * work with the points as they lie in the spectrum. Of a line of 2^5 to 2^9
+ * points the first pass does 2^5, 2^3, 2^4, 2^4 or 2^5. */
+static void transform_axis(int log2_length, int log2_beside, places given,
+                           places between, places wanted, double sign,
                            complex_number **from, complex_number **to)
 {
     static const int first[] = {[5] = 5, [6] = 3, [7] = 4, [8] = 4, [9] = 5};
     int done = 0, bits = first[log2_length];
     while (done < log2_length) {
-        all_lines(bits, log2_length - done, done, log2_apart, sign, *from, *to);
+        bool last = done + bits == log2_length;
+        all_lines(bits, log2_length - done, done, log2_beside,
+                  done == 0 ? given : between, last ? wanted : between, sign,
+                  *from, *to);
         complex_number *t = *from;
         *from = *to;
         *to = t;
@@ -261,17 +285,24 @@ static void transform_axis(int log2_length, int log2_apart, double sign,
 
 static void transform_x(double sign, complex_number **from, complex_number **to)
 {
-    transform_axis(LOG2_X, 0, sign, from, to);
+    places rows = {.log2_apart = 0, .log2_lines = LOG2_X};
+    transform_axis(LOG2_X, 0, rows, rows, rows, sign, from, to);
 }
 
 static void transform_y(double sign, complex_number **from, complex_number **to)
 {
-    transform_axis(LOG2_Y, LOG2_X, sign, from, to);
+    places columns = {.log2_apart = LOG2_X, .log2_lines = LOG2_X + LOG2_Y};
+    transform_axis(LOG2_Y, LOG2_X, columns, columns, columns, sign, from, to);
 }
 
+/* Along z, from the field to the spectrum (sign 1) or back. */
 static void transform_z(double sign, complex_number **from, complex_number **to)
 {
-    transform_axis(LOG2_Z, LOG2_X + LOG2_Y, sign, from, to);
+    places field = {.log2_apart = LOG2_X + LOG2_Y, .log2_lines = LOG2_X};
+    places spectrum = {.log2_apart = LOG2_X, .log2_lines = LOG2_X + LOG2_Z};
+    bool forward = sign > 0.0;
+    transform_axis(LOG2_Z, LOG2_X, forward ? field : spectrum, spectrum,
+                   forward ? spectrum : field, sign, from, to);
 }
 
 /* Sets up and transforms the initial field to the spectrum. */
