@@ -5,7 +5,7 @@
 // regions with data that stays on the devices, or comes from the host in the cases named `host_`, and
 // a result that must not depend on the number of devices.
 // Medium sizes are for processors. Large ones keep four GPUs busy for milliseconds, as work worth
-// dividing does: four times the elements, and twice the bodies. Elements are checked against the same
+// dividing does: four times the elements, and as many bodies. Elements are checked against the same
 // computation on the processor; `WRONG` in place of the value is a failure.
 #include <algorithm>
 #include <cmath>
@@ -235,7 +235,7 @@ static void kmeans() {
 }
 
 static void nbody() {
-  long n = sized(524288, shrink < 0 ? -1 : shrink);
+  long n = sized(524288, shrink);
   float *x = array<float>(n), *y = array<float>(n), *z = array<float>(n), *v = array<float>(3 * n);
   for (long i = 0; i < n; i++) {
     x[i] = float(i % 641) / 641, y[i] = float(i % 1009) / 1009, z[i] = float(i % 769) / 769;
