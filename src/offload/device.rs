@@ -559,6 +559,10 @@ pub trait Device: Send + Sync + Debug {
         false
     }
 
+    /// Tells the device that it helps others, whose copies by threads of this process come first. The
+    /// caller has launched nothing there yet.
+    fn help(&self) {}
+
     /// Returns the host's address of a range of device memory, if the host can access it. The range
     /// must be allocated.
     fn host_view(&self, _address: u64, _len: u64) -> Option<NonNull<u8>> {

@@ -2,7 +2,7 @@
 // flags: -g
 // stderr-has: on the host
 // stderr-has: fault.c
-// not-on: processors
+// not-on: processors helped
 #include "../check.h"
 enum { N = 30000 };
 static void add(int *x, long far, int v) {

@@ -14,7 +14,8 @@
 //!
 //! Processors that help GPUs begin with a small share ([`HELPING`]), since they may be many times
 //! slower. They are tried against the GPUs alone once their share has settled, however long the
-//! kernel takes. A launch with new borders is not measured there, since it moves data.
+//! kernel takes, and give up at once if their rates promise too little. A launch with new borders is
+//! not measured there, since it moves data.
 
 use super::distributed::layout::helper;
 use crate::device::Device;
@@ -49,6 +50,10 @@ const UNMEASURED: u32 = 1;
 const HELPING: f64 = 1.0 / 256.0;
 /// Factor by which their part grows at most in one step: the first times include preparations.
 const GROWTH: f64 = 8.0;
+/// Share of the iterations below which they are no help, and number of measurements that must say so:
+/// the first one includes preparations.
+const HELPFUL: f64 = 0.02;
+const UNHELPFUL: u32 = 2;
 /// Number of launches after which they are compared with the GPUs alone.
 const SETTLED: u32 = 10;
 /// The same for kernels of less than [`SHORT`], where they rarely pay.
@@ -139,6 +144,8 @@ pub(super) struct Balance {
     best: Option<(Vec<f64>, Duration)>,
     launches: u32,
     failures: u32,
+    /// Number of measurements by which a helper would get less than [`HELPFUL`].
+    unhelpful: u32,
     alone: Alone,
     /// State of the generator of varied shares.
     random: u64,
@@ -154,6 +161,7 @@ impl Balance {
             best: None,
             launches: 0,
             failures: 0,
+            unhelpful: 0,
             alone: Alone::Untried,
             random: 1,
         }
@@ -233,7 +241,7 @@ impl Balance {
                 .wrapping_add(1);
             *share = (self.random >> 40) as f64 + 1.0;
         }
-        self.normalize();
+        normalize(&mut self.shares);
         Plan {
             divided: self.random >> 61 != 0,
             measured: false,
@@ -258,6 +266,13 @@ impl Balance {
             };
             return;
         }
+        if let Some(helper) = self.helper {
+            self.unhelpful += u32::from(rated(&self.shares, times)[helper] < HELPFUL);
+            if self.unhelpful >= UNHELPFUL {
+                self.alone = Alone::Better;
+                return;
+            }
+        }
         match &self.best {
             Some((shares, time)) if whole.as_secs_f64() > time.as_secs_f64() * (1.0 - GAIN) => {
                 if *shares != self.shares {
@@ -273,11 +288,8 @@ impl Balance {
         if balanced || most < SHORTEST {
             return;
         }
-        let before = self.shares.clone();
-        for (share, time) in self.shares.iter_mut().zip(times) {
-            *share /= time.as_secs_f64().max(1e-9);
-        }
-        self.normalize();
+        let before = std::mem::take(&mut self.shares);
+        self.shares = rated(&before, times);
         if let Some(helper) = self.helper {
             let (share, most) = (self.shares[helper], GROWTH * before[helper]);
             if share > most {
@@ -288,11 +300,20 @@ impl Balance {
         }
         self.moved = true;
     }
+}
 
-    fn normalize(&mut self) {
-        let sum: f64 = self.shares.iter().sum();
-        self.shares.iter_mut().for_each(|share| *share /= sum);
-    }
+/// Returns the shares with which members take the same time, which take `times` with these ones.
+fn rated(shares: &[f64], times: &[Duration]) -> Vec<f64> {
+    let each = shares.iter().zip(times);
+    let mut rates: Vec<f64> = each.map(|(s, t)| s / t.as_secs_f64().max(1e-9)).collect();
+    normalize(&mut rates);
+    rates
+}
+
+/// Makes the sum of shares 1.
+fn normalize(shares: &mut [f64]) {
+    let sum: f64 = shares.iter().sum();
+    shares.iter_mut().for_each(|share| *share /= sum);
 }
 
 /// Returns a number between 0 and 1 as a fraction of 2^64.
@@ -408,5 +429,12 @@ mod tests {
             balance.measured(Duration::from_millis(64), &millis(&[64]));
         }
         assert!(balance.begin().divided);
+        // A hundredth is no help.
+        let mut balance = Balance::helped(2, 1);
+        assert!(balance.begin().divided);
+        balance.measured(Duration::from_millis(40), &millis(&[10, 40]));
+        assert!(!balance.begin().measured && balance.begin().divided);
+        balance.measured(Duration::from_millis(10), &millis(&[10, 10]));
+        assert!(!balance.begin().divided);
     }
 }

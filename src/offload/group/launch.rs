@@ -8,7 +8,7 @@
 //! the member that arrives last combines the members' results, in one on the first member.
 
 use super::balance::Case;
-use super::distributed::Records;
+use super::distributed::{Records, layout::Layout};
 use super::image::{Entry, Outcome, Shares, Words, entry};
 use super::memory::{Memory, find};
 use super::replicas;
@@ -254,6 +254,7 @@ impl Launcher {
         entry.point(0, &*members[0], &words[0])?;
         let own = Launch {
             args: &words[0][..doing.launch.args.len()],
+            blocks: blocks_alone(members, doing.kernel, doing.launch),
             ..*doing.launch
         };
         let start = Instant::now();
@@ -457,6 +458,23 @@ impl Environments {
         member.synchronize(Queue::SYNC)?;
         Ok(address)
     }
+}
+
+/// Returns the blocks of a launch that the first member runs alone. A reduction has as many teams as
+/// all members run at once; on one of them the rest would take a second turn.
+pub(super) fn blocks_alone(
+    members: &[Arc<dyn Device>],
+    kernel: &Kernel,
+    launch: &Launch<'_>,
+) -> [u32; 3] {
+    let [teams, y, z] = launch.blocks;
+    let parts = entry(kernel).parts();
+    let free = kernel.any_grid && kernel.teams.1 <= 0 && [y, z] == [1, 1];
+    if kernel.reduction_size == 0 || !free || parts == 1 || (teams as usize) < parts {
+        return launch.blocks;
+    }
+    let first = Layout::new(members, teams, launch.threads[0]).of(0);
+    [first.teams, y, z]
 }
 
 /// Returns the number of the first of `teams` teams of part `n`.

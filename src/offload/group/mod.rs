@@ -77,6 +77,9 @@ impl Group {
                 other.name()
             ));
         }
+        if let Some(helper) = helper {
+            members[helper].help();
+        }
         // Each device takes a while to start.
         std::thread::scope(|scope| {
             let opened: Vec<_> = members

@@ -356,6 +356,10 @@ impl super::device::Device for Device {
         true
     }
 
+    fn help(&self) {
+        self.workers.yield_to_others();
+    }
+
     fn host_view(&self, address: u64, _: u64) -> Option<NonNull<u8>> {
         NonNull::new(address as *mut u8)
     }

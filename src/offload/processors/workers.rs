@@ -17,6 +17,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+/// Niceness of threads that yield to others.
+const LOWEST_PRIORITY: libc::c_int = 19;
+
 /// Time that a thread looks for work before it sleeps.
 const LOOKING: Duration = Duration::from_micros(50);
 
@@ -103,6 +106,8 @@ struct Shared {
     open: Mutex<VecDeque<Arc<Job>>>,
     /// Number of launches that began.
     begun: AtomicU64,
+    /// True if other work of the process comes first.
+    yields: AtomicBool,
     /// Signaled at a launch, and when the threads end.
     work: Condvar,
     /// Held by those who wait for the end of a launch, which signals `done`.
@@ -133,6 +138,11 @@ impl Workers {
     /// Returns the number of threads.
     pub(super) fn count(&self) -> u32 {
         self.count
+    }
+
+    /// Gives the threads a low priority. Has an effect before they start.
+    pub(super) fn yield_to_others(&self) {
+        self.shared.yields.store(true, Ordering::Release);
     }
 
     /// Starts the threads, of which the system may grant fewer.
@@ -196,6 +206,13 @@ impl Shared {
     /// Executes blocks until the end.
     fn work(&self) {
         let _signals = SignalStack::new();
+        if self.yields.load(Ordering::Acquire) {
+            // SAFETY: `setpriority` takes plain values and changes only this thread's priority; a
+            // failure leaves it as it is.
+            unsafe {
+                libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, LOWEST_PRIORITY)
+            };
+        }
         let mut memory = BlockMemory::default();
         loop {
             match self.job() {

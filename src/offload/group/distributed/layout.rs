@@ -21,7 +21,7 @@ pub(in crate::group) struct Layout {
 
 /// Teams and records of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(in crate::group) struct Part {
     /// Number of its first team.
     pub first: u32,
     /// Number of its teams.
@@ -36,7 +36,7 @@ pub(super) struct Part {
 
 impl Layout {
     /// Distributes `teams` teams of `threads` threads, at least one for each member.
-    pub(super) fn new(members: &[Arc<dyn Device>], teams: u32, threads: u32) -> Layout {
+    pub(in crate::group) fn new(members: &[Arc<dyn Device>], teams: u32, threads: u32) -> Layout {
         let count = members.len() as u32;
         let helper = helper(members);
         let taken = helper.map_or(0, |n| helping_teams(&*members[n]).min(teams / count));
@@ -71,7 +71,7 @@ impl Layout {
     }
 
     /// Returns the part of a member.
-    pub(super) fn of(&self, member: usize) -> Part {
+    pub(in crate::group) fn of(&self, member: usize) -> Part {
         self.parts[member]
     }
 

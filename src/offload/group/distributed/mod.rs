@@ -28,7 +28,7 @@ use super::balance::{self, Case};
 use super::directory::{Bytes, Directory, Transfer};
 use super::image::{Entry, Outcome, Words, entry};
 use super::in_place::separate;
-use super::launch::{Launcher, Unrated};
+use super::launch::{Launcher, Unrated, blocks_alone};
 use super::memory::{Blocks, Location, Memory, find};
 use crate::device::{ALONE, Device, Kernel, Launch, Queue, Result};
 use layout::{Layout, helper};
@@ -310,8 +310,8 @@ impl Launcher {
             launch,
             ..
         } = doing;
-        let [teams, ..] = launch.blocks;
-        let whole = Layout::new(&members[..1], teams, launch.threads[0]).of(0);
+        let blocks_alone = blocks_alone(members, doing.kernel, launch);
+        let whole = Layout::new(&members[..1], blocks_alone[0], launch.threads[0]).of(0);
         let uses = match doing.uses(blocks, 0, &ALONE, whole) {
             Some(uses) => uses,
             None => doing.everything(blocks),
@@ -324,6 +324,7 @@ impl Launcher {
         let words = &doing.given.values[..launch.args.len()];
         let own = Launch {
             args: words,
+            blocks: blocks_alone,
             ..**launch
         };
         members[0].launch_async(&entry.members[0], &own)?;
