@@ -27,6 +27,7 @@ mod chaos;
 mod compiler;
 mod dlfcn;
 mod eager;
+mod expected_hot;
 pub mod exports;
 pub mod fat;
 pub mod host;
