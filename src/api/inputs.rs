@@ -33,6 +33,8 @@ pub(super) struct ProgramFiles {
     pub has_library_bitcode: bool,
     /// The symbols that the executables export.
     pub exports: Exports,
+    /// True if an executable is among the inputs.
+    pub has_executable: bool,
     library_use: LibraryUse,
     /// Libraries of executables that were read.
     visited: Vec<String>,
@@ -182,6 +184,7 @@ impl ProgramFiles {
             return Err(only_natively(&why).into());
         }
         self.exports = exported::names(bytes);
+        self.has_executable = true;
         // Constructors of libraries run before those of the program.
         self.add_libraries(file, bytes, settings)?;
         self.add_code(file, elf, bytes, record)

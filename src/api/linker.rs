@@ -172,6 +172,7 @@ impl Linker {
             archives: module.archives.clone(),
             libraries: module.libraries.clone(),
             exports: module.exports.clone(),
+            executable: module.executable,
             host: self.host.clone(),
             definitions: self.definitions.clone(),
             processes: self.processes.clone(),
@@ -192,6 +193,8 @@ pub struct Program {
     libraries: Vec<String>,
     /// The symbols that the program's executable exports.
     exports: Exports,
+    /// True if the program was linked before, as an executable.
+    executable: bool,
     host: HashMap<String, Arc<HostFunction>>,
     /// Addresses in `processes`, by name.
     definitions: HashMap<Box<str>, usize>,
@@ -332,6 +335,7 @@ impl Program {
                 true => Exports::Everything,
                 false => self.exports.clone(),
             },
+            executable: self.executable,
             host: self.host.clone(),
             programs: self.definitions.clone(),
             libraries,

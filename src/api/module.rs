@@ -86,6 +86,8 @@ pub struct Module {
     pub(super) libraries: Vec<String>,
     /// The symbols that an executable among the files exports.
     pub(super) exports: Exports,
+    /// True if an executable is among the files.
+    pub(super) executable: bool,
     /// Warnings of the compilers about sources.
     warnings: String,
     /// Settings of the engine.
@@ -180,6 +182,7 @@ impl Module {
         let mut module = Module::new(engine, found.inputs, found.archives)?;
         module.libraries = found.libraries;
         module.exports = found.exports;
+        module.executable = found.has_executable;
         module.warnings = found.warnings;
         Ok(module)
     }
@@ -218,6 +221,7 @@ impl Module {
             archives,
             libraries: Vec::new(),
             exports: Exports::Nothing,
+            executable: false,
             warnings: String::new(),
             settings: engine.settings,
         })

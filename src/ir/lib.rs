@@ -23,6 +23,7 @@ pub mod module;
 pub mod names;
 mod print;
 mod print_inst;
+pub mod reach;
 pub mod serialized;
 pub mod types;
 pub mod visit;

@@ -30,7 +30,7 @@ pub enum Exports {
 }
 
 impl Exports {
-    fn contain(&self, name: &str) -> bool {
+    pub(super) fn contain(&self, name: &str) -> bool {
         match self {
             Exports::Nothing => false,
             Exports::Everything => true,

@@ -21,6 +21,7 @@ use crate::exports::Exports;
 use hashbrown::{HashMap, HashSet};
 use ompvm_cache::CacheEntry;
 use ompvm_interp as interp;
+use ompvm_ir::reach;
 use ompvm_ir::visit::{Use, Uses};
 use ompvm_ir::{Callee, Const, GlobalRef, Linkage, Module, Op};
 use ompvm_memory::heap_limit::HeapLimit;
@@ -49,6 +50,8 @@ pub struct Environment {
     pub runtime: fn(&str) -> RuntimeLookup,
     /// The program's symbols that libraries may refer to.
     pub exports: Exports,
+    /// True for an executable, whose linker has resolved every symbol that the program can reach.
+    pub executable: bool,
     /// Functions of the embedder.
     pub host: HashMap<String, Arc<HostFunction>>,
     /// Addresses of the functions and variables of started programs. The caller keeps these
@@ -211,8 +214,12 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
             }
             RuntimeLookup::Unknown if linkage == Linkage::ExternWeak || has_body => {}
             RuntimeLookup::Unknown if is_linker_defined(&module, name) => {}
-            RuntimeLookup::Unknown => unresolved.push(describe_unresolved(&module, name, at)),
+            RuntimeLookup::Unknown => unresolved.push((symbol, name, at)),
         }
+    }
+    if environment.executable && !unresolved.is_empty() {
+        let reached = environment.reached(&module);
+        unresolved.retain(|(symbol, ..)| reached.contains(symbol));
     }
     unsupported.extend(uses_of(&module, &uses, &missing_entries));
     if !unsupported.is_empty() {
@@ -226,6 +233,10 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
         return Err(Error::NotAllowed(refused));
     }
     if !unresolved.is_empty() {
+        let unresolved = unresolved.iter();
+        let mut unresolved: Vec<String> = unresolved
+            .map(|(_, name, at)| describe_unresolved(&module, name, at))
+            .collect();
         unresolved.sort();
         return Err(Error::Unresolved(unresolved));
     }
@@ -246,6 +257,7 @@ fn relink(
     environment: &mut Environment,
     symbols: &[GlobalRef],
 ) -> Option<HashMap<Box<str>, usize>> {
+    let mut unresolved = Vec::new();
     let mut addresses = HashMap::new();
     for &symbol in symbols {
         let Some((name, kind, linkage, has_body)) = undefined(module, symbol) else {
@@ -262,7 +274,14 @@ fn relink(
                 if linkage == Linkage::ExternWeak
                     || has_body
                     || is_linker_defined(module, name) => {}
+            RuntimeLookup::Unknown if environment.executable => unresolved.push(symbol),
             _ => return None,
+        }
+    }
+    if !unresolved.is_empty() {
+        let reached = environment.reached(module);
+        if unresolved.iter().any(|s| reached.contains(s)) {
+            return None;
         }
     }
     Some(addresses)
@@ -455,6 +474,22 @@ fn collect_unsupported(module: &Module, uses: &Uses) -> Vec<Unsupported> {
 }
 
 impl Environment {
+    /// Returns the symbols that an executable can reach from where it starts, and from everything
+    /// that native code knows. Variables in sections are found by the sections' bounds.
+    fn reached(&self, module: &Module) -> HashSet<GlobalRef> {
+        let functions = module.functions.iter();
+        let functions = functions.map(|(id, f)| (&f.name, GlobalRef::Func(id), false));
+        let variables = module.globals.iter();
+        let variables = variables.map(|(id, g)| (&g.name, GlobalRef::Var(id), g.section.is_some()));
+        let named = functions.chain(variables);
+        let roots = named.filter(|(name, _, root)| *root || self.exports.contain(name));
+        let native = self.natives.iter().flat_map(|n| n.undefined());
+        let assembly = self.assembly.iter().flat_map(|a| a.undefined());
+        let native = native.chain(assembly.map(String::as_str)).chain(["main"]);
+        let native = native.filter_map(|name| module.symbol(name));
+        reach::reachable(module, roots.map(|(_, s, _)| s).chain(native))
+    }
+
     /// Loads the native members of archives that a module with these symbols needs, once.
     fn choose_members(&mut self, module: &Module, symbols: &[GlobalRef]) -> Result<(), Error> {
         if self.natives.is_some() {

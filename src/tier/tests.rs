@@ -88,6 +88,7 @@ impl Guest {
         let environment = Environment {
             runtime: runtime::lookup_for(false),
             exports: Default::default(),
+            executable: false,
             host: Default::default(),
             programs: Default::default(),
             libraries: Libraries::default(),

@@ -364,6 +364,46 @@ fn inputs() -> Result<(), String> {
     Ok(())
 }
 
+/// Checks a program whose linker removes code that refers to undefined symbols.
+fn removed(level: &str) -> Result<(), String> {
+    let p = Place::new(&format!("removed-{level}"))?;
+    p.write("who.c", WHO)?;
+    p.write(
+        "main.c",
+        "#include <stdio.h>
+const char *who(void);
+int absent(int); extern int gone; extern _Thread_local int lost; extern const int *const far_away;
+const int *const *place = &far_away;
+int unused(int x) { return absent(x) + gone + lost + (**place != 0); }
+int also_unused(int x) { return unused(x) + 1; }
+int (*table[])(int) = {unused, also_unused};
+int last(int x) { return table[x & 1](x); }
+int main(void) {
+  long sum = 0;
+  for (long i = 0; i < 3000000; i++) sum += i ^ (sum >> 3);
+  printf(\"%s %d\\n\", who(), sum != 0);
+}
+",
+    )?;
+    let sections = "-ffunction-sections -fdata-sections -Wl,--gc-sections";
+    p.build(&format!(
+        "ompvm cc -{level} {sections} main.c who.c -o main"
+    ))?;
+    p.starts("main", "OMPVM? 1\n")?;
+    for tier in ["interp", "baseline", "opt", "auto"] {
+        p.prints(&format!("ompvm run --tier={tier} main"), "ompvm 1\n")?;
+    }
+    // Exported symbols can be reached by libraries, and then the linker refuses the program.
+    p.build(&format!(
+        "ompvm cc -{level} {sections} -rdynamic -Wl,--unresolved-symbols=ignore-all main.c who.c -o all"
+    ))?;
+    let ran = p.ran("ompvm run all", "")?;
+    if ran.end != End::Exit(125) || !ran.stderr.contains("`absent`") {
+        return Err(format!("should miss `absent`: {}", ran.summary()));
+    }
+    Ok(())
+}
+
 /// Checks the files for build systems.
 fn installed() -> Result<(), String> {
     let p = Place::new("installed")?;
@@ -403,6 +443,7 @@ pub fn trials() -> Vec<Trial> {
     let flang = llvm_bin().join("flang").exists();
     for level in ["O0", "O2"] {
         add(format!("parts/{level}"), Box::new(move || parts(level)));
+        add(format!("removed/{level}"), Box::new(move || removed(level)));
         add(format!("cpp/{level}"), Box::new(move || cpp(level)));
         add(format!("offload/{level}"), Box::new(move || offload(level)));
         if flang {
