@@ -25,6 +25,7 @@ mod print;
 mod print_inst;
 pub mod reach;
 pub mod serialized;
+pub mod setjmp_asm;
 pub mod types;
 pub mod visit;
 

@@ -19,13 +19,13 @@ use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use ompvm_baseline as baseline;
 use ompvm_cache::CacheEntry;
-use ompvm_ir::FuncId;
+use ompvm_ir::{FuncId, setjmp_asm};
 use ompvm_jit::{CANNOT_COMPILE, Unit};
 use ompvm_kmpc::hooks;
 use ompvm_llvm::native::Session;
 use ompvm_memory::image::Image;
 use ompvm_memory::{internal_thread, thread};
-use ompvm_support::error::Error;
+use ompvm_support::error::{Error, Unsupported};
 use ompvm_support::log;
 use ompvm_support::progress::Compilation;
 use ompvm_support::settings::Settings;
@@ -60,7 +60,7 @@ impl Tiers {
     /// eager compilation and the exclusion of functions.
     ///
     /// # Errors
-    /// None at present.
+    /// Returns [`Error::Unsupported`] if only compiled code can run the program, and `mode` excludes it.
     pub fn start(
         image: &Arc<Image>,
         overrides: &HashMap<&'static str, usize>,
@@ -69,7 +69,10 @@ impl Tiers {
         cache_entry: Option<Arc<CacheEntry>>,
         settings: &Settings,
     ) -> Result<Tiers, Error> {
-        let chaos = settings.chaos.map(super::chaos::Chaos::new);
+        let (mode, chaos) = match returns_twice(image, mode)? {
+            true => (TierPolicy::Opt, None),
+            false => (mode, settings.chaos.map(super::chaos::Chaos::new)),
+        };
         if mode == TierPolicy::Interp && chaos.is_none() {
             tracing::info!(target: log::TIER, tier = ?mode, "starts the program");
             return Ok(Tiers::default());
@@ -136,6 +139,29 @@ impl Tiers {
         }
         Ok(tiers)
     }
+}
+
+/// Returns true if assembly of the program may return twice. Frames of the interpreter and of the
+/// baseline tier have state beside the native stack, which such assembly does not restore.
+///
+/// # Errors
+/// Returns [`Error::Unsupported`] if the program does and `mode` is one of these tiers.
+fn returns_twice(image: &Image, mode: TierPolicy) -> Result<bool, Error> {
+    let Some(name) = setjmp_asm::saving_routine(&image.module.module_asm) else {
+        return Ok(false);
+    };
+    let tier = match mode {
+        TierPolicy::Opt | TierPolicy::Auto => return Ok(true),
+        TierPolicy::Interp => "the interpreter",
+        TierPolicy::Baseline => "the baseline tier",
+    };
+    Err(Error::Unsupported(vec![Unsupported {
+        what: format!(
+            "assembly that saves the caller's registers, as `setjmp` does, in {tier} (`--tier=opt` runs it)"
+        ),
+        place: None,
+        function: Some(name.to_owned()),
+    }]))
 }
 
 impl Tiers {
