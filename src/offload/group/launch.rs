@@ -12,7 +12,7 @@ use super::distributed::Records;
 use super::image::{Entry, Outcome, Shares, Words, entry};
 use super::memory::{Memory, find};
 use super::replicas;
-use crate::device::{ALONE, Device, Kernel, Launch, MemoryKind, Queue, Result};
+use crate::device::{ALONE, Device, Failure, Kernel, Launch, MemoryKind, Queue, Result};
 use omp_abi::League;
 use ompvm_llvm::nvptx::ParameterUse;
 use ompvm_support::log;
@@ -133,16 +133,18 @@ impl Launcher {
         self.members[member].begun.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Waits until everything that members were given is complete; `wait` waits for a member.
+    /// Waits until everything that members were given is complete; `wait` waits for a member. A
+    /// failure is returned once, so that the data of the other members can be read.
     fn settle_by(&self, wait: impl Fn(usize) -> Result<()>) -> Result<()> {
+        let mut result = Ok(());
         for (n, progress) in self.members.iter().enumerate() {
             let begun = progress.begun.load(Ordering::Acquire);
             if progress.complete.load(Ordering::Acquire) < begun {
-                wait(n)?;
+                result = result.and(wait(n));
                 progress.complete.fetch_max(begun, Ordering::AcqRel);
             }
         }
-        Ok(())
+        result
     }
 
     /// Orders what the first `running` members are given next behind all that the others were
@@ -336,7 +338,9 @@ impl Launcher {
         record_writes(memory, entry, given);
         if begun.is_err() {
             let settled = self.settle_after(members, kernel);
-            return begun.and(settled);
+            return begun
+                .map_err(|failure| interrupted(members, failure))
+                .and(settled);
         }
         self.measure(doing, &starts, borders)?;
         if !stand_ins.is_empty() {
@@ -460,6 +464,20 @@ impl Environments {
         member.synchronize(Queue::SYNC)?;
         Ok(address)
     }
+}
+
+/// Returns the failure of a launch of which other members have executed parts: the arrays that it
+/// changes have lost their contents.
+pub(super) fn interrupted(members: &[Arc<dyn Device>], failure: Failure) -> Failure {
+    let Failure::OutOfMemory { size } = failure else {
+        return failure;
+    };
+    let mut named = members.iter();
+    let name = named.find_map(|member| member.name_of_failed(&failure));
+    let name = name.unwrap_or_else(|| "one of them".into());
+    Failure::Lost(format!(
+        "{name}: no {size} bytes were left in the middle of a launch"
+    ))
 }
 
 /// Returns the number of the first of `teams` teams of part `n`.

@@ -28,7 +28,7 @@ use super::balance::{self, Case};
 use super::directory::{Bytes, Directory, Transfer};
 use super::image::{Entry, Outcome, Words, entry};
 use super::in_place::separate;
-use super::launch::{Launcher, Unrated};
+use super::launch::{Launcher, Unrated, interrupted};
 use super::memory::{Blocks, Location, Memory, find};
 use crate::device::{ALONE, Device, Kernel, Launch, Queue, Result};
 use layout::{Layout, helper};
@@ -206,6 +206,7 @@ impl Launcher {
         let begun = Instant::now();
         let mut run = (&mut **records, lists);
         let started = self.start_all(doing, (blocks, &late), &mut run, (plan, record_bytes));
+        let started = started.map_err(|failure| interrupted(members, failure));
         let (_, lists) = run;
         if reduces && started.is_ok() {
             let all = records.gather(members, &entry.members, record_bytes)?;
