@@ -13,6 +13,7 @@ use super::image::{Entry, Outcome, Shares, Words, entry};
 use super::memory::{Memory, find};
 use super::replicas;
 use crate::device::{ALONE, Device, Failure, Kernel, Launch, MemoryKind, Queue, Result};
+use crate::locals::LOCALS;
 use omp_abi::League;
 use ompvm_llvm::nvptx::ParameterUse;
 use ompvm_support::log;
@@ -217,11 +218,15 @@ impl Launcher {
             let mut balances = entry.balance.lock();
             balances.follow(placements);
             let balance = balances.of(doing.case);
-            let plan = match members[0].predicts_no_speed() {
-                true => balance.vary(),
-                false => balance.begin(),
-            };
-            (plan, balance.borders())
+            let plan = balance.begin();
+            (
+                plan,
+                if plan.divided {
+                    balance.borders()
+                } else {
+                    Vec::new()
+                },
+            )
         };
         doing.measured = plan.measured;
         *entry.latest.lock() = match plan.divided {
@@ -256,6 +261,7 @@ impl Launcher {
         };
         entry.point(0, &*members[0], &words[0])?;
         let own = Launch {
+            blocks: blocks_alone(members, doing.kernel, entry, doing.launch.blocks),
             args: &words[0][..doing.launch.args.len()],
             ..*doing.launch
         };
@@ -265,6 +271,9 @@ impl Launcher {
         record_writes(memory, entry, given);
         begun?;
         self.measure(doing, &[start], &[])?;
+        if !memory.has_variables() {
+            return Ok(());
+        }
         replicas::spread_variables(
             members,
             &mut memory.blocks(),
@@ -464,6 +473,35 @@ impl Environments {
         member.synchronize(Queue::SYNC)?;
         Ok(address)
     }
+}
+
+/// Notes in the thread the blocks that [`Device::shape`] returns for a kernel on all members, and those
+/// that it would return for the first one.
+pub(super) fn note_shape(kernel: &Kernel, all: u32, alone: u32) {
+    LOCALS.with(|locals| locals.group_shape.set((kernel.handle, all, alone)));
+}
+
+/// Returns the blocks with which the first member runs a launch alone: not those of all members, if
+/// their number is free.
+pub(super) fn blocks_alone(
+    members: &[Arc<dyn Device>],
+    kernel: &Kernel,
+    entry: &Entry,
+    blocks: [u32; 3],
+) -> [u32; 3] {
+    if entry.parts() == 1 {
+        return blocks;
+    }
+    let (known, all, alone) = LOCALS.with(|locals| locals.group_shape.get());
+    if (known, all) == (kernel.handle, blocks[0]) {
+        return [alone.min(all), blocks[1], blocks[2]];
+    }
+    if !kernel.any_grid || kernel.teams.1 > 0 {
+        return blocks;
+    }
+    let usual = members[0].limits().default_blocks;
+    let own = blocks[0].div_ceil(entry.parts() as u32);
+    [blocks[0].min(own.max(usual)), blocks[1], blocks[2]]
 }
 
 /// Returns the failure of a launch of which other members have executed parts: the arrays that it

@@ -336,13 +336,14 @@ impl Device for Group {
         let (blocks, threads) = self.first().shape(&member, teams, threads, share);
         let asked = teams != 0 && !kernel.any_grid || kernel.teams.1 > 0;
         if asked || parts == 1 {
+            launch::note_shape(kernel, 0, 0);
             return (blocks, threads);
         }
         let helping = helper.map_or(0, |n| helping_teams(&*self.members[n]));
-        (
-            blocks.saturating_mul(others).saturating_add(helping),
-            threads,
-        )
+        let all = blocks.saturating_mul(others).saturating_add(helping);
+        let (alone, _) = self.first().shape(&member, teams, threads, trip);
+        launch::note_shape(kernel, all, alone);
+        (all, threads)
     }
 
     fn accesses_host_blocks(&self) -> bool {

@@ -34,6 +34,23 @@ pub(super) struct Part {
     pub records: u32,
 }
 
+impl Part {
+    /// Returns the part of a member that runs a launch alone.
+    pub(super) fn whole(member: &dyn Device, teams: u32, threads: u32) -> Part {
+        Part {
+            first: 0,
+            teams,
+            threads,
+            record: 0,
+            records: if member.has_shares_of_blocks() {
+                teams
+            } else {
+                1
+            },
+        }
+    }
+}
+
 impl Layout {
     /// Distributes `teams` teams of `threads` threads, at least one for each member.
     pub(super) fn new(members: &[Arc<dyn Device>], teams: u32, threads: u32) -> Layout {
