@@ -99,6 +99,8 @@ impl Location {
 pub(super) struct Block {
     /// Size in bytes.
     pub size: u64,
+    /// Bytes in front that preserve the alignment, and have no contents.
+    pub padding: u64,
     pub location: Location,
     /// Number of writes so far.
     pub version: u64,
@@ -118,10 +120,10 @@ impl Block {
         let mut copies = vec![None; members];
         copies[0] = Some(start);
         let mut directory = Directory::new(members);
-        directory.write(0, 0..self.size);
+        directory.write(0, self.contents());
         self.location = Location::Distributed {
             copies,
-            padding: 0,
+            padding: self.padding,
             align: SPREAD_ALIGN,
             directory,
             views: Views::default(),
@@ -131,10 +133,7 @@ impl Block {
 
     /// Returns the offsets of its contents, which may follow padding.
     pub(super) fn contents(&self) -> Range<u64> {
-        match self.location {
-            Location::Distributed { padding, .. } => padding..self.size,
-            _ => 0..self.size,
-        }
+        self.padding..self.size
     }
 }
 
@@ -335,7 +334,7 @@ impl Memory {
         if !self.common {
             let start = members[0].alloc_padded(padding, size, align)?;
             if padding + size < DIVIDED && align <= SPREAD_ALIGN {
-                self.insert(start, padding + size, Location::First);
+                self.insert(start, padding, size, Location::First);
                 return Ok(start);
             }
             let mut copies = vec![None; self.members];
@@ -355,7 +354,7 @@ impl Memory {
                 views: Views::default(),
                 in_place,
             };
-            self.insert(start, padding + size, location);
+            self.insert(start, padding, size, location);
             self.note_change();
             return Ok(start);
         }
@@ -375,13 +374,14 @@ impl Memory {
                 Location::First,
             ),
         };
-        self.insert(start, padding + size, location);
+        self.insert(start, padding, size, location);
         Ok(start)
     }
 
-    fn insert(&self, start: u64, size: u64, location: Location) {
+    fn insert(&self, start: u64, padding: u64, size: u64, location: Location) {
         let block = Block {
-            size,
+            size: padding + size,
+            padding,
             location,
             version: 0,
             replicas: Replicas::new(self.members),
@@ -395,7 +395,7 @@ impl Memory {
     pub(super) fn add_variable(&self, addresses: Vec<u64>, size: u64) {
         let start = addresses[0];
         self.has_variables.store(true, Ordering::Release);
-        self.insert(start, size, Location::Variable(addresses));
+        self.insert(start, 0, size, Location::Variable(addresses));
     }
 
     pub(super) fn free(&self, members: &[Arc<dyn Device>], address: u64) -> Result<()> {
