@@ -200,17 +200,7 @@ pub unsafe extern "C-unwind" fn associate(
         }
         Lookup::Partial(_) => INVALID,
         Lookup::Unmapped => {
-            let range = MappedRange {
-                size,
-                device: there,
-                allocation: None,
-                memory: MemoryKind::Device,
-                life: Lifetime::Associated,
-                count: 1,
-                held: 0,
-                attached: Vec::new(),
-                on_host: false,
-            };
+            let range = MappedRange::new(size, there, Lifetime::Associated);
             table.insert(host as usize, range);
             0
         }

@@ -48,7 +48,7 @@ unsafe fn data_construct(
     };
     if let Err(failure) = state.load_all() {
         // All regions run on the host, so no data is mapped.
-        let why = fallback::handle_failure(site, None, &failure);
+        let why = fallback::handle_failure(site, Some(state), &failure);
         fallback::record_host_run(site, &why);
         return;
     }

@@ -263,6 +263,12 @@ pub trait Device: Send + Sync + Debug {
     /// Returns the name of the device for messages and reports.
     fn name(&self) -> String;
 
+    /// Returns the name of the device that failed, for messages: of the member of a group of which a
+    /// failure came last. `None` if that is unknown.
+    fn name_of_failed(&self, _failure: &Failure) -> Option<String> {
+        None
+    }
+
     /// Returns a globally unique identifier, if the device has one.
     fn uid(&self) -> Option<String> {
         None

@@ -12,7 +12,8 @@ use super::map::data::DataConstruct;
 use super::map::items::MapItem;
 use super::map::table::{Lifetime, MappedRange, MappingTable};
 use super::program::{self, Program, requires};
-use super::{cuda, emulated, group, processors, ranks, report};
+use super::watched::Watched;
+use super::{cuda, emulated, fallback, group, processors, ranks, report};
 use hashbrown::HashMap;
 use ompvm_kmpc::hooks;
 use ompvm_kmpc::icv;
@@ -155,7 +156,7 @@ fn discover() -> &'static [DeviceState] {
         if selection == DeviceSelection::Hardware {
             prefer_gpus(&mut list);
         }
-        join(&mut list, grouped);
+        join(&mut list, grouped, settings);
         tracing::info!(
             target: log::OFFLOAD,
             ?selection,
@@ -225,10 +226,14 @@ pub fn of_rank(rank: u32) -> ranks::Discovered {
 /// Removes processors from devices among which are GPUs: a group gives all of its members equal
 /// shares.
 fn prefer_gpus(list: &mut Vec<Arc<dyn Device>>) {
-    let is_gpu = |device: &Arc<dyn Device>| device.target().arch != processors::ARCHITECTURE;
-    if list.iter().any(is_gpu) {
-        list.retain(is_gpu);
+    if list.iter().any(|device| is_gpu(&**device)) {
+        list.retain(|device| is_gpu(&**device));
     }
+}
+
+/// Returns true if a device does not consist of processors.
+fn is_gpu(device: &dyn Device) -> bool {
+    device.target().arch != processors::ARCHITECTURE
 }
 
 /// Discovers the devices of this process, and says what is wrong with others. `instead`: the
@@ -258,12 +263,17 @@ fn local(
             }
         }
     }
+    if let Some(injected) = settings.fail_device
+        && let Some(device) = list.get_mut(injected.device as usize)
+    {
+        *device = Arc::new(Watched::new(Arc::clone(device), Some(injected)));
+    }
     (list, problems)
 }
 
 /// Replaces the first of the devices that work together by their group. The others keep their
 /// numbers, by which a program can still use each of them alone.
-fn join(list: &mut [Arc<dyn Device>], grouped: DeviceGroup) {
+fn join(list: &mut [Arc<dyn Device>], grouped: DeviceGroup, settings: &'static Settings) {
     let numbers = match grouped {
         DeviceGroup::One | DeviceGroup::Each => return,
         DeviceGroup::All | DeviceGroup::Auto => u64::MAX,
@@ -275,8 +285,8 @@ fn join(list: &mut [Arc<dyn Device>], grouped: DeviceGroup) {
     let Some(&first) = chosen.first() else {
         return;
     };
-    let is_gpu = |n: &usize| list[*n].target().arch != processors::ARCHITECTURE;
-    let helps = matches!(grouped, DeviceGroup::WithProcessors(_)) && chosen.iter().all(is_gpu);
+    let helps = matches!(grouped, DeviceGroup::WithProcessors(_))
+        && chosen.iter().all(|&n| is_gpu(&*list[n]));
     if chosen.len() == 1 && !helps {
         return;
     }
@@ -288,10 +298,31 @@ fn join(list: &mut [Arc<dyn Device>], grouped: DeviceGroup) {
         DEVICES.run.set_formation(Formation::Alone(first));
         return;
     }
-    let members = chosen.iter().map(|&n| Arc::clone(&list[n]));
+    let watched =
+        |device, injected| -> Arc<dyn Device> { Arc::new(Watched::new(device, injected)) };
+    let members = chosen.iter().map(|&n| watched(Arc::clone(&list[n]), None));
     let mut members: Vec<Arc<dyn Device>> = members.collect();
     if helps {
-        members.push(Arc::new(processors::Device::new(first as u32)));
+        let injected = settings.fail_device;
+        let injected = injected.filter(|failure| failure.device as usize == list.len());
+        let processors = Arc::new(processors::Device::new(first as u32));
+        members.push(watched(processors, injected));
+    }
+    let (members, failed) = group::open(members);
+    for why in failed {
+        ompvm_support::message!(
+            Note,
+            "the devices work together without {why} (see the messages of its driver, or select \
+             others by `--devices`)"
+        );
+    }
+    if members.len() < 2 {
+        // Without any, the first use of the first one fails with the reason.
+        let mut rest = members.into_iter();
+        if let Some(only) = rest.find(|member| !helps || is_gpu(&**member)) {
+            list[first] = only;
+        }
+        return;
     }
     // Copies over slow links rarely pay, so `auto` leaves such devices alone.
     let separate = grouped != DeviceGroup::Auto;
@@ -397,8 +428,8 @@ impl DeviceState {
             self.lent.store(true, Ordering::Release);
         }
         drop(table);
-        if lent.is_err() {
-            self.disable();
+        if let Err(failure) = lent {
+            self.disable(&failure);
         }
     }
 
@@ -415,24 +446,32 @@ impl DeviceState {
         // SAFETY: the program mapped this host memory and has not unmapped it, so it is live.
         let taken = unsafe { data.take_back() };
         drop(table);
-        if taken.is_err() {
-            self.disable();
+        if let Err(failure) = taken {
+            self.disable(&failure);
         }
     }
 
-    /// Disables the device and copies mapped data back, as far as it can still be read.
-    pub fn disable(&self) {
+    /// Disables the device because of its failure, and copies mapped data back. Ends the program if it
+    /// cannot be read and the host does not have it.
+    pub fn disable(&self, failure: &Failure) {
         if self.disabled.swap(true, Ordering::AcqRel) {
             return;
         }
         tracing::info!(target: log::OFFLOAD, number = self.number, "a device is not used any more");
         let table = self.table.lock();
+        let changed = table.changed();
+        if table.iter().any(|(_, range)| range.torn) || self.has_lost_allocations() {
+            fallback::end_without_data(self, failure);
+        }
         for (start, range) in table.iter().filter(|(_, range)| !range.on_host) {
             // SAFETY: the program mapped this host memory and has not unmapped it, so it is live.
             match unsafe { self.copy_back(start, range) } {
                 Ok(()) => {}
-                Err(Failure::Lost(_)) => return,
-                // This range is not readable, for example that of a function (`indirect`).
+                Err(Failure::Lost(_)) if changed.contains(&start) && is_writable(start, range) => {
+                    fallback::end_without_data(self, failure)
+                }
+                // The host has the contents, or this range is not readable, for example that of a
+                // function (`indirect`).
                 Err(_) => continue,
             }
             for a in &range.attached {
@@ -440,6 +479,20 @@ impl DeviceState {
                 unsafe { *(a.slot as *mut u64) = a.host };
             }
         }
+        fallback::report_disabled(self, failure);
+    }
+
+    /// Returns true if the program has allocated memory on the device, and it is lost.
+    fn has_lost_allocations(&self) -> bool {
+        let allocations = self.allocations.lock();
+        let mut own = allocations.iter();
+        let device = own.find(|(_, block)| block.kind == MemoryKind::Device && block.size > 0);
+        let mut byte = 0;
+        device.is_some_and(|(&start, _)| {
+            // SAFETY: the byte is writable, and the copy is synchronous.
+            let read = unsafe { self.device.download(Queue::SYNC, &mut byte, start, 1) };
+            matches!(read, Err(Failure::Lost(_)))
+        })
     }
 
     /// Copies a mapped range to the host. A variable of the program is written only if the device
@@ -594,15 +647,8 @@ impl DeviceState {
             table.insert(
                 entry.address,
                 MappedRange {
-                    size: entry.size as usize,
-                    device: address,
-                    allocation: None,
-                    memory: MemoryKind::Device,
-                    life: Lifetime::Program,
-                    count: 1,
-                    held: 0,
-                    attached: Vec::new(),
-                    on_host: false,
+                    is_data: !entry.indirect,
+                    ..MappedRange::new(entry.size as usize, address, Lifetime::Program)
                 },
             );
         }
@@ -635,6 +681,23 @@ impl LoadedProgram {
         kernels.insert(entry, kernel);
         Ok(kernel)
     }
+}
+
+/// Returns true if kernels may write a range: it is no constant of the program.
+fn is_writable(start: usize, range: &MappedRange) -> bool {
+    if range.life != Lifetime::Program {
+        return true;
+    }
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let found = maps.lines().find(|line| {
+        let edge = |text: &str| usize::from_str_radix(text, 16).ok();
+        let (from, rest) = line.split_once('-').unwrap_or_default();
+        let (to, _) = rest.split_once(' ').unwrap_or_default();
+        edge(from)
+            .zip(edge(to))
+            .is_some_and(|(from, to)| (from..to).contains(&start))
+    });
+    found.is_none_or(|line| line.contains(" rw"))
 }
 
 /// Returns the number in an architecture such as `sm_90`.

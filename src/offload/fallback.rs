@@ -19,6 +19,9 @@ use ompvm_support::log;
 use ompvm_support::message::{Kind, Message};
 use std::fmt;
 
+/// Exit status of ompvm's own failures.
+const FAILED: i32 = 125;
+
 /// Source location of a construct, for messages.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstructSite {
@@ -169,9 +172,48 @@ pub(super) fn handle_failure(
     if matches!(failure, Failure::OutOfMemory { .. } | Failure::Lost(_))
         && let Some(state) = state
     {
-        state.disable();
+        state.disable(failure);
     }
     failure.to_string().into()
+}
+
+/// Returns the name of the device that failed: of a member of a group, if it is known.
+fn failed_device(state: &DeviceState, failure: &Failure) -> String {
+    let member = state.device.name_of_failed(failure);
+    member.unwrap_or_else(|| state.device.name())
+}
+
+/// Reports once that a device is not used any more.
+pub(super) fn report_disabled(state: &DeviceState, failure: &Failure) {
+    let remedy = match failure {
+        Failure::OutOfMemory { .. } => "map less, or divide it among more devices",
+        _ => "see the messages of its driver, or select others by `--device` or `--devices`",
+    };
+    ompvm_support::message!(
+        Note,
+        "device {} is not used any more, and its regions run on the host: {}: {failure} ({remedy})",
+        state.number,
+        failed_device(state, failure)
+    );
+}
+
+/// Ends the program, whose data was on a device that failed.
+pub(super) fn end_without_data(state: &DeviceState, failure: &Failure) -> ! {
+    end_for_lost_data(&format_args!(
+        "device {} is lost with data of the program: {}: {failure} (select other devices by \
+         `--device` or `--devices`; `target update from` keeps a copy on the host)",
+        state.number,
+        failed_device(state, failure)
+    ))
+}
+
+/// Ends the program with a message: its data is lost.
+pub fn end_for_lost_data(text: &dyn fmt::Display) -> ! {
+    // SAFETY: null flushes every stream, so earlier output of the program precedes the report.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+    Message::new(Kind::DataLost, text).print();
+    // SAFETY: ends the process without exit handlers, which may wait for the device.
+    unsafe { libc::_exit(FAILED) }
 }
 
 /// Reports a damaged image once. Users would not look for it in the offload report.

@@ -43,3 +43,4 @@ pub mod ranks;
 pub mod region;
 pub mod report;
 pub mod table;
+mod watched;

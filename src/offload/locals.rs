@@ -18,6 +18,9 @@ pub(crate) struct ThreadLocals {
     pub(crate) processor_kernel: Cell<&'static str>,
     /// Time of the launch on processors that the thread has awaited last.
     pub(crate) processor_time: Cell<Duration>,
+    /// The kernel of a group that the thread asked the shape of last: its handle, the blocks for all
+    /// members, and those for the first one.
+    pub(crate) group_shape: Cell<(u64, u32, u32)>,
 }
 
 thread_local! {
@@ -29,6 +32,7 @@ thread_local! {
             processor_block: Cell::new(null_mut()),
             processor_kernel: Cell::new(""),
             processor_time: Cell::new(Duration::ZERO),
+            group_shape: Cell::new((0, 0, 0)),
         }
     };
 }

@@ -11,7 +11,7 @@ mod arguments;
 use super::device::{Device, Failure, Kernel, Launch, Queue, Section};
 use super::devices::{self, DeviceState};
 use super::fallback::{self, ConstructSite};
-use super::map::data::{DataConstruct, Traffic};
+use super::map::data::{DataConstruct, Entered, Traffic};
 use super::map::items::{self, MapArrays, MapItem};
 use super::map::{map_type, names};
 use super::{program, report};
@@ -76,7 +76,7 @@ pub unsafe extern "C-unwind" fn target_kernel(
     let kernel = match kernel {
         Ok(kernel) => kernel,
         Err(failure) => {
-            let why = fallback::handle_failure(site, None, &failure);
+            let why = fallback::handle_failure(site, Some(state), &failure);
             fallback::record_host_run(site, &why);
             // SAFETY: the arrays of `arguments` are those that the compiler passed.
             unsafe { state.lend_to_host(&items::collect(&map_arrays(arguments))) };
@@ -184,9 +184,7 @@ unsafe fn run_kernel(
     };
     let started = Instant::now();
     if let Err(failure) = device.launch_async(kernel, &launch) {
-        // The region runs on the host, so the device's copies must not count as current.
-        let mut table = state.table.lock();
-        DataConstruct::new(device, &mut table, Queue::SYNC).undo(references);
+        give_up(state, references, &failure);
         arguments::free_private_copies(state, &private_copies);
         return Err(failure);
     }
@@ -196,13 +194,17 @@ unsafe fn run_kernel(
     let finished = unsafe { finish(state, kernel, &items, started, &mut traffic) };
     let kernel_time = match finished {
         Ok(time) => time,
-        Err((launched, failure)) => {
-            if !launched {
-                // As above: a device may report a failed launch only when it is waited for.
-                let mut table = state.table.lock();
-                DataConstruct::new(device, &mut table, Queue::SYNC).undo(references);
-                arguments::free_private_copies(state, &private_copies);
+        // A device may report a failed launch only when it is waited for.
+        Err(Unfinished::Launched(failure)) => {
+            give_up(state, references, &failure);
+            arguments::free_private_copies(state, &private_copies);
+            return Err(failure);
+        }
+        Err(Unfinished::Computed(failure, overwritten)) => {
+            if overwritten {
+                fallback::end_without_data(state, &failure);
             }
+            give_up(state, references, &failure);
             return Err(failure);
         }
     };
@@ -231,11 +233,31 @@ unsafe fn run_kernel(
     Ok(())
 }
 
+/// Reason why a launched region has not been finished.
+enum Unfinished {
+    /// Its kernel failed.
+    Launched(Failure),
+    /// A copy of its results failed, and true if others may have replaced what it read.
+    Computed(Failure, bool),
+}
+
+/// Gives the references of a region back that failed. The host executes it, so the device's copies
+/// must not count as current.
+fn give_up(state: &DeviceState, references: Entered, failure: &Failure) {
+    let mut table = state.table.lock();
+    let mut data = DataConstruct::new(&*state.device, &mut table, Queue::SYNC);
+    match failure {
+        // A lost device may have executed a part of it.
+        Failure::Lost(_) => data.undo_interrupted(references),
+        _ => data.undo(references),
+    }
+}
+
 /// Waits for a launched kernel and unmaps its data, which brings its results to the host. Returns
 /// the kernel's time in nanoseconds.
 ///
 /// # Errors
-/// The failure, and whether it came after the kernel, when its data was being unmapped.
+/// The failure.
 ///
 /// # Safety
 /// The items must be those of the launch, and live host memory.
@@ -245,7 +267,7 @@ unsafe fn finish(
     items: &[MapItem],
     started: Instant,
     traffic: &mut Traffic,
-) -> std::result::Result<u64, (bool, Failure)> {
+) -> std::result::Result<u64, Unfinished> {
     let device = &*state.device;
     // Small results are copied behind the kernel, so a single wait suffices.
     let back = items
@@ -260,19 +282,24 @@ unsafe fn finish(
     let finished = device.await_launch(kernel);
     let kernel_time = started.elapsed().as_nanos() as u64;
     let staged = staged.transpose().map(Option::unwrap_or_default);
-    let ran = finished.is_ok();
-    let left = finished.and(staged).and_then(|staged| {
-        let mut table = state.table.lock();
-        let mut data = DataConstruct::new(device, &mut table, Queue::SYNC).with_staged(staged);
-        // SAFETY: by this function's contract, the items are live host memory.
-        unsafe { data.leave(items)? };
-        traffic.add(data.traffic);
-        Ok(())
-    });
+    let left = match finished {
+        Err(failure) => Err(Unfinished::Launched(failure)),
+        Ok(()) => staged
+            .map_err(|failure| Unfinished::Computed(failure, false))
+            .and_then(|staged| {
+                let mut table = state.table.lock();
+                let mut data = DataConstruct::new(device, &mut table, Queue::SYNC);
+                data = data.with_staged(staged);
+                // SAFETY: by this function's contract, the items are live host memory.
+                let left = unsafe { data.leave(items) };
+                traffic.add(data.traffic);
+                left.map_err(|failure| Unfinished::Computed(failure, data.overwritten))
+            }),
+    };
     if let Some(buffer) = buffer {
         device.return_staging(buffer);
     }
-    left.map(|()| kernel_time).map_err(|failure| (ran, failure))
+    left.map(|()| kernel_time)
 }
 
 fn dimension(n: u32) -> u32 {

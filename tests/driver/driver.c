@@ -1,7 +1,9 @@
 /* A mock CUDA driver without a GPU, for tests of a driver's failures.
  *
- * Memory of the device is the host's; a launch runs nothing. `MOCK` selects the failure: `memory=N` (no
- * more than N bytes at a time), `paged=1` (more than that in managed memory), `launch=CODE`, `kernel=CODE` (reported at synchronization), `link=CODE`, `init=CODE`. Built by the harness.
+ * Memory of the devices is the host's; a launch runs nothing. `MOCK` selects the failure: `memory=N` (no
+ * more than N bytes at a time), `paged=1` (more than that in managed memory), `launch=CODE`, `kernel=CODE`
+ * (reported at synchronization), `to=CODE`, `from=CODE` (copies), `context=CODE`, `module=CODE`, `link=CODE`,
+ * `init=CODE`. There are `devices=N`, and with `only=D` the others work. Built by the harness.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,14 +18,20 @@ static long setting(const char *key, long otherwise) {
   return found ? atol(found + strlen(key)) : otherwise;
 }
 
+static __thread int current;
+
+/* A failure of the current device. */
+static Code failure(const char *key) {
+  return setting("only=", current) == current ? (Code)setting(key, 0) : 0;
+}
+
 Code cuInit(unsigned flags) { (void)flags; return (Code)setting("init=", 0); }
 Code cuDriverGetVersion(int *v) { *v = 13000; return 0; }
-Code cuDeviceGetCount(int *n) { *n = 1; return 0; }
+Code cuDeviceGetCount(int *n) { *n = (int)setting("devices=", 1); return 0; }
 Code cuDeviceGet(int *d, int n) { *d = n; return 0; }
 Code cuDeviceGetName(char *name, int size, int d) { (void)d; snprintf(name, (size_t)size, "mock"); return 0; }
 Code cuDeviceGetUuid(unsigned char *uuid, int d) {
-  (void)d;
-  for (int i = 0; i < 16; i++) uuid[i] = (unsigned char)(17 * i);
+  for (int i = 0; i < 16; i++) uuid[i] = (unsigned char)(17 * i + d);
   return 0;
 }
 Code cuDeviceGetAttribute(int *v, int what, int d) {
@@ -42,11 +50,16 @@ Code cuDeviceGetAttribute(int *v, int what, int d) {
   return 0;
 }
 Code cuDeviceTotalMem_v2(size_t *n, int d) { (void)d; *n = 1u << 30; return 0; }
-Code cuDevicePrimaryCtxRetain(void **c, int d) { (void)d; *c = (void *)1; return 0; }
-Code cuCtxSetCurrent(void *c) { (void)c; return 0; }
-Code cuCtxSynchronize(void) { return 0; }
+static int launched[8];
+Code cuDevicePrimaryCtxRetain(void **c, int d) {
+  current = d;
+  *c = (void *)(intptr_t)(d + 1);
+  return failure("context=");
+}
+Code cuCtxSetCurrent(void *c) { current = c ? (int)(intptr_t)c - 1 : 0; return 0; }
+Code cuCtxSynchronize(void) { return launched[current] ? failure("kernel=") : 0; }
 Code cuMemAlloc_v2(Address *a, size_t n) {
-  if ((long)n > setting("memory=", 1L << 40)) return 2;
+  if (setting("only=", current) == current && (long)n > setting("memory=", 1L << 40)) return 2;
   *a = (Address)malloc(n);
   return 0;
 }
@@ -63,19 +76,18 @@ Code cuMemAllocManaged(Address *a, size_t n, unsigned f) {
 Code cuMemAdvise(Address a, size_t n, int advice, int d) { (void)a, (void)n, (void)advice, (void)d; return 0; }
 Code cuMemHostRegister_v2(void *p, size_t n, unsigned f) { (void)p, (void)n, (void)f; return 0; }
 Code cuMemHostUnregister(void *p) { (void)p; return 0; }
-Code cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t n, void *s) { (void)s; memcpy((void *)to, from, n); return 0; }
-Code cuMemcpyDtoHAsync_v2(void *to, Address from, size_t n, void *s) { (void)s; memcpy(to, (void *)from, n); return 0; }
+Code cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t n, void *s) { (void)s; memcpy((void *)to, from, n); return failure("to="); }
+Code cuMemcpyDtoHAsync_v2(void *to, Address from, size_t n, void *s) { (void)s; memcpy(to, (void *)from, n); return failure("from="); }
 Code cuMemcpyDtoDAsync_v2(Address to, Address from, size_t n, void *s) { (void)s; memcpy((void *)to, (void *)from, n); return 0; }
 Code cuMemsetD8Async(Address to, unsigned char v, size_t n, void *s) { (void)s; memset((void *)to, v, n); return 0; }
 Code cuStreamCreate(void **s, unsigned f) { (void)f; *s = (void *)2; return 0; }
-static int launched;
-Code cuStreamSynchronize(void *s) { (void)s; return launched ? (Code)setting("kernel=", 0) : 0; }
-Code cuStreamQuery(void *s) { (void)s; return 0; }
+Code cuStreamSynchronize(void *s) { (void)s; return cuCtxSynchronize(); }
+Code cuStreamQuery(void *s) { (void)s; return cuCtxSynchronize(); }
 Code cuStreamWaitEvent(void *s, void *e, unsigned f) { (void)s, (void)e, (void)f; return 0; }
 Code cuEventCreate(void **e, unsigned f) { (void)f; *e = (void *)3; return 0; }
 Code cuEventRecord(void *e, void *s) { (void)e, (void)s; return 0; }
 Code cuEventSynchronize(void *e) { (void)e; return 0; }
-Code cuModuleLoadDataEx(void **m, const void *d, unsigned n, int *o, void **v) { (void)d, (void)n, (void)o, (void)v; *m = (void *)4; return 0; }
+Code cuModuleLoadDataEx(void **m, const void *d, unsigned n, int *o, void **v) { (void)d, (void)n, (void)o, (void)v; *m = (void *)4; return failure("module="); }
 Code cuModuleUnload(void *m) { (void)m; return 0; }
 Code cuModuleGetFunction(void **f, void *m, const char *name) { (void)m, (void)name; *f = (void *)5; return 0; }
 Code cuModuleGetGlobal_v2(Address *a, size_t *n, void *m, const char *name) { (void)a, (void)n, (void)m, (void)name; return 500; }
@@ -84,8 +96,8 @@ Code cuFuncSetAttribute(void *f, int a, int v) { (void)f, (void)a, (void)v; retu
 Code cuFuncGetAttribute(int *v, int a, void *f) { (void)a, (void)f; *v = 1024; return 0; }
 Code cuLaunchKernel(void *f, unsigned a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned g, unsigned s, void *stream, void **p, void **x) {
   (void)f, (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, (void)s, (void)stream, (void)p, (void)x;
-  launched = 1;
-  return (Code)setting("launch=", 0);
+  launched[current] = 1;
+  return failure("launch=");
 }
 Code cuLinkCreate_v2(unsigned n, int *o, void **v, void **l) {
   if (n >= 1 && o[0] == 5 && setting("link=", 0))

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// Returns the mock driver as a shared library, built once.
-fn driver() -> Result<&'static PathBuf, String> {
+pub fn driver() -> Result<&'static PathBuf, String> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let build = || {
         let library = root().join("target/guests/mock-driver.so");

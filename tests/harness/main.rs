@@ -33,6 +33,7 @@ mod compare;
 mod compile;
 mod compilers;
 mod deadlocks;
+mod device_failures;
 mod diff;
 mod directives;
 mod driver;
@@ -183,6 +184,7 @@ fn main() {
         trials.extend(coherence::trials());
         trials.extend(compare::trials());
         trials.extend(deadlocks::trials());
+        trials.extend(device_failures::trials());
         trials.extend(driver::trials());
         trials.extend(dropin::trials());
         trials.extend(failures::trials());

@@ -1,8 +1,9 @@
 // OpenMP 5.2, section 13.8: a fault on a device of another rank is reported with its line.
 // options: --device=emulated
 // signal: 6
-// stderr-has: rank 1: emulated device 0
-// stderr-has: fault.c:14
+// stderr-has: rank 1 on
+// stderr-has: emulated device 0
+// stderr-has: fault.c:15
 #include <omp.h>
 #include <stdio.h>
 int main(void) {

@@ -419,7 +419,7 @@ unsafe fn run_on_device(
             match failure {
                 // The next attempt may find free memory or other data.
                 Failure::OutOfMemory { .. } => {}
-                Failure::Lost(_) => state.disable(),
+                Failure::Lost(_) => state.disable(&failure),
                 _ => *region.refused.lock() = Some(why.clone()),
             }
             Err(why)

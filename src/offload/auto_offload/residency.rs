@@ -21,7 +21,7 @@ use crate::locals::LOCALS;
 use ompvm_memory::internal_thread;
 use ompvm_offload::device::{Failure, MemoryKind, Queue, Result};
 use ompvm_offload::devices::DeviceState;
-use ompvm_support::message::{Kind, Message};
+use ompvm_offload::fallback;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -187,17 +187,15 @@ fn protect(start: usize, size: usize, to: i32) {
     let failed =
         unsafe { libc::mprotect(start as *mut c_void, size.next_multiple_of(PAGE), to) } != 0;
     if failed {
-        abort_data_lost("mprotect failed");
+        end_without_data("mprotect failed");
     }
 }
 
-/// Aborts the process after data was lost on the device.
-fn abort_data_lost(why: &str) -> ! {
-    let text = format_args!("the program's data was lost on the device: {why}");
-    Message::new(Kind::DeviceFailure, &text)
-        .signal(libc::SIGABRT)
-        .print();
-    std::process::abort()
+/// Ends the process after data was lost on the device.
+fn end_without_data(why: &str) -> ! {
+    fallback::end_for_lost_data(&format_args!(
+        "the program's data was lost on the device: {why}"
+    ))
 }
 
 impl Object {
@@ -259,7 +257,7 @@ impl Object {
                 0,
             );
             if all == libc::MAP_FAILED {
-                abort_data_lost("there is no host memory to copy it back to");
+                end_without_data("there is no host memory to copy it back to");
             }
             let all = all as usize;
             let at = all + (self.start.wrapping_sub(all)) % HUGE;
@@ -268,7 +266,7 @@ impl Object {
                     .device
                     .download(Queue::SYNC, at as *mut u8, self.device, self.size)
             {
-                abort_data_lost(&why.to_string());
+                end_without_data(&why.to_string());
             }
             libc::mprotect(at as *mut c_void, whole, libc::PROT_READ);
             let moved = libc::mremap(
@@ -279,7 +277,7 @@ impl Object {
                 self.start as *mut c_void,
             );
             if moved == libc::MAP_FAILED {
-                abort_data_lost("mremap failed");
+                end_without_data("mremap failed");
             }
             if at > all {
                 libc::munmap(all as *mut c_void, at - all);
@@ -435,7 +433,7 @@ impl Objects {
     pub fn invalidate_device_copy(&mut self, start: usize) {
         if let Some(object) = self.list.get_mut(&start) {
             if !object.on_host {
-                abort_data_lost("a kernel failed while changing the only copy");
+                end_without_data("a kernel failed while changing the only copy");
             }
             object.on_device = false;
             object.set_access(HostAccess::Free);
@@ -521,7 +519,7 @@ fn start_service() {
         // SAFETY: `ends` has two elements; the fork and exit handlers do not unwind.
         unsafe {
             if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
-                abort_data_lost("no pipe for page faults can be created");
+                end_without_data("no pipe for page faults can be created");
             }
             libc::pthread_atfork(
                 Some(before_fork),
@@ -534,7 +532,7 @@ fn start_service() {
         let exit = ends[0];
         let thread = internal_thread::spawn(c"ompvm memory", move || serve_faults(exit));
         if thread.is_none() {
-            abort_data_lost("no thread for page faults can be created");
+            end_without_data("no thread for page faults can be created");
         }
         residency().request_pipe.store(ends[1], Ordering::Release);
     });

@@ -12,6 +12,13 @@
 //! used over the links. Hence only very short kernels are tried soon, and others once many launches
 //! pay for it.
 //!
+//! Members without common memory have equal shares, since moved borders move data. Their kernels of
+//! less than [`LONGEST_SEPARATE`] are tried alone, as dividing one costs messages, unless the first
+//! member would need much of what others hold.
+//!
+//! Members whose times mean nothing get other shares in each launch, which tests that results do not
+//! depend on them, until a case has had [`VARIED`] launches.
+//!
 //! Processors that help GPUs begin with a small share ([`HELPING`]), since they may be many times
 //! slower. They are tried against the GPUs alone once their share has settled, however long the
 //! kernel takes, and give up at once if their rates promise too little. A launch with new borders is
@@ -33,6 +40,8 @@ const ATTEMPTS: u32 = 3;
 const SHORTEST: Duration = Duration::from_micros(100);
 /// Duration from which a kernel is not tried on one member alone.
 const LONGEST_ALONE: Duration = Duration::from_micros(500);
+/// The same for members without common memory.
+const LONGEST_SEPARATE: Duration = Duration::from_millis(1);
 /// Number of launches after which a kernel of more than [`SHORTEST`] is tried there.
 const PAID: u32 = 100;
 /// Factor by which a launch there takes longer if another one need not be tried.
@@ -44,6 +53,8 @@ const MOST_CASES: usize = 64;
 const MEASURED: u32 = 16;
 /// Number of launches on the first member alone that are compared with those on all.
 const TRIALS: u32 = 2;
+/// Number of launches with other shares each.
+const VARIED: u32 = 64;
 /// Number of launches that are not measured: the first one includes preparations of the driver.
 const UNMEASURED: u32 = 1;
 /// Part of the iterations that processors beside GPUs begin with.
@@ -98,9 +109,16 @@ pub(super) struct Balances {
 
 impl Balances {
     /// Returns the first shares of all launches.
-    pub(super) fn of_members(members: &[Arc<dyn Device>]) -> Balances {
+    pub(super) fn of_members(members: &[Arc<dyn Device>], common: bool) -> Balances {
         Balances::new(match helper(members) {
-            None => Balance::new(members.len()),
+            None => Balance {
+                fixed: !common,
+                varied: match members[0].predicts_no_speed() {
+                    true => VARIED,
+                    false => 0,
+                },
+                ..Balance::new(members.len())
+            },
             Some(helper) => Balance::helped(members.len(), helper),
         })
     }
@@ -136,6 +154,10 @@ impl Balances {
 pub(super) struct Balance {
     /// The processors that help GPUs.
     helper: Option<usize>,
+    /// True if the shares stay equal.
+    fixed: bool,
+    /// Number of launches that still get other shares each.
+    varied: u32,
     /// True if the borders have moved since the latest launch.
     moved: bool,
     /// Relative size of each member's share.
@@ -156,6 +178,8 @@ impl Balance {
     pub(super) fn new(members: usize) -> Balance {
         Balance {
             helper: None,
+            fixed: false,
+            varied: 0,
             moved: false,
             shares: vec![1.0 / members as f64; members],
             best: None,
@@ -192,6 +216,14 @@ impl Balance {
 
     /// Plans a launch.
     pub(super) fn begin(&mut self) -> Plan {
+        if self.varied > 0 {
+            self.varied -= 1;
+            return self.vary();
+        }
+        if self.launches == 0 && self.random != 1 {
+            let equal = 1.0 / self.shares.len() as f64;
+            self.shares.fill(equal);
+        }
         self.launches = self.launches.saturating_add(1);
         if self.alone == Alone::Better {
             return Plan {
@@ -203,6 +235,7 @@ impl Balance {
         let due = match self.helper {
             Some(_) if takes_less(SHORT) => self.launches > SOON,
             Some(_) => self.launches > SETTLED,
+            None if self.fixed => takes_less(LONGEST_SEPARATE) && self.launches > UNMEASURED + 1,
             None if takes_less(SHORTEST) => self.launches > UNMEASURED + 1,
             None => takes_less(LONGEST_ALONE) && self.launches > PAID,
         };
@@ -231,9 +264,18 @@ impl Balance {
         }
     }
 
-    /// Plans a launch on members whose times mean nothing: other shares each time, and at times the
-    /// first member alone.
-    pub(super) fn vary(&mut self) -> Plan {
+    /// Plans a launch on all members in place of one that was to try the first one, and no further
+    /// ones of that kind.
+    pub(super) fn refuse_alone(&mut self) -> Plan {
+        self.alone = Alone::Worse;
+        Plan {
+            divided: true,
+            measured: false,
+        }
+    }
+
+    /// Plans a launch with other shares than the one before, or on the first member alone.
+    fn vary(&mut self) -> Plan {
         for share in &mut self.shares {
             self.random = self
                 .random
@@ -283,6 +325,9 @@ impl Balance {
                 }
             }
             _ => self.best = Some((self.shares.clone(), whole)),
+        }
+        if self.fixed {
+            return;
         }
         let balanced = least.as_secs_f64() > most.as_secs_f64() * (1.0 - IMBALANCE);
         if balanced || most < SHORTEST {
@@ -403,6 +448,35 @@ mod tests {
         for _ in 0..4 {
             assert!(balances.of((8, 0)).begin().divided && balances.of((9, 0)).begin().divided);
         }
+    }
+
+    #[test]
+    fn offload_group_shares_of_separate_members_stay_equal() {
+        let mut balance = Balance {
+            fixed: true,
+            ..Balance::new(2)
+        };
+        balance.begin();
+        assert!(balance.begin().measured);
+        balance.measured(Duration::from_micros(900), &millis(&[1, 3]));
+        assert_eq!(balance.borders(), [0, 1 << 63, 0]);
+        // It is short enough to be tried alone, but that may be refused.
+        assert!(!balance.begin().divided);
+        assert!(balance.refuse_alone().divided && balance.begin().divided);
+    }
+
+    #[test]
+    fn offload_group_shares_without_speed_vary_at_first() {
+        let mut balance = Balance {
+            varied: VARIED,
+            ..Balance::new(2)
+        };
+        let plans: Vec<Plan> = (0..VARIED).map(|_| balance.begin()).collect();
+        let divided = plans.iter().filter(|plan| plan.divided).count();
+        assert!(divided > 40 && divided < plans.len());
+        assert_ne!(balance.borders(), [0, 1 << 63, 0]);
+        assert!(balance.begin().divided);
+        assert_eq!(balance.borders(), [0, 1 << 63, 0]);
     }
 
     #[test]

@@ -36,6 +36,17 @@ impl Directory {
         }
     }
 
+    /// Returns true if a member is the only holder of bytes.
+    pub(super) fn belongs_to(&self, member: usize, bytes: &Bytes) -> bool {
+        let others = self
+            .current
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| *n != member);
+        let mut others = others.map(|(_, current)| current);
+        self.holds(member, bytes) && !others.any(|current| current.overlaps(bytes))
+    }
+
     /// Records that a member has written bytes.
     pub(super) fn write(&mut self, member: usize, bytes: Bytes) {
         if bytes.is_empty() {

@@ -34,6 +34,20 @@ pub(super) struct Entry {
     pub balance: Mutex<Balances>,
     /// How the latest launch ran.
     pub latest: Mutex<Outcome>,
+    /// A launch on the first member without common memory that left it the only holder of all that
+    /// it writes, and a holder of the rest.
+    pub settled: Mutex<Option<Settled>>,
+}
+
+/// A launch that need not look for its memory again.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Settled {
+    /// Number of changes to the holders of memory ([`Memory::changes`]) before it.
+    pub changes: u64,
+    /// Numbers of its teams and of their threads.
+    pub grid: (u32, u32),
+    /// Its words.
+    pub words: Vec<u64>,
 }
 
 /// How a group ran a launch of a kernel that can be divided.
@@ -375,8 +389,9 @@ impl Image for GroupImage {
                 variables,
                 footprints,
                 shares: Arc::clone(&self.shares),
-                balance: Mutex::new(Balances::of_members(&self.members)),
+                balance: Mutex::new(Balances::of_members(&self.members, self.memory.is_common())),
                 latest: Mutex::new(Outcome::Alone),
+                settled: Mutex::new(None),
             };
             tracing::debug!(
                 target: log::OFFLOAD,

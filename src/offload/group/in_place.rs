@@ -26,6 +26,7 @@ impl Memory {
         if let Some(directory) = directory(&mut blocks, start) {
             directory.write(member, bytes);
         }
+        self.note_change();
         true
     }
 
@@ -51,6 +52,7 @@ impl Memory {
         });
         let pieces = pieces.collect();
         directory.add(member, bytes);
+        self.note_change();
         Some(pieces)
     }
 }

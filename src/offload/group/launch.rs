@@ -8,11 +8,12 @@
 //! the member that arrives last combines the members' results, in one on the first member.
 
 use super::balance::Case;
-use super::distributed::{Records, layout::Layout};
+use super::distributed::Records;
 use super::image::{Entry, Outcome, Shares, Words, entry};
 use super::memory::{Memory, find};
 use super::replicas;
-use crate::device::{ALONE, Device, Kernel, Launch, MemoryKind, Queue, Result};
+use crate::device::{ALONE, Device, Failure, Kernel, Launch, MemoryKind, Queue, Result};
+use crate::locals::LOCALS;
 use omp_abi::League;
 use ompvm_llvm::nvptx::ParameterUse;
 use ompvm_support::log;
@@ -133,16 +134,18 @@ impl Launcher {
         self.members[member].begun.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Waits until everything that members were given is complete; `wait` waits for a member.
+    /// Waits until everything that members were given is complete; `wait` waits for a member. A
+    /// failure is returned once, so that the data of the other members can be read.
     fn settle_by(&self, wait: impl Fn(usize) -> Result<()>) -> Result<()> {
+        let mut result = Ok(());
         for (n, progress) in self.members.iter().enumerate() {
             let begun = progress.begun.load(Ordering::Acquire);
             if progress.complete.load(Ordering::Acquire) < begun {
-                wait(n)?;
+                result = result.and(wait(n));
                 progress.complete.fetch_max(begun, Ordering::AcqRel);
             }
         }
-        Ok(())
+        result
     }
 
     /// Orders what the first `running` members are given next behind all that the others were
@@ -215,11 +218,15 @@ impl Launcher {
             let mut balances = entry.balance.lock();
             balances.follow(placements);
             let balance = balances.of(doing.case);
-            let plan = match members[0].predicts_no_speed() {
-                true => balance.vary(),
-                false => balance.begin(),
-            };
-            (plan, balance.borders())
+            let plan = balance.begin();
+            (
+                plan,
+                if plan.divided {
+                    balance.borders()
+                } else {
+                    Vec::new()
+                },
+            )
         };
         doing.measured = plan.measured;
         *entry.latest.lock() = match plan.divided {
@@ -253,8 +260,8 @@ impl Launcher {
         };
         entry.point(0, &*members[0], &words[0])?;
         let own = Launch {
+            blocks: blocks_alone(members, doing.kernel, entry, doing.launch.blocks),
             args: &words[0][..doing.launch.args.len()],
-            blocks: blocks_alone(members, doing.kernel, doing.launch),
             ..*doing.launch
         };
         let start = Instant::now();
@@ -263,6 +270,9 @@ impl Launcher {
         record_writes(memory, entry, given);
         begun?;
         self.measure(doing, &[start], &[])?;
+        if !memory.has_variables() {
+            return Ok(());
+        }
         replicas::spread_variables(
             members,
             &mut memory.blocks(),
@@ -334,7 +344,9 @@ impl Launcher {
         record_writes(memory, entry, given);
         if begun.is_err() {
             let settled = self.settle_after(members, kernel);
-            return begun.and(settled);
+            return begun
+                .map_err(|failure| interrupted(members, failure))
+                .and(settled);
         }
         self.measure(doing, &starts, borders)?;
         if !stand_ins.is_empty() {
@@ -460,21 +472,47 @@ impl Environments {
     }
 }
 
-/// Returns the blocks of a launch that the first member runs alone. A reduction has as many teams as
-/// all members run at once; on one of them the rest would take a second turn.
+/// Notes in the thread the blocks that [`Device::shape`] returns for a kernel on all members, and those
+/// that it would return for the first one.
+pub(super) fn note_shape(kernel: &Kernel, all: u32, alone: u32) {
+    LOCALS.with(|locals| locals.group_shape.set((kernel.handle, all, alone)));
+}
+
+/// Returns the blocks with which the first member runs a launch alone: not those of all members, if
+/// their number is free.
 pub(super) fn blocks_alone(
     members: &[Arc<dyn Device>],
     kernel: &Kernel,
-    launch: &Launch<'_>,
+    entry: &Entry,
+    blocks: [u32; 3],
 ) -> [u32; 3] {
-    let [teams, y, z] = launch.blocks;
-    let parts = entry(kernel).parts();
-    let free = kernel.any_grid && kernel.teams.1 <= 0 && [y, z] == [1, 1];
-    if kernel.reduction_size == 0 || !free || parts == 1 || (teams as usize) < parts {
-        return launch.blocks;
+    if entry.parts() == 1 {
+        return blocks;
     }
-    let first = Layout::new(members, teams, launch.threads[0]).of(0);
-    [first.teams, y, z]
+    let (known, all, alone) = LOCALS.with(|locals| locals.group_shape.get());
+    if (known, all) == (kernel.handle, blocks[0]) {
+        return [alone.min(all), blocks[1], blocks[2]];
+    }
+    if !kernel.any_grid || kernel.teams.1 > 0 {
+        return blocks;
+    }
+    let usual = members[0].limits().default_blocks;
+    let own = blocks[0].div_ceil(entry.parts() as u32);
+    [blocks[0].min(own.max(usual)), blocks[1], blocks[2]]
+}
+
+/// Returns the failure of a launch of which other members have executed parts: the arrays that it
+/// changes have lost their contents.
+pub(super) fn interrupted(members: &[Arc<dyn Device>], failure: Failure) -> Failure {
+    let Failure::OutOfMemory { size } = failure else {
+        return failure;
+    };
+    let mut named = members.iter();
+    let name = named.find_map(|member| member.name_of_failed(&failure));
+    let name = name.unwrap_or_else(|| "one of them".into());
+    Failure::Lost(format!(
+        "{name}: no {size} bytes were left in the middle of a launch"
+    ))
 }
 
 /// Returns the number of the first of `teams` teams of part `n`.

@@ -20,13 +20,19 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Alignment of striped ranges: that of memory pages of devices.
 const STRIPE_ALIGN: u64 = 2 << 20;
 
 /// Size in bytes from which a block without common memory is divided when the host writes it.
 const DIVIDED: u64 = 16 << 10;
+
+/// Alignment of copies of smaller blocks.
+const SPREAD_ALIGN: u64 = 256;
+
+/// Number of launches on the first member after which the host writes to that one alone.
+const ALONE: u32 = 4;
 
 /// A part of a range that lies on one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +50,7 @@ pub(super) struct Piece {
 /// Location of a block.
 #[derive(Clone, Debug)]
 pub(super) enum Location {
-    /// In memory of the first member.
+    /// In memory of the first member. Without common memory no other one has a copy.
     First,
     /// In parts on all members.
     Striped(Stripes),
@@ -93,6 +99,8 @@ impl Location {
 pub(super) struct Block {
     /// Size in bytes.
     pub size: u64,
+    /// Bytes in front that preserve the alignment, and have no contents.
+    pub padding: u64,
     pub location: Location,
     /// Number of writes so far.
     pub version: u64,
@@ -104,12 +112,28 @@ pub(super) struct Block {
 }
 
 impl Block {
+    /// Lets other members have copies of a block without common memory, which lies on the first one.
+    pub(super) fn spread(&mut self, start: u64, members: usize) {
+        if !matches!(self.location, Location::First) {
+            return;
+        }
+        let mut copies = vec![None; members];
+        copies[0] = Some(start);
+        let mut directory = Directory::new(members);
+        directory.write(0, self.contents());
+        self.location = Location::Distributed {
+            copies,
+            padding: self.padding,
+            align: SPREAD_ALIGN,
+            directory,
+            views: Views::default(),
+            in_place: None,
+        };
+    }
+
     /// Returns the offsets of its contents, which may follow padding.
     pub(super) fn contents(&self) -> Range<u64> {
-        match self.location {
-            Location::Distributed { padding, .. } => padding..self.size,
-            _ => 0..self.size,
-        }
+        self.padding..self.size
     }
 }
 
@@ -127,6 +151,12 @@ pub(super) struct Memory {
     moving: RwLock<()>,
     /// True once other code may use blocks at any time, so none can be moved.
     fixed: AtomicBool,
+    /// Number of launches on the first member since the latest one on several.
+    alone: AtomicU32,
+    /// Number of changes to who holds which bytes of blocks without common memory.
+    changes: AtomicU64,
+    /// True once there are variables of an image.
+    has_variables: AtomicBool,
 }
 
 /// Result of [`Memory::use_sections`].
@@ -158,7 +188,40 @@ impl Memory {
             in_place,
             moving: RwLock::default(),
             fixed: AtomicBool::new(false),
+            alone: AtomicU32::new(0),
+            changes: AtomicU64::new(0),
+            has_variables: AtomicBool::new(false),
         }
+    }
+
+    /// Notes how a launch without common memory runs: what the host writes follows the launches. A
+    /// `trial` of the first member alone counts as many.
+    pub(super) fn note_launch(&self, divided: bool, trial: bool) {
+        let before = self.alone.load(Ordering::Relaxed);
+        let alone = match (divided, trial) {
+            (true, _) => 0,
+            (false, true) => ALONE,
+            (false, false) => before.saturating_add(1),
+        };
+        self.alone.store(alone, Ordering::Relaxed);
+        if divided {
+            self.note_change();
+        }
+    }
+
+    /// Notes that other members hold bytes than before, of blocks without common memory.
+    pub(super) fn note_change(&self) {
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+
+    /// Returns the number of such changes.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+
+    /// Returns true if there are variables of an image, which each member has.
+    pub(super) fn has_variables(&self) -> bool {
+        self.has_variables.load(Ordering::Acquire)
     }
 
     /// Keeps all blocks where they are while the result lives.
@@ -270,6 +333,10 @@ impl Memory {
     ) -> Result<u64> {
         if !self.common {
             let start = members[0].alloc_padded(padding, size, align)?;
+            if padding + size < DIVIDED && align <= SPREAD_ALIGN {
+                self.insert(start, padding, size, Location::First);
+                return Ok(start);
+            }
             let mut copies = vec![None; self.members];
             copies[0] = Some(start);
             let in_place = self.in_place.zip(host).map(|(member, host)| {
@@ -287,7 +354,8 @@ impl Memory {
                 views: Views::default(),
                 in_place,
             };
-            self.insert(start, padding + size, location);
+            self.insert(start, padding, size, location);
+            self.note_change();
             return Ok(start);
         }
         let devices: Vec<&dyn Device> = members.iter().map(|m| &**m).collect();
@@ -306,13 +374,14 @@ impl Memory {
                 Location::First,
             ),
         };
-        self.insert(start, padding + size, location);
+        self.insert(start, padding, size, location);
         Ok(start)
     }
 
-    fn insert(&self, start: u64, size: u64, location: Location) {
+    fn insert(&self, start: u64, padding: u64, size: u64, location: Location) {
         let block = Block {
-            size,
+            size: padding + size,
+            padding,
             location,
             version: 0,
             replicas: Replicas::new(self.members),
@@ -325,7 +394,8 @@ impl Memory {
     /// Records a variable of an image.
     pub(super) fn add_variable(&self, addresses: Vec<u64>, size: u64) {
         let start = addresses[0];
-        self.insert(start, size, Location::Variable(addresses));
+        self.has_variables.store(true, Ordering::Release);
+        self.insert(start, 0, size, Location::Variable(addresses));
     }
 
     pub(super) fn free(&self, members: &[Arc<dyn Device>], address: u64) -> Result<()> {
@@ -348,6 +418,7 @@ impl Memory {
                 in_place,
                 ..
             } => {
+                self.note_change();
                 views.close(members);
                 if let Some(host) = in_place {
                     copies[host.member] = None;
@@ -390,8 +461,10 @@ impl Memory {
         };
         block.version += 1;
         if let Location::Distributed { .. } = block.location {
+            self.note_change();
             let (from, to) = (address - start, address - start + len);
-            let members_written = if self.in_place.is_some() {
+            let alone = self.alone.load(Ordering::Relaxed) >= ALONE;
+            let members_written = if self.in_place.is_some() || alone {
                 1
             } else {
                 self.members

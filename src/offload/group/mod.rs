@@ -52,7 +52,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Joins devices to a group of the given number: GPUs of one architecture, and perhaps the
+    /// Joins devices that are open to a group of the given number: GPUs of one architecture, and perhaps the
     /// processors behind them. `separate` says whether devices that cannot access each other's
     /// memory may form one.
     ///
@@ -80,18 +80,6 @@ impl Group {
         if let Some(helper) = helper {
             members[helper].help();
         }
-        // Each device takes a while to start.
-        std::thread::scope(|scope| {
-            let opened: Vec<_> = members
-                .iter()
-                .map(|member| scope.spawn(|| member.open()))
-                .collect();
-            opened.into_iter().try_for_each(|thread| {
-                let result = thread.join();
-                result.unwrap_or_else(|_| Err(Failure::Lost("its start panicked".into())))
-            })
-        })
-        .map_err(|why| why.to_string())?;
         let reached = match helper {
             None => reach_all(&members),
             Some(_) => Err("the processors have memory of their own".into()),
@@ -127,6 +115,26 @@ impl Group {
     }
 }
 
+/// Opens devices at the same time, since each takes a while. Returns those that work, and a message
+/// for each other one.
+pub fn open(members: Vec<Arc<dyn Device>>) -> (Vec<Arc<dyn Device>>, Vec<String>) {
+    let results: Vec<Result<()>> = std::thread::scope(|scope| {
+        let opening = members.iter().map(|member| scope.spawn(|| member.open()));
+        let opening: Vec<_> = opening.collect();
+        let panicked = |_| Err(Failure::Lost("its start panicked".into()));
+        let ends = opening.into_iter().map(|thread| thread.join());
+        ends.map(|end| end.unwrap_or_else(panicked)).collect()
+    });
+    let (mut open, mut failed) = (Vec::new(), Vec::new());
+    for (member, result) in members.into_iter().zip(results) {
+        match result {
+            Ok(()) => open.push(member),
+            Err(why) => failed.push(format!("{}: {why}", member.name())),
+        }
+    }
+    (open, failed)
+}
+
 /// Makes the memory of each device accessible to all others.
 fn reach_all(members: &[Arc<dyn Device>]) -> std::result::Result<(), String> {
     for (n, member) in members.iter().enumerate() {
@@ -152,6 +160,11 @@ impl Device for Group {
             }
             None => format!("{} devices: {first}", self.members.len()),
         }
+    }
+
+    fn name_of_failed(&self, failure: &Failure) -> Option<String> {
+        let mut members = self.members.iter();
+        members.find_map(|member| member.name_of_failed(failure))
     }
 
     fn uid(&self) -> Option<String> {
@@ -326,13 +339,14 @@ impl Device for Group {
         let (blocks, threads) = self.first().shape(&member, teams, threads, share);
         let asked = teams != 0 && !kernel.any_grid || kernel.teams.1 > 0;
         if asked || parts == 1 {
+            launch::note_shape(kernel, 0, 0);
             return (blocks, threads);
         }
         let helping = helper.map_or(0, |n| helping_teams(&*self.members[n]));
-        (
-            blocks.saturating_mul(others).saturating_add(helping),
-            threads,
-        )
+        let all = blocks.saturating_mul(others).saturating_add(helping);
+        let (alone, _) = self.first().shape(&member, teams, threads, trip);
+        launch::note_shape(kernel, all, alone);
+        (all, threads)
     }
 
     fn accesses_host_blocks(&self) -> bool {

@@ -62,6 +62,9 @@ impl Group {
         pieces: &[Piece],
         copy: impl Fn(&Piece) -> Result<()> + Sync,
     ) -> Result<()> {
+        if let [piece] = pieces {
+            return copy(piece);
+        }
         let members: BTreeSet<usize> = pieces.iter().map(|piece| piece.member).collect();
         let total: usize = pieces.iter().map(|piece| piece.len).sum();
         if members.len() < 2 || total < TOGETHER_BYTES || !self.memory.is_common() {

@@ -47,6 +47,7 @@ impl Simulation {
         }
         let block = Block {
             size,
+            padding: 0,
             location: Location::Distributed {
                 copies: vec![Some(start); self.members],
                 padding: 0,

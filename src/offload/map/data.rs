@@ -12,6 +12,7 @@ mod lend;
 mod transfer;
 mod update;
 
+use transfer::SMALL_BYTES;
 pub use transfer::StagedItem;
 
 use super::items::MapItem;
@@ -65,6 +66,8 @@ pub struct DataConstruct<'a> {
     results: Vec<usize>,
     /// True if nothing on the device uses the items any more.
     complete: bool,
+    /// True if the host may have lost what a region read, since results were copied over it.
+    pub overwritten: bool,
 }
 
 /// References to mapped ranges that a construct has taken, to give them back if it fails.
@@ -74,6 +77,8 @@ pub struct Entered {
     new_ranges: Vec<usize>,
     /// Start addresses of all ranges that it counted in, and whether by `ompx_hold`.
     counted: Vec<(usize, bool)>,
+    /// Start addresses of the ranges that no kernel had changed before.
+    first_changed: Vec<usize>,
 }
 
 fn mapping_fault<T>(what: String) -> Result<T> {
@@ -109,6 +114,7 @@ impl<'a> DataConstruct<'a> {
             waits: false,
             results: Vec::new(),
             complete: false,
+            overwritten: false,
         }
     }
 
@@ -119,6 +125,7 @@ impl<'a> DataConstruct<'a> {
         table: &'a mut MappingTable,
         results: Vec<usize>,
     ) -> DataConstruct<'a> {
+        table.count_launch();
         DataConstruct {
             waits: true,
             results,
@@ -240,6 +247,10 @@ impl<'a> DataConstruct<'a> {
                 range.enter(held);
                 self.entered.counted.push((start, held));
             }
+            if self.waits && !range.changed {
+                range.changed = true;
+                self.entered.first_changed.push(start);
+            }
             let offset = (begin as u64).wrapping_sub(start as u64);
             let device = range.device.wrapping_add(offset);
             // Members of a structure that this construct allocated are copied one by one.
@@ -275,18 +286,18 @@ impl<'a> DataConstruct<'a> {
         self.table.insert(
             begin,
             MappedRange {
-                size,
-                device,
                 allocation: Some(allocation),
                 memory,
-                life: Lifetime::Counted,
                 count: u64::from(!held),
                 held: u64::from(held),
-                attached: Vec::new(),
-                on_host: false,
+                changed: self.waits,
+                ..MappedRange::new(size, device, Lifetime::Counted)
             },
         );
         self.entered.new_ranges.push(begin);
+        if self.waits {
+            self.entered.first_changed.push(begin);
+        }
         self.entered.counted.push((begin, held));
         if copies {
             // Nothing uses a new block yet.
@@ -349,7 +360,11 @@ impl<'a> DataConstruct<'a> {
             if let Some(range) = self.table.remove(start)
                 && let Some(allocation) = range.allocation
             {
-                self.device.free(allocation, range.memory)?;
+                match self.device.free(allocation, range.memory) {
+                    // The results have been copied. The next operation reports the loss.
+                    Err(Failure::Lost(_)) => {}
+                    other => other?,
+                }
             }
         }
         Ok(())
@@ -385,15 +400,27 @@ impl<'a> DataConstruct<'a> {
         if item.is(map_type::FROM) && (last || item.is(map_type::ALWAYS)) && size > 0 {
             let from = item.begin.max(start);
             let to = (item.begin + size).min(end);
+            let replaces = !last || item.is(map_type::TO);
+            self.overwritten |= replaces && to - from > SMALL_BYTES;
             // SAFETY: by `leave`'s contract, the range is writable.
             unsafe { self.download(start, from, to - from)? };
+            self.overwritten |= replaces;
         }
         Ok(())
     }
 
-    /// Gives the references of `entered` back without copying, after a failure. Ranges that no
-    /// other construct refers to are unmapped.
+    /// Gives the references of `entered` back as [`DataConstruct::undo`] does, after a failure by
+    /// which a kernel may have been interrupted.
+    pub fn undo_interrupted(&mut self, entered: Entered) {
+        let used = entered.counted.iter().map(|(start, _)| *start);
+        self.table.interrupt(used, &entered.first_changed);
+        self.undo(entered);
+    }
+
+    /// Gives the references of `entered` back without copying, after a failure before a kernel began.
+    /// Ranges that no other construct refers to are unmapped.
     pub fn undo(&mut self, entered: Entered) {
+        self.table.forget(&entered.first_changed);
         for (start, held) in entered.counted {
             let Some(range) = self.table.get(start) else {
                 continue;

@@ -51,9 +51,38 @@ pub struct MappedRange {
     pub attached: Vec<AttachedPointer>,
     /// True while the host has the current contents, since it ran a region in place of the device.
     pub on_host: bool,
+    /// True if a kernel may have changed it since the host had its contents. Of a variable of the
+    /// program, `launches` tells that.
+    pub changed: bool,
+    /// True if an interrupted kernel may have changed it after others did.
+    pub torn: bool,
+    /// True unless the range stands for a function of the program.
+    pub is_data: bool,
+    /// Number of launches on the device before the range was copied last.
+    pub launches: u64,
 }
 
 impl MappedRange {
+    /// Creates a range of `size` bytes at that device address, with one reference, whose contents the
+    /// host has.
+    pub fn new(size: usize, device: u64, life: Lifetime) -> MappedRange {
+        MappedRange {
+            size,
+            device,
+            allocation: None,
+            memory: MemoryKind::Device,
+            life,
+            count: 1,
+            held: 0,
+            attached: Vec::new(),
+            on_host: false,
+            changed: false,
+            torn: false,
+            is_data: true,
+            launches: 0,
+        }
+    }
+
     /// Returns true if the next [`leave`](MappedRange::leave) with these arguments ends the
     /// mapping.
     pub fn ends_mapping(&self, held: bool, delete: bool) -> bool {
@@ -104,6 +133,8 @@ pub enum Lookup {
 #[derive(Debug, Default)]
 pub struct MappingTable {
     ranges: BTreeMap<usize, MappedRange>,
+    /// Number of launches on the device.
+    pub(super) launches: u64,
 }
 
 impl MappingTable {
@@ -126,7 +157,20 @@ impl MappingTable {
         }
     }
 
+    /// Returns the start of the range that contains an address.
+    pub(super) fn start_of(&self, address: usize) -> Option<usize> {
+        match self.find(address, 0) {
+            Lookup::Contained(start) => Some(start),
+            _ => None,
+        }
+    }
+
     /// Returns the range that begins at `start`.
+    pub(super) fn range(&self, start: usize) -> Option<&MappedRange> {
+        self.ranges.get(&start)
+    }
+
+    /// Returns the range that begins at `start`, to change it.
     pub fn get(&mut self, start: usize) -> Option<&mut MappedRange> {
         self.ranges.get_mut(&start)
     }
@@ -170,21 +214,12 @@ impl MappingTable {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn range(size: usize, device: u64) -> MappedRange {
-        MappedRange {
-            size,
-            device,
-            allocation: None,
-            memory: MemoryKind::Device,
-            life: Lifetime::Counted,
-            count: 1,
-            held: 0,
-            attached: Vec::new(),
-            on_host: false,
-        }
+    /// Creates a mapped range for a test.
+    pub fn range(size: usize, device: u64) -> MappedRange {
+        MappedRange::new(size, device, Lifetime::Counted)
     }
 
     #[test]

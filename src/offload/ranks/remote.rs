@@ -184,7 +184,8 @@ fn message(kernel: &Kernel, launch: &Launch<'_>) -> KernelLaunch {
 
 impl Device for Remote {
     fn name(&self) -> String {
-        format!("rank {}: {}", self.peer.link.peer, self.description.name)
+        let (rank, host) = (self.peer.link.peer, &self.peer.host);
+        format!("rank {rank} on {host}: {}", self.description.name)
     }
 
     fn uid(&self) -> Option<String> {

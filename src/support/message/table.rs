@@ -73,6 +73,8 @@ pub enum Kind {
     GuestResources,
     /// Another rank of MPI is lost.
     RankLost,
+    /// A device is lost that had the only copy of the program's data.
+    DataLost,
     /// LLVM reported a fatal error.
     Llvm,
     /// ompvm found an inconsistency in itself.
@@ -211,6 +213,13 @@ pub const KINDS: &[Row] = &[
         Blame::Caller,
         Ending::Status(125),
         "see the messages of that rank and of the launcher",
+    ),
+    row(
+        Kind::DataLost,
+        "data-lost",
+        Blame::Caller,
+        Ending::Status(125),
+        "run again without the device that the message names",
     ),
     row(
         Kind::Llvm,

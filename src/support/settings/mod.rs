@@ -14,12 +14,14 @@
 //! Leaves the variables of OpenMP and libomp to `kmpc`, which reads them at the guest's start, as
 //! specified.
 
+mod injected;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use crate::log::{self, LogFilter};
 use crate::message::{self, Kind, Message};
+pub use injected::{DeviceFailure, DeviceStep, FailureKind, InjectedFailure};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -89,6 +91,8 @@ pub struct Settings {
     pub interpret: Vec<String>,
     /// Compilation failure to inject.
     pub fail: Option<InjectedFailure>,
+    /// Failure of a device to inject.
+    pub fail_device: Option<DeviceFailure>,
 }
 
 /// Offloading of parallel loops outside of `target` regions.
@@ -278,69 +282,6 @@ pub enum EagerPolicy {
     Never,
 }
 
-/// A compilation failure to inject.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InjectedFailure {
-    /// Kind of the failure.
-    pub kind: FailureKind,
-    /// True if only code of the full level fails.
-    pub full: bool,
-    /// Word in the names of the functions whose compilation fails.
-    pub name: String,
-}
-
-impl InjectedFailure {
-    fn parse(text: &str) -> Option<InjectedFailure> {
-        let (kind, name) = text.split_once(':')?;
-        let full = kind.strip_suffix("@full");
-        Some(InjectedFailure {
-            kind: FailureKind::parse(full.unwrap_or(kind))?,
-            full: full.is_some(),
-            name: name.to_owned(),
-        })
-    }
-}
-
-/// A way in which a compilation fails. LLVM is the subject where none is named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FailureKind {
-    /// It ends the process.
-    Fatal,
-    /// It reports an error.
-    Error,
-    /// It accesses memory that does not exist.
-    Crash,
-    /// It aborts.
-    Abort,
-    /// It exhausts the stack.
-    Overflow,
-    /// It exhausts the memory.
-    Memory,
-    /// It does not end.
-    Endless,
-    /// Its passes make the code far larger.
-    Grow,
-    /// ompvm's own code panics.
-    Panic,
-}
-
-impl FailureKind {
-    fn parse(text: &str) -> Option<FailureKind> {
-        Some(match text {
-            "fatal" => FailureKind::Fatal,
-            "error" => FailureKind::Error,
-            "crash" => FailureKind::Crash,
-            "abort" => FailureKind::Abort,
-            "overflow" => FailureKind::Overflow,
-            "memory" => FailureKind::Memory,
-            "endless" => FailureKind::Endless,
-            "grow" => FailureKind::Grow,
-            "panic" => FailureKind::Panic,
-            _ => return None,
-        })
-    }
-}
-
 impl Settings {
     /// The settings without any variable.
     pub const DEFAULT: Settings = Settings {
@@ -374,6 +315,7 @@ impl Settings {
         eager: EagerPolicy::Idle,
         interpret: Vec::new(),
         fail: None,
+        fail_device: None,
     };
 
     /// Returns the settings that variables select, and a warning, without a full stop, for each

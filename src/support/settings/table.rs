@@ -1,7 +1,8 @@
 //! The variables of the environment that set ompvm's settings: one row each.
 
 use super::{
-    DeviceGroup, DeviceSelection, EagerPolicy, InjectedFailure, MpiChoice, OffloadMode, Settings,
+    DeviceFailure, DeviceGroup, DeviceSelection, EagerPolicy, InjectedFailure, MpiChoice,
+    OffloadMode, Settings,
 };
 use crate::log::LogFilter;
 use crate::message::Format;
@@ -284,6 +285,16 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "compilations of functions whose names contain `NAME` fail, see \
             [Tests](contributing/tests.md)",
         parser: Parser::Text(|s, v| set(&mut s.fail, InjectedFailure::parse(v).map(Some))),
+    },
+    Variable {
+        name: "OMPVM_FAIL_DEVICE",
+        section: Section::Development,
+        values: "`STEP:DEVICE`, `STEP:DEVICE:N` or `STEP:DEVICE:N:end` with a STEP of `open`, \
+            `load`, `alloc`, `upload`, `launch`, `download`, `wait` or `free`",
+        default: "none",
+        meaning: "the Nth step of that kind fails on a device of the process, by default the first, \
+            or ends the process, see [Tests](contributing/tests.md)",
+        parser: Parser::Text(|s, v| set(&mut s.fail_device, DeviceFailure::parse(v).map(Some))),
     },
     Variable {
         name: "OMP_DEFAULT_DEVICE",

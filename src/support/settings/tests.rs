@@ -162,6 +162,17 @@ fn failures_are_parsed() {
     for wrong in ["fatal", "unknown:f"] {
         assert_eq!(read(&[("OMPVM_FAIL", wrong)]).1.len(), 1, "{wrong}");
     }
+    let failure = understood("OMPVM_FAIL_DEVICE", "wait:1:3").fail_device;
+    let expected = DeviceFailure {
+        step: DeviceStep::Wait,
+        device: 1,
+        count: 3,
+        ends: false,
+    };
+    assert_eq!(failure, Some(expected));
+    for wrong in ["wait", "wait:x", "stop:0", "open:0:1:1", "open:0:1:end:1"] {
+        assert_eq!(read(&[("OMPVM_FAIL_DEVICE", wrong)]).1.len(), 1, "{wrong}");
+    }
 }
 
 #[test]

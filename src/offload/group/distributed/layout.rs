@@ -21,7 +21,7 @@ pub(in crate::group) struct Layout {
 
 /// Teams and records of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::group) struct Part {
+pub(super) struct Part {
     /// Number of its first team.
     pub first: u32,
     /// Number of its teams.
@@ -34,9 +34,26 @@ pub(in crate::group) struct Part {
     pub records: u32,
 }
 
+impl Part {
+    /// Returns the part of a member that runs a launch alone.
+    pub(super) fn whole(member: &dyn Device, teams: u32, threads: u32) -> Part {
+        Part {
+            first: 0,
+            teams,
+            threads,
+            record: 0,
+            records: if member.has_shares_of_blocks() {
+                teams
+            } else {
+                1
+            },
+        }
+    }
+}
+
 impl Layout {
     /// Distributes `teams` teams of `threads` threads, at least one for each member.
-    pub(in crate::group) fn new(members: &[Arc<dyn Device>], teams: u32, threads: u32) -> Layout {
+    pub(super) fn new(members: &[Arc<dyn Device>], teams: u32, threads: u32) -> Layout {
         let count = members.len() as u32;
         let helper = helper(members);
         let taken = helper.map_or(0, |n| helping_teams(&*members[n]).min(teams / count));
@@ -71,7 +88,7 @@ impl Layout {
     }
 
     /// Returns the part of a member.
-    pub(in crate::group) fn of(&self, member: usize) -> Part {
+    pub(super) fn of(&self, member: usize) -> Part {
         self.parts[member]
     }
 

@@ -24,14 +24,14 @@ mod twins;
 pub(super) mod uses;
 mod views;
 
-use super::balance::{self, Case};
+use super::balance::Case;
 use super::directory::{Bytes, Directory, Transfer};
-use super::image::{Entry, Outcome, Words, entry};
+use super::image::{Entry, Outcome, Settled, Words, entry};
 use super::in_place::separate;
-use super::launch::{Launcher, Unrated, blocks_alone};
-use super::memory::{Blocks, Location, Memory, find};
+use super::launch::{Launcher, Unrated, blocks_alone, interrupted};
+use super::memory::{Block, Blocks, Location, Memory, find};
 use crate::device::{ALONE, Device, Kernel, Launch, Queue, Result};
-use layout::{Layout, helper};
+use layout::{Layout, Part};
 use omp_abi::League;
 use ompvm_llvm::nvptx::ParameterUse;
 use ompvm_support::log;
@@ -41,6 +41,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use uses::{Uses, contested_bytes, transfers};
 pub(super) use views::Views;
+
+/// Number of bytes that a trial of the first member alone may move to it.
+const MOST_TRIED: u64 = 4 << 20;
 
 /// Transfers, each with the start of its block.
 type Transfers = Vec<(u64, Transfer)>;
@@ -101,22 +104,27 @@ impl Launcher {
         let mut records = self.records.lock();
         let _only = memory.exclude();
         self.rate();
-        let doing = Doing {
+        let mut doing = Doing {
             members,
             kernel,
             entry,
             launch,
             given: entry.words(launch),
-            helper: helper(members),
-            case: (launch.blocks[0], sizes(launch)),
+            helper: memory.helper(),
+            case: (0, 0),
         };
-        let way = doing.way();
+        let mut way = doing.way();
         let mut times = Times {
             since: Instant::now(),
             members: vec![Duration::ZERO; members.len()],
         };
         let mut blocks = memory.blocks();
+        doing.check_trial(&mut way, &mut blocks);
         let planned = self.plan(&doing, &way, &mut blocks);
+        memory.note_launch(
+            planned.is_ok(),
+            way.as_ref().is_some_and(|way| way.measured),
+        );
         *entry.latest.lock() = match &planned {
             Ok(_) => Outcome::Divided,
             Err(outcome) => *outcome,
@@ -134,7 +142,7 @@ impl Launcher {
             }
             Err(_) => {
                 times.members.truncate(1);
-                self.run_alone(&doing, &mut blocks)
+                self.run_alone(&doing, memory, &mut blocks)
             }
         };
         if way.as_ref().is_some_and(|way| way.measured) && done.is_ok() {
@@ -155,10 +163,16 @@ impl Launcher {
         way: &Option<Way>,
         blocks: &mut Blocks,
     ) -> std::result::Result<Plan, Outcome> {
+        let borders = way.as_ref().and_then(|way| way.borders.as_ref());
+        let borders = borders.ok_or(Outcome::Alone)?;
         let [teams, ..] = doing.launch.blocks;
         let layout = Layout::new(doing.members, teams, doing.launch.threads[0]);
-        let borders = way.as_ref().and_then(|way| way.borders.as_ref());
-        let shares = doing.shares(&layout, borders.ok_or(Outcome::Alone)?);
+        let shares = doing.shares(&layout, borders);
+        for section in &doing.given.sections {
+            if let Some((start, block)) = find(blocks, section.start) {
+                block.spread(start, doing.members.len());
+            }
+        }
         let uses: Option<Vec<Uses>> = shares
             .iter()
             .enumerate()
@@ -206,6 +220,7 @@ impl Launcher {
         let begun = Instant::now();
         let mut run = (&mut **records, lists);
         let started = self.start_all(doing, (blocks, &late), &mut run, (plan, record_bytes));
+        let started = started.map_err(|failure| interrupted(members, failure));
         let (_, lists) = run;
         if reduces && started.is_ok() {
             let all = records.gather(members, &entry.members, record_bytes)?;
@@ -303,47 +318,84 @@ impl Launcher {
     }
 
     /// Runs a kernel on the first member.
-    fn run_alone(&self, doing: &Doing<'_>, blocks: &mut Blocks) -> Result<()> {
+    fn run_alone(&self, doing: &Doing<'_>, memory: &Memory, blocks: &mut Blocks) -> Result<()> {
         let Doing {
             members,
             entry,
             launch,
             ..
         } = doing;
-        let blocks_alone = blocks_alone(members, doing.kernel, launch);
-        let whole = Layout::new(&members[..1], blocks_alone[0], launch.threads[0]).of(0);
-        let uses = match doing.uses(blocks, 0, &ALONE, whole) {
-            Some(uses) => uses,
-            None => doing.everything(blocks),
+        let grid = blocks_alone(members, doing.kernel, entry, launch.blocks);
+        let mut settled = entry.settled.lock();
+        let is_settled = settled.as_ref().is_some_and(|known| {
+            known.changes == memory.changes()
+                && known.grid == (grid[0], launch.threads[0])
+                && known.words == doing.given.values
+        });
+        let uses = match is_settled || doing.lies_on_first(blocks) {
+            true => Uses::default(),
+            false => {
+                *settled = None;
+                let whole = Part::whole(&*members[0], grid[0], launch.threads[0]);
+                let uses = doing.uses(blocks, 0, &ALONE, whole);
+                uses.unwrap_or_else(|| doing.everything(blocks))
+            }
         };
         let uses = [uses];
         let needed = transfers(blocks, &uses);
-        transfer(members, blocks, &needed)?;
+        if !needed.is_empty() {
+            memory.note_change();
+            transfer(members, blocks, &needed)?;
+        }
         self.give_share(members, &entry.shares, 0, ALONE)?;
         entry.point(0, &*members[0], &doing.given.values)?;
-        let words = &doing.given.values[..launch.args.len()];
         let own = Launch {
-            args: words,
-            blocks: blocks_alone,
+            blocks: grid,
+            args: &doing.given.values[..launch.args.len()],
             ..**launch
         };
         members[0].launch_async(&entry.members[0], &own)?;
         members[0].await_launch(&entry.members[0])?;
         for (start, bytes) in &uses[0].written {
-            if let Some(directory) = directory(blocks, *start) {
-                bytes
-                    .iter()
-                    .for_each(|range| directory.write(0, range.clone()));
+            let Some(directory) = directory(blocks, *start) else {
+                continue;
+            };
+            for range in bytes.iter() {
+                if !directory.belongs_to(0, range) {
+                    directory.write(0, range.clone());
+                    memory.note_change();
+                }
             }
         }
-        doing.spread_variables(blocks)
+        if !is_settled && settled.is_none() {
+            *settled = Some(Settled {
+                changes: memory.changes(),
+                grid: (grid[0], launch.threads[0]),
+                words: doing.given.values.clone(),
+            });
+        }
+        match memory.has_variables() {
+            true => doing.spread_variables(blocks),
+            false => Ok(()),
+        }
     }
 }
 
 impl Doing<'_> {
+    /// Returns true if no other member has a copy of memory that the kernel may access.
+    fn lies_on_first(&self, blocks: &mut Blocks) -> bool {
+        let is_spread = |block: &Block| matches!(block.location, Location::Distributed { .. });
+        if self.entry.footprint(0).unknown.is_some() {
+            return !blocks.values().any(is_spread);
+        }
+        let mut sections = self.given.sections.iter();
+        !sections
+            .any(|section| find(blocks, section.start).is_some_and(|(_, block)| is_spread(block)))
+    }
+
     /// Plans how the launch is divided; `None` if it cannot be.
-    fn way(&self) -> Option<Way> {
-        let Doing { entry, launch, .. } = self;
+    fn way(&mut self) -> Option<Way> {
+        let Doing { entry, launch, .. } = *self;
         let parts = entry.parts();
         let [teams, y, z] = launch.blocks;
         let [_, threads_y, threads_z] = launch.threads;
@@ -352,20 +404,42 @@ impl Doing<'_> {
         if parts == 1 || (teams as usize) < parts || !flat || provided {
             return None;
         }
+        self.case = (teams, sizes(launch));
         let mut balances = entry.balance.lock();
         let balance = balances.of(self.case);
-        let plan = match (self.members[0].predicts_no_speed(), self.helper) {
-            (true, _) => balance.vary(),
-            (false, Some(_)) => balance.begin(),
-            (false, None) => balance::Plan {
-                divided: true,
-                measured: false,
-            },
-        };
+        let plan = balance.begin();
         Some(Way {
             borders: plan.divided.then(|| balance.borders()),
             measured: plan.measured,
         })
+    }
+
+    /// Divides a launch that was to try the first member alone, if that would need much of what others
+    /// hold.
+    fn check_trial(&self, way: &mut Option<Way>, blocks: &mut Blocks) {
+        let Some(way) = way else {
+            return;
+        };
+        if way.borders.is_some() || !way.measured || self.helper.is_some() {
+            return;
+        }
+        let [teams, ..] = self.launch.blocks;
+        let whole = Part::whole(&*self.members[0], teams, self.launch.threads[0]);
+        let uses = self.uses(blocks, 0, &ALONE, whole);
+        let needed = uses.map(|uses| transfers(blocks, &[uses]));
+        let bytes = needed
+            .iter()
+            .flatten()
+            .map(|(_, t)| t.bytes.end - t.bytes.start);
+        if bytes.sum::<u64>() > MOST_TRIED {
+            let mut balances = self.entry.balance.lock();
+            let balance = balances.of(self.case);
+            let plan = balance.refuse_alone();
+            *way = Way {
+                borders: plan.divided.then(|| balance.borders()),
+                measured: plan.measured,
+            };
+        }
     }
 
     /// Returns the members' shares between the borders.

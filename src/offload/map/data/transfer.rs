@@ -15,6 +15,9 @@ use crate::map::items::MapItem;
 use crate::map::table::{AttachedPointer, Lookup};
 use ompvm_support::log;
 
+/// Maximum size in bytes of a range that keeps its contents if copying to it fails.
+pub(super) const SMALL_BYTES: usize = 1 << 10;
+
 /// An item that was copied to a staging buffer behind the kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct StagedItem {
@@ -66,6 +69,7 @@ impl<'a> DataConstruct<'a> {
             return Ok(());
         };
         let (device, memory) = (range.device + (begin - start) as u64, range.memory);
+        let is_whole = begin == start && size == range.size;
         let inside: Vec<AttachedPointer> = range
             .attached
             .iter()
@@ -82,13 +86,23 @@ impl<'a> DataConstruct<'a> {
                 unsafe { std::ptr::copy_nonoverlapping(staged.buffer, begin as *mut u8, size) }
             });
             self.traffic.from += size as u64;
+            if is_whole {
+                self.table.copied(start);
+            }
             return Ok(());
         }
         host_access::during(begin, size, true, || {
             // SAFETY: by this function's contract, the range is writable; attached slots lie within
             // it.
             unsafe {
-                self.copy_from(self.queue, memory, begin as *mut u8, device, size)?;
+                let own = begin as *mut u8;
+                if size <= SMALL_BYTES && self.queue == Queue::SYNC {
+                    let mut copy = [0u8; SMALL_BYTES];
+                    self.copy_from(self.queue, memory, copy.as_mut_ptr(), device, size)?;
+                    std::ptr::copy_nonoverlapping(copy.as_ptr(), own, size);
+                } else {
+                    self.copy_from(self.queue, memory, own, device, size)?;
+                }
                 if !inside.is_empty() {
                     self.device.synchronize(self.queue)?;
                     for a in inside {
@@ -98,6 +112,9 @@ impl<'a> DataConstruct<'a> {
             }
             Ok(())
         })?;
+        if is_whole && self.queue == Queue::SYNC {
+            self.table.copied(start);
+        }
         self.traffic.from += size as u64;
         self.traffic.time += since.elapsed().as_nanos() as u64;
         Ok(())

@@ -82,6 +82,9 @@ impl DataConstruct<'_> {
             {
                 self.upload(memory, device, begin, size)?;
                 self.reattach(start, begin, size)?;
+                if begin == start && self.table.get(start).is_some_and(|r| r.size == size) {
+                    self.table.copied(start);
+                }
             }
         }
         Ok(())
