@@ -12,7 +12,8 @@
 #
 # Sides of processors are bound to as many processors as they have threads. OMPVM_BENCH_OPTIONS are
 # further options of ompvm, such as `--device=emulated:2`; CASES are the cases (default: all); FORMS
-# are the forms (default: target plain).
+# are the forms (default: target plain). With WHOLE=1 the times are those of whole runs of each case
+# alone: the second run, to which the first one's cache belongs.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 if [ -d "$here/mpi" ]; then
@@ -23,7 +24,10 @@ shift || true
 sides=("${@:-1}")
 [ $# -gt 0 ] || sides=(1 2)
 results=$(mktemp)
-trap 'rm -f "$results"' EXIT
+caches=$(mktemp -d)
+trap 'rm -rf "$results" "$caches"' EXIT
+names="nbody monte_carlo black_scholes ray_tracer daxpy dot stencil structure_sum structure_add kmeans
+  host_options host_nearest"
 
 # Runs the cases of a form on a side.
 measure() {
@@ -56,10 +60,29 @@ measure() {
   esac
 }
 
+# Runs each case twice on a side, and prints the seconds of the second run.
+measure_whole() {
+  local form=$1 side=$2 size= cases= case since seconds line
+  for case in ${CASES:-}; do
+    case $case in
+    small | medium | large) size=$case ;;
+    *) cases+=" $case" ;;
+    esac
+  done
+  for case in ${cases:-$names}; do
+    export OMPVM_CACHE_DIR="$caches/$form-${side//[:,]/-}-$case"
+    CASES="$size $case" measure "$form" "$side" >"$caches/first"
+    since=$(date +%s%N)
+    line=$(CASES="$size $case" measure "$form" "$side")
+    seconds=$(awk -v since="$since" -v now="$(date +%s%N)" 'BEGIN { print (now - since) / 1e9 }')
+    echo "$line" | awk -v seconds="$seconds" '{ $2 = seconds; print }'
+  done
+}
+
 for form in ${FORMS:-target plain}; do
   for round in $(seq "$rounds"); do
     for side in "${sides[@]}"; do
-      measure "$form" "$side" | sed "s/^/$form $side /" >>"$results"
+      "measure${WHOLE:+_whole}" "$form" "$side" | sed "s/^/$form $side /" >>"$results"
     done
   done
 done
