@@ -308,6 +308,10 @@ impl Balance {
             };
             return;
         }
+        // The launch could not be divided.
+        if times.len() < self.shares.len() {
+            return;
+        }
         if let Some(helper) = self.helper {
             self.unhelpful += u32::from(rated(&self.shares, times)[helper] < HELPFUL);
             if self.unhelpful >= UNHELPFUL {
@@ -503,6 +507,8 @@ mod tests {
             balance.measured(Duration::from_millis(64), &millis(&[64]));
         }
         assert!(balance.begin().divided);
+        // A launch that ran on one member after all says nothing.
+        balance.measured(Duration::from_millis(10), &millis(&[10]));
         // A hundredth is no help.
         let mut balance = Balance::helped(2, 1);
         assert!(balance.begin().divided);
