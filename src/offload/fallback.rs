@@ -11,16 +11,13 @@ use super::device::Failure;
 use super::devices::{self, DeviceState};
 use super::map::data::Traffic;
 use super::report::GroupRun;
-use super::{program, report};
+use super::{FAILED, program, report};
 use ompvm_kmpc::icv::TargetOffload;
 use ompvm_kmpc::ident::{self, Ident};
 use ompvm_kmpc::routines;
 use ompvm_support::log;
 use ompvm_support::message::{Kind, Message};
 use std::fmt;
-
-/// Exit status of ompvm's own failures.
-const FAILED: i32 = 125;
 
 /// Source location of a construct, for messages.
 #[derive(Clone, Copy, Debug)]

@@ -44,3 +44,6 @@ pub mod region;
 pub mod report;
 pub mod table;
 mod watched;
+
+/// Exit status of ompvm's own failures.
+const FAILED: i32 = 125;

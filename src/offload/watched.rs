@@ -68,7 +68,7 @@ impl Watched {
         )))
     }
 
-    /// Does a step of the device, and remembers its failure. A device that is lost fails with the
+    /// Runs a step of the device, and remembers its failure. A device that is lost fails with the
     /// reason for that from then on.
     fn step<T>(&self, step: DeviceStep, work: impl FnOnce(&dyn Device) -> Result<T>) -> Result<T> {
         let done = self.inject(step).and_then(|()| work(&*self.device));
@@ -303,6 +303,10 @@ impl Device for Watched {
         self.device.has_shares_of_blocks()
     }
 
+    fn help(&self) {
+        self.device.help();
+    }
+
     fn host_view(&self, address: u64, len: u64) -> Option<NonNull<u8>> {
         // Copies of a device that is to fail go through its steps.
         match self.injected {
@@ -350,5 +354,35 @@ impl Device for Watched {
 
     fn follow(&self, other: &dyn Device) -> Result<()> {
         self.device.follow(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Returns the names of the functions that a source declares at the first level of indentation.
+    fn functions(source: &str) -> Vec<&str> {
+        let lines = source.lines().filter_map(|line| {
+            let line = line.strip_prefix("    ")?;
+            let line = line.strip_prefix("unsafe ").unwrap_or(line);
+            line.strip_prefix("fn ")?.split(['(', '<']).next()
+        });
+        lines.collect()
+    }
+
+    #[test]
+    fn offload_watched_devices_pass_every_call_on() {
+        let (_, interface) = include_str!("device.rs")
+            .split_once("pub trait Device")
+            .unwrap();
+        let (interface, _) = interface.split_once("\n}\n").unwrap();
+        let (_, own) = include_str!("watched.rs")
+            .split_once("impl Device for Watched")
+            .unwrap();
+        let own = functions(own);
+        let missing: Vec<&str> = functions(interface)
+            .into_iter()
+            .filter(|name| !own.contains(name))
+            .collect();
+        assert!(missing.is_empty(), "{missing:?}");
     }
 }

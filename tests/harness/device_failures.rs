@@ -249,13 +249,5 @@ fn rank_dies(launcher: &Path, step: &str) -> Result<(), String> {
     command.arg(format!("OMPVM_FAIL_DEVICE={step}:end"));
     command.args(["sh", "-c", stays, "sh"]).arg(ompvm());
     command.args(options).arg(&program).arg("twice");
-    let ran = run(&mut command, "", LIMIT)?;
-    let messages = std::fs::read_to_string(messages).unwrap_or_default();
-    let says = messages.contains("ompvm: rank 1 on ") && messages.contains(" is lost: ");
-    // The launcher returns the status of rank 0, or of what it killed when it saw that rank end.
-    let ended = matches!(ran.end, End::Exit(125 | 9));
-    match says && messages.lines().count() == 1 && ended {
-        true => Ok(()),
-        false => Err(format!("says {messages}\n{}", ran.summary())),
-    }
+    ranks::loses_rank_1(&mut command, &messages, LIMIT)
 }

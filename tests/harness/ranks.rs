@@ -315,7 +315,12 @@ fn dead_rank(launcher: &Path) -> Result<(), String> {
         .arg(&sign);
     command.arg(ompvm()).args(["run", "--device=emulated"]);
     command.args(["--devices=each"]).arg(&bitcode).arg(&sign);
-    let ran = run(&mut command, "", LIMIT)?;
+    loses_rank_1(&mut command, &messages, LIMIT)
+}
+
+/// Runs a launcher whose rank 1 ends, and expects one message of rank 0, in the file `messages`.
+pub fn loses_rank_1(command: &mut Command, messages: &Path, limit: Duration) -> Result<(), String> {
+    let ran = run(command, "", limit)?;
     let messages = std::fs::read_to_string(messages).unwrap_or_default();
     let says = messages.contains("ompvm: rank 1 on ") && messages.contains(" is lost: ");
     // The launcher returns the status of rank 0, or of what it killed when it saw that rank end.

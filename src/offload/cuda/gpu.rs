@@ -205,14 +205,21 @@ impl Gpu {
 
     /// Returns the number of blocks of a kernel that a multiprocessor runs at once.
     fn occupancy(&self, entry: &Entry, threads: u32) -> u32 {
+        let known = entry.occupancy.load(Ordering::Relaxed);
+        if known >> 32 == u64::from(threads) && known != 0 {
+            return known as u32;
+        }
         let mut blocks = 0;
         // SAFETY: the function belongs to this device; the result pointer is valid.
         let code =
             unsafe { (self.driver.occupancy)(&mut blocks, entry.function, threads as i32, 0) };
-        match u32::try_from(blocks) {
+        let blocks = match u32::try_from(blocks) {
             Ok(blocks) if code == 0 && blocks > 0 => blocks,
             _ => (self.multiprocessor_threads / threads.max(1)).max(1),
-        }
+        };
+        let known = u64::from(threads) << 32 | u64::from(blocks);
+        entry.occupancy.store(known, Ordering::Relaxed);
+        blocks
     }
 }
 

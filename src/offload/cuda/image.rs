@@ -12,6 +12,7 @@ use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, Kernel as Known, Lowered, Share
 use ompvm_support::log;
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 /// A kernel as launches need it. Entries are leaked, since the handle of a kernel is the address of
@@ -21,6 +22,9 @@ pub(super) struct Entry {
     pub function: Function,
     /// Maximum threads of a block, according to the driver.
     pub threads: u32,
+    /// Threads of a block, and the number of such blocks that a multiprocessor runs at once, as asked
+    /// last: the upper and the lower half. 0 before.
+    pub occupancy: AtomicU64,
     /// Description of the operation, for messages.
     pub doing: String,
     /// Reason why the kernel has no code, if it was refused.
@@ -243,6 +247,7 @@ fn entry(gpu: &Gpu, module: Option<Module>, known: &Known) -> Result<&'static En
             .ok()
             .filter(|&n| n > 0)
             .unwrap_or(u32::MAX),
+        occupancy: AtomicU64::new(0),
         doing: format!("running the kernel `{}`", known.name),
         refused,
     })))

@@ -464,7 +464,7 @@ mod tests {
         assert!(balance.begin().measured);
         balance.measured(Duration::from_micros(900), &millis(&[1, 3]));
         assert_eq!(balance.borders(), [0, 1 << 63, 0]);
-        // It is short enough to be tried alone, but that may be refused.
+        // A trial of the first member is due, and may be refused.
         assert!(!balance.begin().divided);
         assert!(balance.refuse_alone().divided && balance.begin().divided);
     }

@@ -219,23 +219,16 @@ impl Launcher {
             balances.follow(placements);
             let balance = balances.of(doing.case);
             let plan = balance.begin();
-            (
-                plan,
-                if plan.divided {
-                    balance.borders()
-                } else {
-                    Vec::new()
-                },
-            )
+            (plan, plan.divided.then(|| balance.borders()))
         };
         doing.measured = plan.measured;
         *entry.latest.lock() = match plan.divided {
             true => Outcome::Divided,
             false => Outcome::Alone,
         };
-        match plan.divided {
-            true => self.launch_divided(&doing, &mut environments, &borders),
-            false => self.launch_alone(&doing),
+        match borders {
+            Some(borders) => self.launch_divided(&doing, &mut environments, &borders),
+            None => self.launch_alone(&doing),
         }
     }
 

@@ -52,8 +52,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Joins devices that are open to a group of the given number: GPUs of one architecture, and perhaps the
-    /// processors behind them. `separate` says whether devices that cannot access each other's
+    /// Joins devices that are open to a group of the given number: GPUs of one architecture, and
+    /// perhaps the processors behind them. `separate` says whether devices that cannot access each other's
     /// memory may form one.
     ///
     /// # Errors

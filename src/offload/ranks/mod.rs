@@ -29,6 +29,7 @@ mod stream;
 mod tests;
 mod wire;
 
+use super::FAILED;
 use super::device::Device;
 use super::devices;
 use super::options::OffloadOptions;
@@ -49,9 +50,6 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// Exit status of ompvm's own failures.
-const FAILED: i32 = 125;
 
 /// The ranks, as rank 0 sees them. A process has them once, with its devices.
 #[derive(Debug)]

@@ -5,9 +5,10 @@
 //! only copy of the program's data.
 
 use super::channel::{Broken, Channel, Link};
+use super::devices;
 use super::output;
 use super::protocol::{Answer, CONTROL, Command, FIRST_CHANNEL, Reply, Request};
-use super::{FAILED, devices};
+use crate::FAILED;
 use crate::device::{Failure, Result};
 use ompvm_support::internal_work;
 use ompvm_support::message::{Kind, Message};

@@ -8,13 +8,13 @@
 //! Numbers stand for images and kernels, so a request of rank 0 contains no address of this process
 //! other than device addresses, which devices check.
 
-use super::FAILED;
 use super::channel::{Broken, Channel, Link};
 use super::execute::done;
 use super::near::{ProcessMemory, Proof};
 use super::output::Output;
 use super::protocol::{Answer, CONTROL, Command, Reply, Request, Source};
 use super::stream;
+use crate::FAILED;
 use crate::device::{Device, Failure, Image, Kernel, Queue, Result, STAGING_BYTES};
 use crate::options::OffloadOptions;
 use hashbrown::HashMap;

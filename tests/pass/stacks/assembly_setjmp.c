@@ -3,24 +3,12 @@
 // options: --tier=auto
 // stdout: ok
 #include "../../check.h"
+#include "save_registers.h"
 struct buffer {
   void *place[9];
   long value;
 };
 static _Thread_local struct buffer *top;
-__attribute__((naked, noinline, returns_twice)) int save(struct buffer *b) {
-  __asm__("movq (%rsp), %rax\n\t"
-          "movq %rax, 0(%rdi)\n\t"
-          "movq %rsp, 8(%rdi)\n\t"
-          "movq %rbp, 16(%rdi)\n\t"
-          "movq %rbx, 24(%rdi)\n\t"
-          "movq %r12, 32(%rdi)\n\t"
-          "movq %r13, 40(%rdi)\n\t"
-          "movq %r14, 48(%rdi)\n\t"
-          "movq %r15, 56(%rdi)\n\t"
-          "xorl %eax, %eax\n\t"
-          "retq");
-}
 __attribute__((noinline, noreturn)) static void raise(long value) {
   struct buffer *b = top;
   b->value = value;
