@@ -11,7 +11,7 @@ use super::device::Failure;
 use super::devices::{self, DeviceState};
 use super::map::data::Traffic;
 use super::report::GroupRun;
-use super::{FAILED, program, report};
+use super::{FAILED, program, ranks, report};
 use ompvm_kmpc::icv::TargetOffload;
 use ompvm_kmpc::ident::{self, Ident};
 use ompvm_kmpc::routines;
@@ -204,11 +204,13 @@ pub(super) fn end_without_data(state: &DeviceState, failure: &Failure) -> ! {
     ))
 }
 
-/// Ends the program with a message: its data is lost.
+/// Ends the program with a message: its data is lost. Other ranks end with the same status: a launcher
+/// would kill them, and mix their signal into the status of the run.
 pub fn end_for_lost_data(text: &dyn fmt::Display) -> ! {
     // SAFETY: null flushes every stream, so earlier output of the program precedes the report.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     Message::new(Kind::DataLost, text).print();
+    ranks::end_others(FAILED);
     // SAFETY: ends the process without exit handlers, which may wait for the device.
     unsafe { libc::_exit(FAILED) }
 }
