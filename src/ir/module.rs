@@ -166,8 +166,8 @@ pub struct Module {
     pub line_tables: LineTables,
 }
 
-/// Bitcode that may still be made while the program runs.
-pub type LineTables = std::sync::Arc<std::sync::OnceLock<Box<[u8]>>>;
+/// Bitcode that may still be made while the program runs; `None` if it cannot or need not be.
+pub type LineTables = std::sync::Arc<std::sync::OnceLock<Option<Box<[u8]>>>>;
 
 impl Module {
     /// Returns true if a native link of the program would make it flush denormals to zero

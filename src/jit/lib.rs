@@ -184,7 +184,7 @@ impl Program {
     pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Vec<Compiled>, String> {
         self.find_line_tables();
         // A short program may end before its first unit is compiled.
-        self.bitcode.link(self.request.debug)?;
+        self.bitcode.link(self.request.debug);
         self.store_line_tables();
         let objects = Session::open(&self.request, &self.bitcode).compile(unit)?;
         self.store_line_tables();
@@ -202,6 +202,11 @@ impl Program {
             Ok(Compiled { stored, ..linked })
         });
         linked.collect()
+    }
+
+    /// Frees what is kept for units that follow soon.
+    pub fn rest(&self) {
+        self.bitcode.close();
     }
 
     fn find_line_tables(&self) {

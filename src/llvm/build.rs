@@ -95,7 +95,7 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 
 /// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 fn compile_shim() {
-    const SOURCES: [&str; 22] = [
+    const SOURCES: [&str; 23] = [
         "shim.cpp",
         "keep_in_memory.cpp",
         "constructors.cpp",
@@ -105,6 +105,7 @@ fn compile_shim() {
         "version_aliases.cpp",
         "cluster_stores.cpp",
         "hoist_indices.cpp",
+        "extract.cpp",
         "labels.cpp",
         "lto.cpp",
         "narrow_indices.cpp",

@@ -333,7 +333,8 @@ fn rewire(run: &mut Run) -> Result<(), String> {
         contracted: false,
         fail: None,
     };
-    let rewired = super::native::rewire::rewire(run.parsed.module(), &request, level, &[], &[])?;
+    let rewired =
+        super::native::rewire::rewire(run.parsed.module(), None, &request, level, &[], &[])?;
     for (number, why) in rewired.skipped {
         let name = &request.names[number];
         let text = format!("; skipped @{name}: {why}\n");

@@ -67,6 +67,14 @@ unsafe extern "C" {
         debug: c_int,
         error: *mut *mut c_char,
     ) -> c_int;
+    fn ompvm_extract(
+        source: LLVMModuleRef,
+        functions: *const LLVMValueRef,
+        count: usize,
+        found: extern "C" fn(*mut c_void, LLVMValueRef, LLVMValueRef),
+        to: *mut c_void,
+        error: *mut *mut c_char,
+    ) -> LLVMModuleRef;
     fn ompvm_osr_entry(
         function: LLVMValueRef,
         block: u32,
@@ -267,6 +275,38 @@ pub(super) fn read_selected(module: Module<'_>, names: &[&str], debug: bool) -> 
         return Err(take_message(error));
     }
     Ok(())
+}
+
+/// Moves functions of an opened module, of which no label's address is taken, into a new module, with
+/// declarations of all that they use. Returns it and each symbol with its copy, which lives as long
+/// as the new module. See `extract.cpp`. After an error the opened module must not be used.
+pub(super) fn extract<'m>(
+    source: Module<'m>,
+    functions: &[Function<'m>],
+) -> Result<(OwnedModule<'m>, Vec<(LLVMValueRef, LLVMValueRef)>), String> {
+    extern "C" fn found(to: *mut c_void, from: LLVMValueRef, copy: LLVMValueRef) {
+        // SAFETY: `to` is the list below, which nothing else uses meanwhile.
+        unsafe { (*to.cast::<Vec<(LLVMValueRef, LLVMValueRef)>>()).push((from, copy)) };
+    }
+    let list: Vec<LLVMValueRef> = functions.iter().map(|f| f.raw()).collect();
+    let mut copies = Vec::new();
+    let mut error = null_mut();
+    // SAFETY: the module and its functions are live, and `found` gets the list that it expects.
+    let module = unsafe {
+        ompvm_extract(
+            source.raw(),
+            list.as_ptr(),
+            list.len(),
+            found,
+            (&raw mut copies).cast(),
+            &raw mut error,
+        )
+    };
+    if module.is_null() {
+        return Err(take_message(error));
+    }
+    // SAFETY: the module is new, and its context is that of the source.
+    Ok((unsafe { OwnedModule::from_raw(module) }, copies))
 }
 
 /// Replaces the addresses of a function's labels by offsets from `start`, and its jumps to them by

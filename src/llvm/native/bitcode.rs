@@ -1,20 +1,21 @@
 //! The bitcode that a program's units are read from.
 //!
-//! Each unit opens the bitcode anew and reads its own functions. If the program has full debug
-//! information, opening also reads the types of most declarations, and each unit strips them again,
-//! which is a large part of compile time. A second form has line tables only. The program's reader
+//! Units read their own functions from a [`Source`]. If the program has full debug information,
+//! opening also reads the types of most declarations, and each unit strips them again, which is a
+//! large part of compile time. A second form has line tables only. The program's reader
 //! writes it while the program already runs ([`write_line_tables`]); later runs find it in the
 //! cache. Otherwise it is written once opening has taken about as long as writing would. Several
 //! files are read in this form only, which the first unit links if the reader has not.
 //!
 //! The choice of functions is left to `Session`, and storage to `ompvm-cache`.
 
-use super::DebugLevel;
+use super::source::Source;
+use super::{CompileRequest, DebugLevel};
 use crate::parse::{self, Parsed};
 use crate::{Input, contain, shim};
 use ompvm_ir::LineTables;
-use ompvm_support::error::Error;
 use ompvm_support::limits;
+use parking_lot::Mutex;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -28,11 +29,12 @@ const WRITING: Duration = Duration::from_nanos(100);
 /// The program's files as one piece of bitcode.
 #[derive(Debug)]
 pub struct Bitcode {
+    /// Opened programs that no unit uses. They refer to the bytes in the fields below, which are
+    /// dropped after them.
+    sources: Mutex<Vec<Source>>,
     files: Arc<[(String, Vec<u8>)]>,
     /// The linked files, unless they are one piece of bitcode already.
     merged: OnceLock<Result<Vec<u8>, String>>,
-    /// Set once several files are linked and written with line tables only.
-    linked: OnceLock<Result<(), String>>,
     line_tables: LineTables,
     /// Nanoseconds that units have spent opening files with types.
     opening: AtomicU64,
@@ -45,9 +47,9 @@ impl Bitcode {
     /// first use.
     pub fn new(files: Arc<[(String, Vec<u8>)]>, line_tables: LineTables) -> Bitcode {
         Bitcode {
+            sources: Mutex::default(),
             files,
             merged: OnceLock::new(),
-            linked: OnceLock::new(),
             line_tables,
             opening: AtomicU64::new(0),
             writing: AtomicBool::new(false),
@@ -80,29 +82,21 @@ impl Bitcode {
         self.files.iter().map(input).collect()
     }
 
-    /// Links the files if units are read from all of them with line tables, unless that was done.
-    /// It takes as long as the compilation of hundreds of functions.
-    ///
-    /// # Errors
-    /// Returns LLVM's message if the files cannot be linked.
-    pub fn link(&self, debug: DebugLevel) -> Result<(), String> {
-        if debug != DebugLevel::Lines || self.files.len() < 2 || self.line_tables().is_some() {
-            return Ok(());
+    /// Links the files if units are read from all of them with line tables, unless that was done. If
+    /// the reader is at it, waits for it. It takes as long as the compilation of hundreds of functions.
+    pub fn link(&self, debug: DebugLevel) {
+        if debug != DebugLevel::Lines || self.files.len() < 2 {
+            return;
         }
-        let linked = self.linked.get_or_init(|| {
+        self.line_tables.get_or_init(|| {
             let inputs = self.inputs();
             let written = contain::run(MERGE, || {
-                let parsed = parse::parse(&inputs)?;
-                Ok(shim::write_with_line_tables(parsed.module(), true))
+                let parsed = parse::parse(&inputs).ok()?;
+                shim::write_with_line_tables(parsed.module(), true)
             });
-            let written = written.map_err(|f| f.why)?;
-            if let Some(bytes) = written.map_err(|e: Error| e.to_string())? {
-                // If the reader has set its own, those are as good.
-                let _ = self.line_tables.set(bytes);
-            }
-            Ok(())
+            // Whoever reads the files themselves learns of an error.
+            written.ok().flatten()
         });
-        linked.clone()
     }
 
     /// Returns the size of all files, in bytes.
@@ -112,13 +106,13 @@ impl Bitcode {
 
     /// Returns the program with line tables only, if it has more than those and they are written.
     pub fn line_tables(&self) -> Option<&[u8]> {
-        self.line_tables.get().map(|bytes| &bytes[..])
+        self.line_tables.get()?.as_deref()
     }
 
     /// Sets line tables that an earlier run has written.
     pub fn take_line_tables(&self, bytes: Vec<u8>) {
         // If the reader has set its own, those are as good.
-        let _ = self.line_tables.set(bytes.into());
+        let _ = self.line_tables.set(Some(bytes.into()));
     }
 
     /// Returns the bitcode to read a unit from, and true if it has line tables only.
@@ -126,11 +120,48 @@ impl Bitcode {
     /// # Errors
     /// Fails as [`Bitcode::bytes`] does.
     pub(super) fn for_unit(&self, debug: DebugLevel) -> Result<(&[u8], bool), String> {
-        self.link(debug)?;
+        self.link(debug);
         match self.line_tables() {
             Some(bytes) if debug == DebugLevel::Lines => Ok((bytes, true)),
             _ => Ok((self.bytes()?, false)),
         }
+    }
+
+    /// Takes a source of the bitcode that [`Bitcode::for_unit`] returned. Returns `None` if units must
+    /// read the program as a whole.
+    ///
+    /// # Errors
+    /// Returns LLVM's message.
+    pub(super) fn source(
+        &self,
+        bytes: &[u8],
+        request: &CompileRequest,
+    ) -> Result<Option<Source>, String> {
+        // A child of `fork` may find it locked.
+        let kept = self.sources.try_lock().and_then(|mut kept| {
+            kept.retain(|source| source.serves(bytes));
+            kept.pop()
+        });
+        match kept {
+            Some(source) => Ok(Some(source)),
+            None => Source::open(bytes, request),
+        }
+    }
+
+    /// Keeps a source for the next unit.
+    pub(super) fn keep(&self, source: Source) {
+        if let Some(mut kept) = self.sources.try_lock() {
+            kept.push(source);
+        }
+    }
+
+    /// Frees the sources that no unit uses.
+    pub fn close(&self) {
+        let kept = self
+            .sources
+            .try_lock()
+            .map(|mut kept| std::mem::take(&mut *kept));
+        drop(kept);
     }
 
     /// Records the time that a unit took to open a program with types. Writes line tables once the
@@ -158,14 +189,16 @@ pub(crate) fn write_line_tables(parsed: Parsed, to: &LineTables, always: bool) {
     if limits::address_space().is_some() {
         return;
     }
-    // If LLVM gives up midway, the module stays allocated, and units are read from the program's
-    // files.
-    let parsed = ManuallyDrop::new(parsed);
-    let write = || shim::write_with_line_tables(parsed.module(), always);
-    if let Ok(written) = contain::run_beside_start(MERGE, write) {
-        if let Some(bytes) = written {
-            let _ = to.set(bytes);
-        }
-        drop(ManuallyDrop::into_inner(parsed));
-    }
+    // Freed only once others have the bytes. If LLVM gives up midway, the module stays allocated, and
+    // units are read from the program's files.
+    let mut parsed = Some(ManuallyDrop::new(parsed));
+    let mut written = None;
+    to.get_or_init(|| {
+        let parsed = parsed.take()?;
+        let write = || shim::write_with_line_tables(parsed.module(), always);
+        let bytes = contain::run_beside_start(MERGE, write).ok()?;
+        written = Some(parsed);
+        bytes
+    });
+    drop(parsed.or(written).map(ManuallyDrop::into_inner));
 }

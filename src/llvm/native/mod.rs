@@ -1,9 +1,8 @@
 //! Compilation of a program's files to machine code, one unit at a time.
 //!
-//! [`Session::compile`] reads the functions of a [`Unit`] into a context of its own (LLVM is
-//! single-threaded per context), rewires every symbol to a name that says what it refers to
-//! ([`symbol`], [`rewire`]), runs the passes and generates an object file for this processor
-//! ([`pipeline`]). `jit::link` then places the object in low memory, so that 32-bit addresses reach
+//! [`Session::compile`] makes a module of the functions of a [`Unit`] ([`source`]), rewires every
+//! symbol to a name that says what it refers to ([`symbol`], [`rewire`]), runs the passes and
+//! generates an object file for this processor ([`pipeline`]). `jit::link` then places the object in low memory, so that 32-bit addresses reach
 //! data and code as in a native executable linked at a fixed address.
 //!
 //! This module knows nothing of the interpreter, and no address is known before linking.
@@ -17,17 +16,19 @@ pub mod osr_landing;
 pub(crate) mod pipeline;
 pub(crate) mod rewire;
 pub mod snippet;
+mod source;
 pub mod symbol;
 mod target_attributes;
 
-use super::handles::{Module, Variable};
-use super::parse;
+use super::handles::{Function, Module, Variable};
+use super::parse::{self, Parsed};
 pub use super::shim::{LocationKind, ValueLocation};
 pub use bisect::CANNOT_COMPILE;
 pub use bitcode::Bitcode;
 pub(crate) use bitcode::write_line_tables;
 pub use debug_level::DebugLevel;
 pub use fast_paths::disable as disable_fast_paths;
+use hashbrown::HashMap;
 use ompvm_support::log;
 use ompvm_support::progress;
 use ompvm_support::settings::InjectedFailure;
@@ -203,6 +204,8 @@ impl From<super::shim::GrowthExceeded> for CompileError {
 
 /// The parts of a unit that a session reads.
 struct Read<'m> {
+    /// The module's symbols, unless it has all of the program's.
+    symbols: Option<rewire::Symbols<'m>>,
     /// The OSR entries.
     extra: Vec<rewire::OsrFunction<'m>>,
     /// The functions whose entry cannot be created, with the reason.
@@ -229,11 +232,52 @@ impl<'r> Session<'r> {
         Session { request, bitcode }
     }
 
-    /// Compiles a unit in one piece. Only its functions are read from the bitcode, into a context
-    /// that is dropped at the end; the object is all that remains.
+    /// Compiles a unit in one piece. Only its functions are read from the bitcode; the object is all
+    /// that remains.
     fn attempt(&self, unit: &Unit) -> Result<Object, CompileError> {
+        let start = Instant::now();
+        let debug = self.request.debug;
+        let (bytes, lean) = self.bitcode.for_unit(debug).map_err(CompileError::Whole)?;
+        let source = match self.wanted(unit) {
+            // Labels in variables need the bodies that have them, and variables have types.
+            Some(wanted) if self.request.labels.is_empty() && debug != DebugLevel::Full => {
+                let source = self.bitcode.source(bytes, self.request);
+                source.map_err(CompileError::Whole)?.map(|s| (s, wanted))
+            }
+            _ => None,
+        };
+        let Some((mut source, wanted)) = source else {
+            let typed = debug == DebugLevel::Full;
+            let parsed = parse::open(bytes, typed).map_err(CompileError::Whole)?;
+            let read = self.read_selected(parsed.module(), unit);
+            let read = read.and_then(|added| self.add_entries(parsed.module(), unit, None, added));
+            let read = read.map_err(CompileError::Whole)?;
+            let typed = !lean && super::shim::has_types(parsed.module());
+            return self.generate(unit, &parsed, parsed.module(), read, typed, start);
+        };
+        let part = source.part(&wanted).map_err(CompileError::Whole)?;
+        let read = self.add_entries(part.module(), unit, Some(part.symbols()), Vec::new());
+        let read = read.map_err(CompileError::Whole)?;
+        let typed = !lean && source.is_typed();
+        let object = self.generate(unit, source.parsed(), part.module(), read, typed, start)?;
+        drop(part);
+        source.served();
+        self.bitcode.keep(source);
+        Ok(object)
+    }
+
+    /// Generates code for a module that has the unit's functions and OSR entries.
+    fn generate(
+        &self,
+        unit: &Unit,
+        parsed: &Parsed,
+        module: Module<'_>,
+        read: Read<'_>,
+        typed: bool,
+        start: Instant,
+    ) -> Result<Object, CompileError> {
         let mut times = [Duration::ZERO; 3];
-        let mut last = Instant::now();
+        let mut last = start;
         let mut lap = |i: usize| {
             let time = last.elapsed();
             times[i] = time;
@@ -245,26 +289,23 @@ impl<'r> Session<'r> {
             false => unit.level,
         };
         let debug = self.request.debug;
-        let (bytes, lean) = self.bitcode.for_unit(debug).map_err(CompileError::Whole)?;
-        let parsed = parse::open(bytes, debug == DebugLevel::Full).map_err(CompileError::Whole)?;
-        let module = parsed.module();
         let Read {
+            symbols,
             extra,
             failed,
             added,
-        } = self.read(module, unit).map_err(CompileError::Whole)?;
-        let typed = !lean && super::shim::has_types(module);
+        } = read;
         let ms = lap(0);
         tracing::debug!(
             target: log::LLVM,
             functions = unit.functions.as_ref().map(Vec::len),
             loops = unit.entries.len(),
             level = ?effort,
-            lean,
+            typed,
             %ms,
             "read a unit"
         );
-        let rewired = rewire::rewire(module, self.request, effort, &extra, &added);
+        let rewired = rewire::rewire(module, symbols, self.request, effort, &extra, &added);
         let mut rewired = rewired.map_err(CompileError::Whole)?;
         rewired.skipped.extend(failed);
         let ms = lap(1);
@@ -278,7 +319,7 @@ impl<'r> Session<'r> {
         progress::step();
         let bytes = {
             let machine = pipeline::HostMachine::for_module(module, rewired.position_independent)?;
-            if !lean {
+            if typed || debug != DebugLevel::Lines {
                 debug.apply(module, &machine)?;
             }
             let several = rewired.compiled.len() + rewired.entries.len() > 1;
@@ -287,7 +328,7 @@ impl<'r> Session<'r> {
                 several,
                 wide: rewired.wide,
             };
-            fault_injection::fail(unit, self.request, effort, &parsed)?;
+            fault_injection::fail(unit, self.request, effort, parsed)?;
             let start = Instant::now();
             pipeline::optimize(module, &machine, effort, unit_is)?;
             let optimized = Instant::now();
@@ -306,7 +347,6 @@ impl<'r> Session<'r> {
         if !errors.is_empty() {
             return Err(errors.into());
         }
-        drop(parsed);
         lap(2);
         if typed && debug == DebugLevel::Lines {
             self.bitcode.opened(times[0]);
@@ -323,36 +363,62 @@ impl<'r> Session<'r> {
         })
     }
 
-    /// Reads the unit's functions and creates its OSR entries.
-    fn read<'m>(&self, module: Module<'m>, unit: &Unit) -> Result<Read<'m>, String> {
+    /// Returns the numbers of the functions to read for a unit, in order; `None` for all.
+    fn wanted(&self, unit: &Unit) -> Option<Vec<usize>> {
+        let mut wanted = unit.functions.clone()?;
+        wanted.extend(unit.entries.iter().map(|e| e.function));
+        wanted.sort_unstable();
+        wanted.dedup();
+        Some(wanted)
+    }
+
+    /// Reads the unit's functions in a module of the whole program. Returns the variables that it
+    /// added.
+    fn read_selected<'m>(
+        &self,
+        module: Module<'m>,
+        unit: &Unit,
+    ) -> Result<Vec<Variable<'m>>, String> {
         let names = &self.request.names;
-        let entries = unit.entries.iter().map(|e| e.function);
-        let wanted: Vec<usize> = match &unit.functions {
-            None => (0..names.len()).collect(),
-            Some(list) => list.iter().copied().chain(entries).collect(),
-        };
+        let wanted = self.wanted(unit);
+        let wanted = wanted.unwrap_or_else(|| (0..names.len()).collect());
         // Variables may hold labels of any function. LLVM reads a label only with its function.
         let holders = self.request.labels.iter().map(|l| l.function);
         let read = wanted.iter().copied().chain(holders);
         let read: Vec<&str> = read.map(|n| &*names[n]).collect();
         super::shim::read_selected(module, &read, true)?;
-        let added = self.lower_labels(module, &wanted)?;
+        self.lower_labels(module, &wanted)
+    }
+
+    /// Creates the unit's OSR entries in a module that has its functions. `symbols` are the
+    /// module's, unless it has all of the program's; `added` are variables of neither.
+    fn add_entries<'m>(
+        &self,
+        module: Module<'m>,
+        unit: &Unit,
+        symbols: Option<rewire::Symbols<'m>>,
+        added: Vec<Variable<'m>>,
+    ) -> Result<Read<'m>, String> {
         super::shim::expand_thread_locals(module);
         super::shim::lower_checked_loads(module);
         if self.request.contracted {
             super::contract::contract(module);
         }
-        let (mut extra, mut failed) = (Vec::new(), Vec::new());
+        let mut read = Read {
+            symbols,
+            extra: Vec::new(),
+            failed: Vec::new(),
+            added,
+        };
         if unit.entries.is_empty() {
-            return Ok(Read {
-                extra,
-                failed,
-                added,
-            });
+            return Ok(read);
         }
-        let all: Vec<_> = module.functions().collect();
+        let all: HashMap<usize, Function<'m>> = match &read.symbols {
+            Some(symbols) => symbols.functions.iter().copied().collect(),
+            None => module.functions().enumerate().collect(),
+        };
         for (index, entry) in unit.entries.iter().enumerate() {
-            let Some(&function) = all.get(entry.function) else {
+            let Some(&function) = all.get(&entry.function) else {
                 return Err("the files changed since they were read".into());
             };
             let name = format!("ompvm.o{}.{}", entry.function, entry.block);
@@ -364,14 +430,15 @@ impl<'r> Session<'r> {
                 &entry.locations,
                 unit.level == Level::Quick,
             ) {
-                Ok(value) => extra.push(rewire::OsrFunction {
+                Ok(value) => read.extra.push(rewire::OsrFunction {
                     index,
                     function: entry.function,
                     name,
                     value,
                 }),
                 Err(why) => {
-                    failed.push((entry.function, format!("its loop stays interpreted: {why}")))
+                    let why = format!("its loop stays interpreted: {why}");
+                    read.failed.push((entry.function, why));
                 }
             }
         }
@@ -379,15 +446,11 @@ impl<'r> Session<'r> {
             for entry in &unit.entries {
                 if !list.contains(&entry.function) {
                     // SAFETY: the entries are made, and no handle of the body is used again.
-                    unsafe { all[entry.function].drop_body() };
+                    unsafe { all[&entry.function].drop_body() };
                 }
             }
         }
-        Ok(Read {
-            extra,
-            failed,
-            added,
-        })
+        Ok(read)
     }
 
     /// Makes label addresses those of the other tiers. Drops the bodies of the functions that are

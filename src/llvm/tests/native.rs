@@ -1,6 +1,8 @@
 //! Tests of the symbols and instructions in compiled objects.
 
-use crate::native::{Bitcode, CompileRequest, DebugLevel, FunctionBinding, Level, Session, Unit};
+use crate::native::{
+    Bitcode, CompileRequest, DebugLevel, FunctionBinding, Level, Session, Unit, VariableBinding,
+};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 use ompvm_ir::LineTables;
 use std::sync::Arc;
@@ -309,4 +311,92 @@ fn several_files_are_linked_once() {
     let later = Bitcode::new(Arc::from([]), LineTables::default());
     later.take_line_tables(linked.to_vec());
     assert_eq!(compile(&later), code);
+}
+
+/// Functions that use every kind of symbol: constants with and without a name, an alias, an indirect
+/// function, a thread-local variable and functions as values and as callees.
+const MANY: &str = "
+    @0 = private unnamed_addr constant [3 x i32] [i32 7, i32 8, i32 9]
+    @table = internal constant [2 x ptr] [ptr @second, ptr @outside]
+    @counter = global i32 5
+    @mine = thread_local global i32 0
+    @other = alias i32, ptr @counter
+    @picked = ifunc i32 (), ptr @pick
+    define internal ptr @pick() { ret ptr @outside }
+    define i32 @first(i64 %i) personality ptr @judge {
+      %c = getelementptr i32, ptr @0, i64 %i
+      %a = load i32, ptr %c
+      %t = getelementptr ptr, ptr @table, i64 %i
+      %f = load ptr, ptr %t
+      %b = invoke i32 %f() to label %on unwind label %no, !callees !0
+    on:
+      %p = call ptr @llvm.threadlocal.address.p0(ptr @mine)
+      %d = load i32, ptr %p
+      %e = load i32, ptr @other
+      %s = call i32 @picked()
+      %x = add i32 %a, %b
+      %y = add i32 %d, %e
+      %z = add i32 %x, %y
+      %r = add i32 %z, %s
+      ret i32 %r
+    no:
+      %pad = landingpad { ptr, i32 } cleanup
+      resume { ptr, i32 } %pad
+    }
+    define internal i32 @second() {
+      %a = load i32, ptr @counter
+      %b = call i32 @outside()
+      %c = add i32 %a, %b
+      ret i32 %c
+    }
+    declare i32 @outside()
+    declare i32 @judge(...)
+    declare ptr @llvm.threadlocal.address.p0(ptr)
+    !0 = !{ptr @second, ptr @outside}";
+
+#[test]
+fn units_of_an_opened_program_have_what_they_use() {
+    use FunctionBinding::{Compiled, External, Intrinsic};
+    let functions = vec![Compiled, Compiled, Compiled, External, External, Intrinsic];
+    let mut request = request(names(MANY), functions);
+    request.variables = vec![
+        VariableBinding::Near,
+        VariableBinding::Near,
+        VariableBinding::Far,
+        VariableBinding::ThreadLocal(16),
+    ];
+    let program = bitcode(MANY);
+    let compile = |function: usize, program: &Bitcode| {
+        let unit = Unit {
+            functions: Some(vec![function]),
+            ..Unit::default()
+        };
+        let mut objects = Session::open(&request, program).compile(&unit);
+        let object = objects.as_mut().expect("an object").remove(0);
+        assert_eq!(object.functions.len(), 1, "{:?}", object.skipped);
+        object.bytes
+    };
+    let first = compile(1, &program);
+    let second = compile(2, &program);
+    // The same from an opened program and from one that is opened for it.
+    assert_eq!(compile(1, &program), first);
+    assert_eq!(compile(1, &bitcode(MANY)), first);
+    assert_eq!(compile(2, &bitcode(MANY)), second);
+    let undefined = |bytes: &[u8]| {
+        let file = object::File::parse(bytes).expect("an ELF file");
+        let mut names: Vec<String> = file
+            .symbols()
+            .filter(|s| s.is_undefined())
+            .filter_map(|s| Some(s.name().ok()?.to_owned()))
+            .filter(|name| !name.is_empty())
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(undefined(&second), ["ompvm.g2", "outside"]);
+    let used = undefined(&first);
+    for name in ["ompvm.g0", "ompvm.g1", "ompvm.g2", "ompvm.i0"] {
+        assert!(used.iter().any(|n| n == name), "{name} in {used:?}");
+    }
+    assert!(!used.iter().any(|n| n == "ompvm.f2"), "{used:?}");
 }

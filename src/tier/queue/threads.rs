@@ -20,11 +20,15 @@ use ompvm_support::clock::thread_time;
 use ompvm_support::log;
 use ompvm_support::processor_sharing::{self, Activity};
 use ompvm_support::topology;
+use parking_lot::MutexGuard;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Most instructions that callees add to the unit of their caller.
 const MAX_ADDED: usize = 200;
+
+/// Time without jobs after which the opened program is closed. Units that follow soon use it.
+const REST: Duration = Duration::from_millis(500);
 
 /// Niceness of the threads that recompile in idle time.
 const LOW_PRIORITY: i32 = 19;
@@ -82,6 +86,7 @@ impl Queue {
     /// Waits for a job; returns `None` once the queue is stopped.
     fn next(&self, low_priority: bool) -> Option<(Job, Option<Instant>)> {
         let mut state = self.state.lock();
+        let mut rests = false;
         loop {
             if state.stop {
                 return None;
@@ -112,10 +117,15 @@ impl Queue {
             }
             state.free[usize::from(low_priority)] += 1;
             processor_sharing::set_activity(processor_sharing::own_entry(), Activity::Asleep);
-            if state.jobs.is_empty() {
+            if !state.jobs.is_empty() {
+                self.wake.wait_for(&mut state, RECHECK);
+            } else if rests {
                 self.wake.wait(&mut state);
             } else {
-                self.wake.wait_for(&mut state, RECHECK);
+                rests = self.wake.wait_for(&mut state, REST).timed_out() && state.jobs.is_empty();
+                if rests {
+                    MutexGuard::unlocked(&mut state, || self.compiler.program().rest());
+                }
             }
             processor_sharing::set_activity(processor_sharing::own_entry(), Activity::Occupying);
             state.free[usize::from(low_priority)] -= 1;

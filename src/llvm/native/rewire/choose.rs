@@ -29,20 +29,16 @@ impl<'m> Work<'m> {
     /// Chooses the functions that must stay interpreted, with the reason.
     pub(super) fn choose(
         &mut self,
-        all: &[Function<'m>],
-        globals: &[Variable<'m>],
+        all: &[(usize, Function<'m>)],
+        globals: &[(usize, Variable<'m>)],
     ) -> HashMap<usize, &'static str> {
         let mut out: HashMap<usize, &'static str> = HashMap::new();
         // An OSR entry must stay interpreted if its function must.
         let entries = self.extra.iter().map(|e| (e.value, e.function));
-        let number: HashMap<Function, usize> = all
-            .iter()
-            .enumerate()
-            .map(|(i, &f)| (f, i))
-            .chain(entries)
-            .collect();
+        let number: HashMap<Function, usize> =
+            all.iter().map(|&(n, f)| (f, n)).chain(entries).collect();
         let frames = FRAMES.map(|(name, why)| (self.module.function(name), why));
-        for &f in all {
+        for &(_, f) in all {
             let listed = frames.iter().find(|(known, _)| *known == Some(f));
             let why = match listed {
                 Some(&(_, why)) => why,
@@ -74,7 +70,7 @@ impl<'m> Work<'m> {
             }
         }
         let foreign = "it uses a library's thread_local variable";
-        for (i, &g) in globals.iter().enumerate() {
+        for &(i, g) in globals {
             if self.request.variables[i] == VariableBinding::Foreign {
                 let users = functions_using(g).filter_map(|user| number.get(&user));
                 out.extend(users.map(|&n| (n, foreign)));

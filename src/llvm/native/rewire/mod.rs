@@ -63,6 +63,16 @@ pub(crate) struct OsrFunction<'m> {
     pub value: Function<'m>,
 }
 
+/// The symbols of the program that a module has, with their numbers.
+#[derive(Default)]
+pub(crate) struct Symbols<'m> {
+    pub functions: Vec<(usize, Function<'m>)>,
+    /// Variables without LLVM's own bookkeeping.
+    pub variables: Vec<(usize, Variable<'m>)>,
+    /// Indirect functions that are declared as functions.
+    pub ifuncs: Vec<(usize, Function<'m>)>,
+}
+
 struct Work<'m> {
     module: Module<'m>,
     context: Context<'m>,
@@ -72,13 +82,15 @@ struct Work<'m> {
     out: Rewired,
 }
 
-/// Rewires the module. The program does not have the variables in `added`, which stay as they are.
-pub(crate) fn rewire(
-    module: Module<'_>,
-    request: &CompileRequest,
+/// Rewires the module, which has the given symbols, or all of the program's. The program does not have
+/// the variables in `added`, which stay as they are.
+pub(crate) fn rewire<'m>(
+    module: Module<'m>,
+    symbols: Option<Symbols<'m>>,
+    request: &'m CompileRequest,
     level: Level,
-    extra: &[OsrFunction<'_>],
-    added: &[Variable<'_>],
+    extra: &'m [OsrFunction<'m>],
+    added: &[Variable<'m>],
 ) -> Result<Rewired, String> {
     let mut work = Work {
         module,
@@ -95,7 +107,11 @@ pub(crate) fn rewire(
             wide: false,
         },
     };
-    work.rewire_module(added)?;
+    let symbols = match symbols {
+        Some(symbols) => symbols,
+        None => work.all_symbols(added)?,
+    };
+    work.rewire_module(symbols)?;
     Ok(work.out)
 }
 
@@ -111,48 +127,63 @@ fn rename<'m>(value: impl Into<Value<'m>>, symbol: Symbol) -> Result<String, Str
 }
 
 impl<'m> Work<'m> {
-    fn rewire_module(&mut self, added: &[Variable<'m>]) -> Result<(), String> {
-        let module = self.module;
-        module.drop_inline_asm();
-        let mut all: Vec<Function> = module.functions().collect();
-        all.retain(|&f| self.extra.iter().all(|e| e.value != f));
-        let mut globals = Vec::new();
-        for variable in module.variables() {
+    /// Returns the symbols of a module that has all of the program's. Deletes the lists that are for
+    /// the linker.
+    fn all_symbols(&self, added: &[Variable<'m>]) -> Result<Symbols<'m>, String> {
+        let mut functions: Vec<Function> = self.module.functions().collect();
+        functions.retain(|&f| self.extra.iter().all(|e| e.value != f));
+        let mut variables = Vec::new();
+        for variable in self.module.variables() {
             if added.contains(&variable) {
                 continue;
             }
             if is_bookkeeping(&variable.name(), variable.section().as_deref()) {
                 // SAFETY: code does not use the lists that are for the linker, and they are not
-                // among `globals`.
+                // among `variables`.
                 unsafe { variable.delete() };
             } else {
-                globals.push(variable);
+                variables.push(variable);
             }
         }
-        if all.len() != self.request.functions.len()
-            || globals.len() != self.request.variables.len()
+        if functions.len() != self.request.functions.len()
+            || variables.len() != self.request.variables.len()
         {
             return Err("the files changed since they were read".into());
         }
+        Ok(Symbols {
+            functions: functions.into_iter().enumerate().collect(),
+            variables: variables.into_iter().enumerate().collect(),
+            ifuncs: Vec::new(),
+        })
+    }
+
+    fn rewire_module(&mut self, symbols: Symbols<'m>) -> Result<(), String> {
+        let module = self.module;
+        module.drop_inline_asm();
+        let Symbols {
+            functions: all,
+            variables: globals,
+            ifuncs,
+        } = symbols;
         self.aliases();
-        self.ifuncs()?;
+        self.ifuncs(ifuncs)?;
         materialize_thread_locals(module);
         // A unit may be read from the file itself, in which calls lack what declarations say.
         copy_abi_attributes(module);
         let mut interpreted = self.choose(&all, &globals);
         self.landings(&globals, &mut interpreted);
         // Functions that were not read are deleted below.
-        let here: Vec<bool> = all.iter().map(|f| !f.is_declaration()).collect();
+        let here: Vec<bool> = all.iter().map(|(_, f)| !f.is_declaration()).collect();
         let callees = self.addresses(&all, &interpreted)?;
         let fast_paths = match self.level {
             Level::Full => fast_paths::link(module)?,
             Level::Quick => FastPaths::default(),
         };
         let offsets = self.globals(&globals)?;
-        for (number, &function) in all.iter().enumerate() {
+        for (&(number, function), here) in all.iter().zip(here) {
             if self.request.functions[number] == FunctionBinding::Compiled
                 && !interpreted.contains_key(&number)
-                && here[number]
+                && here
             {
                 self.body(function, &callees, &fast_paths, &offsets)?;
                 self.definition(number, function)?;
@@ -185,13 +216,13 @@ impl<'m> Work<'m> {
     /// Makes OSR entries continue with exceptions that landed in their frames.
     fn landings(
         &mut self,
-        globals: &[Variable<'m>],
+        globals: &[(usize, Variable<'m>)],
         interpreted: &mut HashMap<usize, &'static str>,
     ) {
         if self.extra.is_empty() {
             return;
         }
-        let variables = globals.iter().enumerate().map(|(n, &g)| (g, n)).collect();
+        let variables = globals.iter().map(|&(n, g)| (g, n)).collect();
         for extra in self.extra {
             let done = osr_landing::take_over(self.module, extra.value, &variables);
             if let Err(why) = done {

@@ -41,7 +41,11 @@ impl<'m> Work<'m> {
         rest
     }
 
-    pub(super) fn ifuncs(&mut self) -> Result<(), String> {
+    /// Gives each indirect function its symbol; those in `declared` are functions already.
+    pub(super) fn ifuncs(&mut self, declared: Vec<(usize, Function<'m>)>) -> Result<(), String> {
+        for (number, ifunc) in declared {
+            rename(ifunc, Symbol::IFunc(number))?;
+        }
         for (number, ifunc) in self.module.ifuncs().enumerate() {
             let new = self.declare(Symbol::IFunc(number), ifunc.signature())?;
             // SAFETY: the handle is not used again.
@@ -55,11 +59,11 @@ impl<'m> Work<'m> {
     /// deleted; callers do not use their handles afterwards.
     pub(super) fn addresses(
         &mut self,
-        all: &[Function<'m>],
+        all: &[(usize, Function<'m>)],
         interpreted: &HashMap<usize, &'static str>,
     ) -> Result<HashMap<Function<'m>, Function<'m>>, String> {
         let mut callees = HashMap::new();
-        for (n, &f) in all.iter().enumerate() {
+        for &(n, f) in all {
             let (address, compiled) = match self.request.functions[n] {
                 FunctionBinding::Intrinsic => continue,
                 FunctionBinding::Compiled => (Symbol::Stub(n), !interpreted.contains_key(&n)),
@@ -100,10 +104,10 @@ impl<'m> Work<'m> {
     /// others are not used afterwards.
     pub(super) fn globals(
         &mut self,
-        globals: &[Variable<'m>],
+        globals: &[(usize, Variable<'m>)],
     ) -> Result<HashMap<Variable<'m>, usize>, String> {
         let mut offsets = HashMap::new();
-        for (n, &g) in globals.iter().enumerate() {
+        for &(n, g) in globals {
             match self.request.variables[n] {
                 VariableBinding::ThreadLocal(offset) => {
                     offsets.insert(g, offset);
