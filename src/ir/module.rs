@@ -166,7 +166,7 @@ pub struct Module {
     pub line_tables: LineTables,
 }
 
-/// Bitcode that may still be made while the program runs; `None` if it cannot or need not be.
+/// Bitcode that may still be made while the program runs; `None` if it cannot be made.
 pub type LineTables = std::sync::Arc<std::sync::OnceLock<Option<Box<[u8]>>>>;
 
 impl Module {

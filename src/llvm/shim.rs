@@ -277,9 +277,9 @@ pub(super) fn read_selected(module: Module<'_>, names: &[&str], debug: bool) -> 
     Ok(())
 }
 
-/// Moves functions of an opened module, of which no label's address is taken, into a new module, with
-/// declarations of all that they use. Returns it and each symbol with its copy, which lives as long
-/// as the new module. See `extract.cpp`. After an error the opened module must not be used.
+/// Moves functions of an opened module, of which no label's address is taken, into a new module,
+/// with declarations of all that they use. Returns it and each symbol with its copy, which lives as
+/// long as the new module. See `extract.cpp`. After an error the opened module must not be used.
 pub(super) fn extract<'m>(
     source: Module<'m>,
     functions: &[Function<'m>],

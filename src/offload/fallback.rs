@@ -204,8 +204,8 @@ pub(super) fn end_without_data(state: &DeviceState, failure: &Failure) -> ! {
     ))
 }
 
-/// Ends the program with a message: its data is lost. Other ranks end with the same status: a launcher
-/// would kill them, and mix their signal into the status of the run.
+/// Ends the program with a message: its data is lost. Other ranks end with the same status: a
+/// launcher would kill them, and mix their signal into the status of the run.
 pub fn end_for_lost_data(text: &dyn fmt::Display) -> ! {
     // SAFETY: null flushes every stream, so earlier output of the program precedes the report.
     unsafe { libc::fflush(std::ptr::null_mut()) };

@@ -135,7 +135,8 @@ fn work(
     let device =
         parse::parse_for(inputs, "nvptx64").map_err(|e| Refusal::Damaged(e.to_string()))?;
     super::shim::resolve_aliases(device.module());
-    if divided {
+    // Without optimization the code stays as its compiler wrote it.
+    if divided || nvptx::is_optimized(device.module()) {
         nvptx::merge_loops(device.module()).map_err(damaged)?;
     }
     let mut kernels = prepare(device.module());

@@ -2,10 +2,11 @@
 //!
 //! Units read their own functions from a [`Source`]. If the program has full debug information,
 //! opening also reads the types of most declarations, and each unit strips them again, which is a
-//! large part of compile time. A second form has line tables only. The program's reader
-//! writes it while the program already runs ([`write_line_tables`]); later runs find it in the
-//! cache. Otherwise it is written once opening has taken about as long as writing would. Several
-//! files are read in this form only, which the first unit links if the reader has not.
+//! large part of compile time. Of bitcode of another version of LLVM each unit reads the whole. A
+//! second form has line tables only, and this version's bitcode. The program's reader writes it
+//! while the program already runs ([`write_line_tables`]); later runs find it in the cache.
+//! Otherwise it is written once opening has taken about as long as writing would. Several files are
+//! read in this form only, which the first unit links if the reader has not.
 //!
 //! The choice of functions is left to `Session`, and storage to `ompvm-cache`.
 
@@ -82,8 +83,9 @@ impl Bitcode {
         self.files.iter().map(input).collect()
     }
 
-    /// Links the files if units are read from all of them with line tables, unless that was done. If
-    /// the reader is at it, waits for it. It takes as long as the compilation of hundreds of functions.
+    /// Links the files if units are read from all of them with line tables, unless that was done.
+    /// If the reader is at it, waits for it. It takes as long as the compilation of hundreds of
+    /// functions.
     pub fn link(&self, debug: DebugLevel) {
         if debug != DebugLevel::Lines || self.files.len() < 2 {
             return;
@@ -127,8 +129,8 @@ impl Bitcode {
         }
     }
 
-    /// Takes a source of the bitcode that [`Bitcode::for_unit`] returned. Returns `None` if units must
-    /// read the program as a whole.
+    /// Takes a source of the bitcode that [`Bitcode::for_unit`] returned. Returns `None` if units
+    /// must read the program as a whole.
     ///
     /// # Errors
     /// Returns LLVM's message.
@@ -164,8 +166,9 @@ impl Bitcode {
         drop(kept);
     }
 
-    /// Records the time that a unit took to open a program with types. Writes line tables once the
-    /// total exceeds the cost of writing, unless address space is limited.
+    /// Records the time that a unit took to open a program with types, or of another version of
+    /// LLVM. Writes line tables once the total exceeds the cost of writing, unless address space is
+    /// limited.
     pub(crate) fn opened(&self, time: Duration) {
         let price = WRITING * u32::try_from(self.size()).unwrap_or(u32::MAX);
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -178,7 +181,7 @@ impl Bitcode {
         if let Ok(bytes) = self.bytes()
             && let Ok(Ok(parsed)) = contain::run(MERGE, || parse::whole(bytes))
         {
-            write_line_tables(parsed, &self.line_tables, false);
+            write_line_tables(parsed, &self.line_tables, !shim::is_current(bytes));
         }
     }
 }
@@ -186,11 +189,12 @@ impl Bitcode {
 /// Writes a program with line tables only; unless it has no more than those, or `always`. If address
 /// space is limited, it is left to the guest and nothing is written.
 pub(crate) fn write_line_tables(parsed: Parsed, to: &LineTables, always: bool) {
-    if limits::address_space().is_some() {
+    let needless = !always && !shim::has_types(parsed.module());
+    if needless || limits::address_space().is_some() {
         return;
     }
-    // Freed only once others have the bytes. If LLVM gives up midway, the module stays allocated, and
-    // units are read from the program's files.
+    // Freed only once others have the bytes. If LLVM gives up midway, the module stays allocated,
+    // and units are read from the program's files.
     let mut parsed = Some(ManuallyDrop::new(parsed));
     let mut written = None;
     to.get_or_init(|| {

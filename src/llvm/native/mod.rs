@@ -2,8 +2,9 @@
 //!
 //! [`Session::compile`] makes a module of the functions of a [`Unit`] ([`source`]), rewires every
 //! symbol to a name that says what it refers to ([`symbol`], [`rewire`]), runs the passes and
-//! generates an object file for this processor ([`pipeline`]). `jit::link` then places the object in low memory, so that 32-bit addresses reach
-//! data and code as in a native executable linked at a fixed address.
+//! generates an object file for this processor ([`pipeline`]). `jit::link` then places the object
+//! in low memory, so that 32-bit addresses reach data and code as in a native executable linked at
+//! a fixed address.
 //!
 //! This module knows nothing of the interpreter, and no address is known before linking.
 
@@ -232,8 +233,8 @@ impl<'r> Session<'r> {
         Session { request, bitcode }
     }
 
-    /// Compiles a unit in one piece. Only its functions are read from the bitcode; the object is all
-    /// that remains.
+    /// Compiles a unit in one piece. Only its functions are read from the bitcode; the object is
+    /// all that remains.
     fn attempt(&self, unit: &Unit) -> Result<Object, CompileError> {
         let start = Instant::now();
         let debug = self.request.debug;
@@ -247,13 +248,17 @@ impl<'r> Session<'r> {
             _ => None,
         };
         let Some((mut source, wanted)) = source else {
-            let typed = debug == DebugLevel::Full;
-            let parsed = parse::open(bytes, typed).map_err(CompileError::Whole)?;
+            let parsed = parse::open(bytes, debug == DebugLevel::Full);
+            let parsed = parsed.map_err(CompileError::Whole)?;
             let read = self.read_selected(parsed.module(), unit);
             let read = read.and_then(|added| self.add_entries(parsed.module(), unit, None, added));
             let read = read.map_err(CompileError::Whole)?;
             let typed = !lean && super::shim::has_types(parsed.module());
-            return self.generate(unit, &parsed, parsed.module(), read, typed, start);
+            let object = self.generate(unit, &parsed, parsed.module(), read, typed, start)?;
+            if debug == DebugLevel::Lines && (typed || !super::shim::is_current(bytes)) {
+                self.bitcode.opened(object.times[0]);
+            }
+            return Ok(object);
         };
         let part = source.part(&wanted).map_err(CompileError::Whole)?;
         let read = self.add_entries(part.module(), unit, Some(part.symbols()), Vec::new());
@@ -261,6 +266,9 @@ impl<'r> Session<'r> {
         let typed = !lean && source.is_typed();
         let object = self.generate(unit, source.parsed(), part.module(), read, typed, start)?;
         drop(part);
+        if typed {
+            self.bitcode.opened(object.times[0]);
+        }
         source.served();
         self.bitcode.keep(source);
         Ok(object)
@@ -348,9 +356,6 @@ impl<'r> Session<'r> {
             return Err(errors.into());
         }
         lap(2);
-        if typed && debug == DebugLevel::Lines {
-            self.bitcode.opened(times[0]);
-        }
         Ok(Object {
             level: unit.level,
             bytes,

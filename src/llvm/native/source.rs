@@ -163,7 +163,8 @@ impl Part<'_> {
     pub(super) fn symbols(&self) -> Symbols<'_> {
         let mut symbols = Symbols::default();
         for &(numbered, copy) in &self.symbols {
-            // SAFETY: the copy is of the kind that the number says, and lives as long as the module.
+            // SAFETY: the copy is of the kind that the number says, and lives as long as the
+            // module.
             unsafe {
                 match numbered {
                     Numbered::Function(n) => symbols.functions.push((n, Function::from_raw(copy))),

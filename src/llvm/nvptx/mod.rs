@@ -394,8 +394,15 @@ fn optimize_all(module: Module) {
     }
 }
 
+/// Returns true for an image that its compiler optimized.
+pub(super) fn is_optimized(module: Module) -> bool {
+    let mut functions = module.functions();
+    !functions.any(|f| f.has_attribute(Position::Function, "optnone"))
+}
+
 /// Merges the loops over teams and threads in code that another target runs, so that it divides
-/// iterations among devices as the code of GPUs does. Footprints hold for that.
+/// iterations among devices as the code of GPUs does, and a team reduces once instead of once for
+/// each of its chunks. Footprints hold for that.
 ///
 /// # Errors
 /// LLVM's message.

@@ -313,8 +313,8 @@ fn several_files_are_linked_once() {
     assert_eq!(compile(&later), code);
 }
 
-/// Functions that use every kind of symbol: constants with and without a name, an alias, an indirect
-/// function, a thread-local variable and functions as values and as callees.
+/// Functions that use every kind of symbol: constants with and without a name, an alias, an
+/// indirect function, a thread-local variable and functions as values and as callees.
 const MANY: &str = "
     @0 = private unnamed_addr constant [3 x i32] [i32 7, i32 8, i32 9]
     @table = internal constant [2 x ptr] [ptr @second, ptr @outside]

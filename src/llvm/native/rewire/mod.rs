@@ -82,8 +82,8 @@ struct Work<'m> {
     out: Rewired,
 }
 
-/// Rewires the module, which has the given symbols, or all of the program's. The program does not have
-/// the variables in `added`, which stay as they are.
+/// Rewires the module, which has the given symbols, or all of the program's. The program does not
+/// have the variables in `added`, which stay as they are.
 pub(crate) fn rewire<'m>(
     module: Module<'m>,
     symbols: Option<Symbols<'m>>,
@@ -127,8 +127,8 @@ fn rename<'m>(value: impl Into<Value<'m>>, symbol: Symbol) -> Result<String, Str
 }
 
 impl<'m> Work<'m> {
-    /// Returns the symbols of a module that has all of the program's. Deletes the lists that are for
-    /// the linker.
+    /// Returns the symbols of a module that has all of the program's. Deletes the lists that are
+    /// for the linker.
     fn all_symbols(&self, added: &[Variable<'m>]) -> Result<Symbols<'m>, String> {
         let mut functions: Vec<Function> = self.module.functions().collect();
         functions.retain(|&f| self.extra.iter().all(|e| e.value != f));
