@@ -5,8 +5,8 @@ use super::{REGION, one_at_a_time};
 use ompvm::api::{Config, Engine, Error, Linker, Module};
 use ompvm::llvm::reader_process::read;
 use ompvm::llvm::{Input, ReadOptions, read_program};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 
 const READER: &str = env!("CARGO_BIN_EXE_ompvm");
 
@@ -53,12 +53,17 @@ fn errors_are_those_of_reading_here() {
     }
 }
 
-/// Reads with a reader that is a script.
+/// Reads with a reader that is a script. Another process writes it: a child that another test starts
+/// meanwhile would have this process's open file, and no file can be executed that is open for
+/// writing.
 fn by_script(script: &str) -> Error {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("reader");
-    std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    let text = format!("#!/bin/sh\n{script}\n");
+    let write = "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\"";
+    let mut shell = Command::new("sh");
+    let status = shell.args(["-c", write]).arg(&file).arg(text).status();
+    assert!(status.unwrap().success());
     read(&file, &input(REGION.as_bytes()), false).unwrap_err()
 }
 
