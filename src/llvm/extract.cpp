@@ -6,8 +6,8 @@
 // be folded. LLVM's reader remembers where in the bitcode a body is, so that a function whose
 // body was moved away can be read again.
 //
-// Debug information stays that of the program, whose nodes belong to the context. What code needs
-// only for variables is dropped: see `native::Session` for who asks for parts.
+// Lines stay, since their nodes belong to the context; locations of variables are dropped. Which
+// units are parts is decided by `native::Session`.
 
 #include <llvm-c/Core.h>
 #include <llvm/IR/Constants.h>
