@@ -3,7 +3,8 @@
 //!
 //! `OMPVM_FAIL_DEVICE=STEP:DEVICE:N` makes the Nth step of that kind fail on a device. Memory then is
 //! exhausted for good; after every other failure the device is lost, and its memory with it. With
-//! `:end` behind it the process ends there.
+//! `:end` behind it the process ends there. A device that is lost executes nothing: before the failure
+//! the calling thread's launches end.
 //!
 //! All other calls go to the device as they are.
 
@@ -49,6 +50,7 @@ impl Watched {
             return Ok(());
         };
         if self.lost.load(Ordering::Acquire) {
+            let _ = self.device.synchronize(Queue::SYNC);
             return Err(Failure::Lost("it failed earlier".into()));
         }
         if step != injected.step || self.steps.fetch_add(1, Ordering::AcqRel) + 1 < injected.count {
@@ -62,6 +64,7 @@ impl Watched {
             return Err(Failure::OutOfMemory { size: 0 });
         }
         self.lost.store(true, Ordering::Release);
+        let _ = self.device.synchronize(Queue::SYNC);
         Err(Failure::Lost(format!(
             "a test lets it fail at the step `{}`",
             step.name()

@@ -1,5 +1,6 @@
 /* Regions whose results tell whether a device that failed has lost or repeated a part of their work.
  * The argument selects them. */
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,17 @@ int main(int argc, char **argv) {
     }
     check("x", x, 1, 2);
     check("y", y, 2, 4);
+  } else if (!strcmp(mode, "long")) {
+    /* A region that its device, which fails, still executes when the program ends. */
+#pragma omp target teams distribute parallel for map(tofrom : x[ : N]) map(from : y[ : N])
+    for (long i = 0; i < N; i++) {
+      int steps = omp_is_initial_device() ? 1 : 500;
+      for (int step = 0; step < steps; step++)
+        x[i] = x[i] * 3 - 2 * i;
+      y[i] = 2 * x[i];
+    }
+    check("x", x, 1, 0);
+    check("y", y, 2, 0);
   } else if (!strcmp(mode, "sum")) {
     /* A reduction, whose result alone comes back. */
 #pragma omp target teams distribute parallel for map(to : x[ : N]) reduction(+ : sum)

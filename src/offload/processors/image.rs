@@ -10,7 +10,7 @@ use omp_abi::League;
 use ompvm_llvm::nvptx::{DEVICE_NUMBER, Division, LEAGUE, SharedVariable};
 use ompvm_llvm::processors::{LoadedCode, ProcessorCode, load};
 use std::cell::UnsafeCell;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// The share of the league that the host gives the device.
 #[derive(Debug)]
@@ -36,8 +36,10 @@ impl Share {
 pub(super) struct Entry {
     /// Name of the kernel.
     pub name: String,
-    /// Code that takes the arguments from an array of words.
+    /// Function that takes the arguments from an array of words.
     pub kernel: Option<extern "C" fn(*const u64)>,
+    /// Code of the image. A launch keeps it, which may outlive the image of a device that failed.
+    pub code: Weak<LoadedCode>,
     /// Bytes of the memory of a block.
     pub block_bytes: u64,
     /// Share of the device.
@@ -55,7 +57,7 @@ pub(super) fn entry(kernel: &Kernel) -> &'static Entry {
 #[derive(Debug)]
 struct Loaded {
     code: ProcessorCode,
-    loaded: LoadedCode,
+    loaded: Arc<LoadedCode>,
     kernels: HashMap<String, Kernel>,
     share: Arc<Share>,
 }
@@ -67,7 +69,7 @@ pub(super) fn load_code(
     number: u32,
 ) -> Result<Box<dyn Image>> {
     let compiled = nvptx::compile_for_processors(code, functions::is_provided)?;
-    let loaded = load(&compiled, functions::address).map_err(Failure::Image)?;
+    let loaded = Arc::new(load(&compiled, functions::address).map_err(Failure::Image)?);
     let share = Arc::new(Share(UnsafeCell::new(ALONE)));
     let mut kernels = HashMap::new();
     for known in &compiled.kernels {
@@ -79,13 +81,14 @@ pub(super) fn load_code(
             None => loaded.kernel(&known.name),
             Some(_) => None,
         };
-        // SAFETY: the address is that of such a function, whose code lives as long as the image.
+        // SAFETY: the address is that of such a function, whose code every launch keeps.
         let kernel = address.map(|address| unsafe {
             std::mem::transmute::<usize, extern "C" fn(*const u64)>(address)
         });
         let entry: &'static Entry = Box::leak(Box::new(Entry {
             name: known.name.clone(),
             kernel,
+            code: Arc::downgrade(&loaded),
             block_bytes: compiled.block_bytes,
             share: Arc::clone(&share),
             refused,

@@ -89,7 +89,7 @@ impl Device {
         if let Some(failure) = &entry.refused {
             return Err(failure.clone());
         }
-        let Some(code) = entry.kernel else {
+        let (Some(kernel_code), Some(image)) = (entry.kernel, entry.code.upgrade()) else {
             return Err(Failure::Image("the kernel is not loaded".into()));
         };
         let [blocks, blocks_y, blocks_z] = launch.blocks;
@@ -110,7 +110,14 @@ impl Device {
         let own = entry.share.get();
         let shares = (0..blocks).map(|n| share_of_block(&own, n, blocks, reduces));
         let bytes = entry.block_bytes as usize + launch.shared as usize;
-        let mut job = Job::new(&entry.name, code, args, shares.collect(), bytes);
+        let mut job = Job::new(
+            &entry.name,
+            kernel_code,
+            image,
+            args,
+            shares.collect(),
+            bytes,
+        );
         if reduces && job.args.first() == Some(&0) {
             let records = kernel.reduction_size as usize * blocks as usize;
             let buffer = vec![0u64; records.div_ceil(8)];

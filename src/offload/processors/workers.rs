@@ -10,6 +10,7 @@
 use crate::emulated::block::SignalStack;
 use crate::locals::LOCALS;
 use omp_abi::League;
+use ompvm_llvm::processors::LoadedCode;
 use ompvm_memory::internal_thread;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -38,6 +39,8 @@ pub(super) struct Job {
     pub name: &'static str,
     /// Code of the kernel.
     pub kernel: extern "C" fn(*const u64),
+    /// Memory that has the code.
+    _image: Arc<LoadedCode>,
     /// Argument words.
     pub args: Vec<u64>,
     /// Memory to which the words lead, which lives as long as the launch.
@@ -60,6 +63,7 @@ impl Job {
     pub(super) fn new(
         name: &'static str,
         kernel: extern "C" fn(*const u64),
+        image: Arc<LoadedCode>,
         args: Vec<u64>,
         shares: Vec<League>,
         block_bytes: usize,
@@ -67,6 +71,7 @@ impl Job {
         Job {
             name,
             kernel,
+            _image: image,
             args,
             owned: Vec::new(),
             shares,
