@@ -117,7 +117,7 @@ fn compile_shim() {
         "uncollapse.cpp",
         "unroll_reductions.cpp",
         "mark_unroll.cpp",
-        "quick_codegen.cpp",
+        "code_pipeline.cpp",
         "definite_init.cpp",
     ];
     const HEADERS: [&str; 6] = [

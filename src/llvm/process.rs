@@ -6,9 +6,8 @@
 
 use super::contain::{Contained, CoroutineStack};
 use super::guard::{Shared, SignalHandlers, SignalStack};
-use super::handles::TargetMachine;
 use super::libc_locks::LibcCode;
-use super::native::pipeline::Host;
+use super::native::pipeline::{CodeGenerator, Host};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::null;
 use std::rc::Rc;
@@ -80,7 +79,7 @@ pub(crate) struct ThreadOwned {
     pub(crate) signal_stack: OnceCell<SignalStack>,
     /// The code generators, for position-dependent and position-independent code. Creating one and
     /// its tables takes longer than compiling a small unit.
-    pub(crate) generators: RefCell<[Option<Rc<TargetMachine>>; 2]>,
+    pub(crate) generators: RefCell<[Option<Rc<CodeGenerator>>; 2]>,
 }
 
 thread_local! {

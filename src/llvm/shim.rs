@@ -147,7 +147,14 @@ unsafe extern "C" {
     fn ompvm_link_next(linker: *mut c_void, module: LLVMModuleRef) -> c_int;
     fn ompvm_order_iterations(module: LLVMModuleRef);
     fn ompvm_watch_code_generation();
-    fn ompvm_generate_quick_code(on: bool);
+    fn ompvm_new_code_pipeline(machine: LLVMTargetMachineRef, quick: bool) -> *mut c_void;
+    fn ompvm_generate_object(
+        pipeline: *mut c_void,
+        machine: LLVMTargetMachineRef,
+        module: LLVMModuleRef,
+        length: *mut usize,
+    ) -> *const u8;
+    fn ompvm_dispose_code_pipeline(pipeline: *mut c_void);
     fn ompvm_split_vectors(module: LLVMModuleRef);
     fn ompvm_mark_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
     fn ompvm_narrow_indices(module: LLVMModuleRef);
@@ -618,16 +625,46 @@ pub(super) fn order_iterations(module: Module<'_>) {
     unsafe { ompvm_order_iterations(module.raw()) }
 }
 
-/// Prepares the choice of [`generate_quick_code`], once. No thread generates code before this.
+/// Prepares the building of [`CodePipeline`]s, once. No thread generates code before this.
 pub(super) fn watch_code_generation() {
     // SAFETY: the function registers a callback that lives as long as the process.
     unsafe { ompvm_watch_code_generation() }
 }
 
-/// Selects the passes for the code that this thread generates next; see `quick_codegen.cpp`.
-pub(super) fn generate_quick_code(on: bool) {
-    // SAFETY: the function sets a variable of the thread.
-    unsafe { ompvm_generate_quick_code(on) }
+/// The passes that generate object files, kept between modules; see `code_pipeline.cpp`.
+pub(super) struct CodePipeline(*mut c_void);
+
+impl CodePipeline {
+    /// Builds a machine's passes, for quick code or all; `None` if it has no object files.
+    ///
+    /// # Safety
+    /// The machine outlives the pipeline.
+    pub(super) unsafe fn new(machine: &TargetMachine, quick: bool) -> Option<CodePipeline> {
+        // SAFETY: the machine is live.
+        let raw = unsafe { ompvm_new_code_pipeline(machine.raw(), quick) };
+        (!raw.is_null()).then_some(CodePipeline(raw))
+    }
+
+    /// Generates a module's object file. The machine is the pipeline's.
+    ///
+    /// # Safety
+    /// No handle of the module's functions and instructions, which the code generator rewrites, is
+    /// used afterwards.
+    pub(super) unsafe fn object(&mut self, machine: &TargetMachine, module: Module<'_>) -> Vec<u8> {
+        let mut length = 0;
+        // SAFETY: pipeline, machine and module are live.
+        let bytes =
+            unsafe { ompvm_generate_object(self.0, machine.raw(), module.raw(), &raw mut length) };
+        // SAFETY: the bytes stay until the next module.
+        unsafe { std::slice::from_raw_parts(bytes, length) }.to_vec()
+    }
+}
+
+impl Drop for CodePipeline {
+    fn drop(&mut self) {
+        // SAFETY: this value owns the pipeline.
+        unsafe { ompvm_dispose_code_pipeline(self.0) }
+    }
 }
 
 /// Splits vectors that span two registers; see `split_vectors.cpp`.

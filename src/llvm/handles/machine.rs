@@ -108,18 +108,6 @@ impl TargetMachine {
         self.emit(module, LLVMCodeGenFileType::LLVMAssemblyFile)
     }
 
-    /// Generates the module as an object file.
-    ///
-    /// # Errors
-    /// Returns LLVM's message.
-    ///
-    /// # Safety
-    /// No handle of the module's functions and instructions, which the code generator rewrites, is
-    /// used afterwards.
-    pub(crate) unsafe fn object(&self, module: Module<'_>) -> Result<Vec<u8>, String> {
-        self.emit(module, LLVMCodeGenFileType::LLVMObjectFile)
-    }
-
     fn emit(&self, module: Module<'_>, kind: LLVMCodeGenFileType) -> Result<Vec<u8>, String> {
         let mut message = null_mut();
         let mut buffer = null_mut();

@@ -325,8 +325,8 @@ impl<'r> Session<'r> {
             "rewired its symbols"
         );
         progress::step();
+        let machine = pipeline::HostMachine::for_module(module, rewired.position_independent)?;
         let bytes = {
-            let machine = pipeline::HostMachine::for_module(module, rewired.position_independent)?;
             if typed || debug != DebugLevel::Lines {
                 debug.apply(module, &machine)?;
             }
@@ -353,6 +353,7 @@ impl<'r> Session<'r> {
         };
         let errors = parsed.take_errors();
         if !errors.is_empty() {
+            machine.forget_passes();
             return Err(errors.into());
         }
         lap(2);

@@ -4,7 +4,7 @@
 //! runs a second pipeline made from the link-time optimizations: it inlines across source files,
 //! and above all vectorizes straight-line code and loops again with this processor's registers.
 //! [`Level::Quick`] only inlines and applies the passes that cost next to nothing, and generates
-//! code without scheduling instructions (`quick_codegen.cpp`).
+//! code without scheduling instructions (`code_pipeline.cpp`).
 //!
 //! Both levels unroll nests over small matrices (`mark_unroll.cpp`), pack again
 //! (`repack_vectors.cpp`) what clang vectorized for 128-bit registers (`split_vectors.cpp`), and
@@ -26,9 +26,10 @@ use crate::deferred_init;
 use crate::handles::{Module, TargetMachine, machine};
 use crate::heap_growth;
 use crate::process::{LLVM, OWNED};
-use crate::shim;
+use crate::shim::{self, CodePipeline};
 use hashbrown::HashSet;
 use ompvm_support::progress;
+use std::cell::Cell;
 use std::ffi::{CStr, CString};
 use std::rc::Rc;
 
@@ -36,7 +37,16 @@ use std::rc::Rc;
 ///
 /// Loop strength reduction takes a quarter to a third of code generation and gains nothing after
 /// [`LOOPS`]; without it, code that has not passed [`LOOPS`] is slightly slower.
-pub(crate) const OPTIONS: [&CStr; 1] = [c"-disable-lsr"];
+///
+/// The others bound what takes quadratic time in a large block, such as an unrolled nest: the
+/// instructions that vectorizing straight-line code may look at, and the memory accesses between
+/// which the scheduler looks for dependences.
+pub(crate) const OPTIONS: [&CStr; 4] = [
+    c"-disable-lsr",
+    c"-slp-schedule-budget=5000",
+    c"-dag-maps-huge-region=100",
+    c"-dag-maps-reduction-size=50",
+];
 
 /// The first passes of [`Level::Full`], before loops are versioned.
 ///
@@ -157,14 +167,29 @@ pub(crate) fn optimize(
     Ok(check()?)
 }
 
+/// A code generator of LLVM, with the passes of each level once they were needed.
+pub(crate) struct CodeGenerator {
+    /// Dropped before the machine, which they use.
+    pipelines: [Cell<Option<CodePipeline>>; 2],
+    machine: TargetMachine,
+}
+
+impl CodeGenerator {
+    fn new(machine: TargetMachine) -> Rc<CodeGenerator> {
+        Rc::new(CodeGenerator {
+            pipelines: Default::default(),
+            machine,
+        })
+    }
+}
+
 /// LLVM's code generator for this processor, owned by the calling thread.
-pub(crate) struct HostMachine(Rc<TargetMachine>);
+pub(crate) struct HostMachine(Rc<CodeGenerator>);
 
 /// Drops the calling thread's code generators after LLVM gave up in one of them.
 pub(super) fn forget_machines() {
     // Their state is unknown, so they are neither used nor destroyed.
     std::mem::forget(OWNED.with(|owned| owned.generators.take()));
-    shim::generate_quick_code(false);
 }
 
 impl HostMachine {
@@ -185,7 +210,7 @@ impl HostMachine {
                 let name = &host.name;
                 let fresh =
                     TargetMachine::small(&host.triple, name, &host.features, position_independent)?;
-                let fresh = Rc::new(fresh);
+                let fresh = CodeGenerator::new(fresh);
                 let kept = Some(fresh.clone());
                 OWNED.with(|owned| owned.generators.borrow_mut()[index] = kept);
                 fresh
@@ -205,7 +230,7 @@ impl HostMachine {
         let host = host()?;
         heap_growth::populate();
         let fresh = TargetMachine::small(&host.triple, &host.name, &host.all_features, false)?;
-        Ok(HostMachine(Rc::new(fresh)))
+        Ok(HostMachine(CodeGenerator::new(fresh)))
     }
 
     /// Creates a code generator for a named processor, so that the passes decide alike on every
@@ -215,36 +240,53 @@ impl HostMachine {
     /// Fails as [`HostMachine::for_module`] does.
     pub(crate) fn for_processor(module: Module<'_>, name: &CStr) -> Result<HostMachine, String> {
         let fresh = TargetMachine::small(&host()?.triple, name, c"", false)?;
-        let machine = HostMachine(Rc::new(fresh));
+        let machine = HostMachine(CodeGenerator::new(fresh));
         machine.adopt(module);
         Ok(machine)
     }
 
     /// Returns LLVM's code generator.
     pub(crate) fn handle(&self) -> &TargetMachine {
-        &self.0
+        &self.0.machine
     }
 
     /// Gives a module this system's triple and data layout: the passes must use it, too, and a
     /// module may have none.
     pub(super) fn adopt(&self, module: Module<'_>) {
-        self.0.adopt(module);
+        self.handle().adopt(module);
     }
 
     /// Runs passes, named as for `opt -passes=`. Callers do not use handles of what the passes may
     /// remove.
     pub(crate) fn run_passes(&self, module: Module<'_>, passes: &CStr) -> Result<(), String> {
-        shim::run_passes(module, passes, &self.0, None)
+        shim::run_passes(module, passes, self.handle(), None)
     }
 
     /// Generates an object file for the module. Callers do not use handles of its contents
     /// afterwards.
+    ///
+    /// # Errors
+    /// Returns one sentence if LLVM writes no object files for this processor.
     pub(crate) fn object(&self, module: Module<'_>, level: Level) -> Result<Vec<u8>, String> {
-        shim::generate_quick_code(level == Level::Quick);
+        let quick = level == Level::Quick;
+        let kept = &self.0.pipelines[usize::from(quick)];
+        // If LLVM gives up, the passes are lost, and the next object gets new ones.
+        let pipeline = kept.take().or_else(|| {
+            // SAFETY: the machine is dropped after its pipelines.
+            unsafe { CodePipeline::new(self.handle(), quick) }
+        });
+        let mut pipeline = pipeline.ok_or("LLVM writes no object files for this processor")?;
         // SAFETY: compilations and snippets end with their code, and keep no handle.
-        let object = unsafe { self.0.object(module) };
-        shim::generate_quick_code(false);
-        object
+        let object = unsafe { pipeline.object(self.handle(), module) };
+        kept.set(Some(pipeline));
+        Ok(object)
+    }
+
+    /// Drops the passes of code generation after they have reported an error.
+    pub(crate) fn forget_passes(&self) {
+        for kept in &self.0.pipelines {
+            kept.take();
+        }
     }
 }
 

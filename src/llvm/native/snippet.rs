@@ -53,6 +53,7 @@ impl SnippetCompiler {
         let object = self.0.object(parsed.module(), Level::Quick);
         let errors = parsed.take_errors();
         if !errors.is_empty() {
+            self.0.forget_passes();
             return Err(errors);
         }
         object

@@ -77,6 +77,61 @@ const LOOP: &str = "
     declare void @__kmpc_for_static_fini(ptr, i32)
     declare void @__kmpc_barrier(ptr, i32)";
 
+/// A function with constants, a call that may throw, and a vectorized loop.
+const MIXED: &str = "
+    define void @g(ptr %a, i64 %n) personality ptr @p {
+      invoke void @h(double 2.5) to label %loop unwind label %caught
+    loop:
+      %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+      %at = getelementptr double, ptr %a, i64 %i
+      %x = load double, ptr %at
+      %y = fmul double %x, 1.5
+      store double %y, ptr %at
+      %next = add i64 %i, 1
+      %more = icmp ult i64 %next, %n
+      br i1 %more, label %loop, label %end
+    caught:
+      %pad = landingpad { ptr, i32 } catch ptr null
+      br label %end
+    end:
+      ret void
+    }
+    declare void @h(double)
+    declare i32 @p(...)";
+
+#[test]
+fn code_does_not_depend_on_units_generated_before() {
+    let compile = |text: &str, level: Level| {
+        let names = names(text);
+        let mut functions = vec![FunctionBinding::External; names.len()];
+        functions[0] = FunctionBinding::Compiled;
+        let request = request(names, functions);
+        let unit = Unit {
+            level,
+            ..Unit::default()
+        };
+        let objects = Session::open(&request, &bitcode(text)).compile(&unit);
+        objects.expect("an object").remove(0).bytes
+    };
+    let alone = |text, level| {
+        let thread = std::thread::spawn(move || compile(text, level));
+        thread.join().expect("the thread ends")
+    };
+    for (text, level) in [
+        (LOOP, Level::Quick),
+        (MIXED, Level::Full),
+        (LOOP, Level::Full),
+        (MIXED, Level::Quick),
+        (MIXED, Level::Full),
+        (LOOP, Level::Quick),
+    ] {
+        assert!(
+            compile(text, level) == alone(text, level),
+            "{level:?} {text}"
+        );
+    }
+}
+
 #[test]
 fn static_loops_are_divided_without_a_runtime_call() {
     let functions = [
