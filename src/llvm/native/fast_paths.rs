@@ -8,6 +8,7 @@
 use super::target_attributes;
 use crate::handles::{Function, Linkage, Module, OwnedModule};
 use crate::process::LLVM;
+use crate::shim::open_lazily;
 use hashbrown::HashMap;
 use std::sync::atomic::Ordering;
 
@@ -30,49 +31,61 @@ pub(super) struct FastPaths<'m> {
     linked: Vec<Function<'m>>,
 }
 
-/// Links the fast paths into a module that declares an entry with one, and maps each declaration to
-/// its replacement in calls.
+/// Links the fast paths of the entries that a module declares into it, and maps each declaration to
+/// its replacement in calls. Others are not even read: reading all takes longer than generating code
+/// for a small function.
 ///
 /// # Errors
 /// Returns a sentence if LLVM refuses the embedded bitcode.
 pub(super) fn link(module: Module<'_>) -> Result<FastPaths<'_>, String> {
-    let mut entries = FastPaths::default();
-    if BITCODE.is_empty() || LLVM.no_fast_paths.load(Ordering::Relaxed) || !uses_runtime(module) {
-        return Ok(entries);
+    let mut paths = FastPaths::default();
+    if BITCODE.is_empty() || LLVM.no_fast_paths.load(Ordering::Relaxed) {
+        return Ok(paths);
     }
-    let runtime = OwnedModule::parse(module.context(), BITCODE);
+    let declared: Vec<_> = module
+        .functions()
+        .filter(|f| f.is_declaration() && is_entry(&f.name()))
+        .collect();
+    if declared.is_empty() {
+        return Ok(paths);
+    }
+    let runtime = open_lazily(module.context(), BITCODE, true)?;
+    // SAFETY: the module was just made, in this context, and nothing else has it.
+    let runtime = unsafe { OwnedModule::from_raw(runtime) };
+    let wanted: Vec<_> = declared
+        .into_iter()
+        .filter_map(|entry| {
+            let name = format!("{PREFIX}{}", entry.name());
+            let short = runtime.module().function(&name)?;
+            (short.signature() == entry.signature()).then_some((entry, name))
+        })
+        .collect();
+    if wanted.is_empty() {
+        return Ok(paths);
+    }
+    // LLVM links definitions of what the module declares.
+    for (entry, name) in &wanted {
+        module.add_function(name, entry.signature());
+    }
     // SAFETY: the runtime defines names of its own only ([`PREFIX`]), so that linking replaces none
-    // of the module's functions and variables.
-    let linked = runtime.is_some_and(|runtime| unsafe { runtime.link_into(module) });
-    if !linked {
+    // of the functions and variables of which there are handles.
+    if !unsafe { runtime.link_needed_into(module) } {
         return Err("the runtime's fast paths cannot be linked".into());
     }
-    for short in module.functions() {
-        let name = short.name();
-        let entry = name.strip_prefix(PREFIX).unwrap_or_default();
-        if !is_entry(entry) || short.is_declaration() {
-            continue;
-        }
+    for (entry, name) in wanted {
+        let short = module.function(&name);
+        let short = short.filter(|short| !short.is_declaration());
+        let short = short.ok_or("a fast path of the runtime is missing")?;
         short.set_linkage(Linkage::LLVMInternalLinkage);
         target_attributes::set(short);
-        entries.linked.push(short);
-        if let Some(declared) = module.function(entry)
-            && declared.is_declaration()
-            && declared.signature() == short.signature()
-        {
-            entries.replacement.insert(declared, short);
-        }
+        paths.linked.push(short);
+        paths.replacement.insert(entry, short);
     }
-    Ok(entries)
+    Ok(paths)
 }
 
 fn is_entry(name: &str) -> bool {
     name.starts_with("__kmpc_") || name.starts_with("omp_")
-}
-
-fn uses_runtime(module: Module<'_>) -> bool {
-    let mut names = module.functions().map(|function| function.name());
-    names.any(|name| name.starts_with("__kmpc_") || &*name == "omp_set_lock")
 }
 
 impl<'m> FastPaths<'m> {
