@@ -1,9 +1,9 @@
 // Code generation: its passes, built once for a thread and a level.
 //
 // LLVM's C interface builds the passes anew for each module. That takes two thirds of the time that
-// they then work on a small function. LLVM supports a second module in the same passes (`llc -compile-twice`): each
-// run begins and ends with a reset. After a failure the state is unknown, and the caller disposes of
-// the pipeline, or forgets it.
+// they then work on a small function. LLVM supports a second module in the same passes
+// (`llc -compile-twice`): each run begins and ends with a reset. After a failure the state is
+// unknown, and the caller disposes of the pipeline, or forgets it.
 //
 // Quick code goes without the schedulers of instructions, which take a seventh of the time in which
 // a small unit is compiled at the quick level. Without them the code keeps the order of the IR, which
