@@ -62,13 +62,12 @@ extern "C" CodePipeline *ompvm_new_code_pipeline(LLVMTargetMachineRef wrapped, b
   return failed ? nullptr : pipeline.release();
 }
 
-/// Generates a module's object file. Its bytes stay until the next one.
-extern "C" const char *ompvm_generate_object(CodePipeline *pipeline, LLVMTargetMachineRef machine,
-                                             LLVMModuleRef wrapped, size_t *length) {
-  Module &module = *unwrap(wrapped);
-  module.setDataLayout(reinterpret_cast<TargetMachine *>(machine)->createDataLayout());
+/// Generates the object file of a module that has the machine's layout of data. Its bytes stay until
+/// the next one.
+extern "C" const char *ompvm_generate_object(CodePipeline *pipeline, LLVMModuleRef module,
+                                             size_t *length) {
   pipeline->bytes.clear();
-  pipeline->passes.run(module);
+  pipeline->passes.run(*unwrap(module));
   *length = pipeline->bytes.size();
   return pipeline->bytes.data();
 }

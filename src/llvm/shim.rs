@@ -150,7 +150,6 @@ unsafe extern "C" {
     fn ompvm_new_code_pipeline(machine: LLVMTargetMachineRef, quick: bool) -> *mut c_void;
     fn ompvm_generate_object(
         pipeline: *mut c_void,
-        machine: LLVMTargetMachineRef,
         module: LLVMModuleRef,
         length: *mut usize,
     ) -> *const u8;
@@ -645,16 +644,15 @@ impl CodePipeline {
         (!raw.is_null()).then_some(CodePipeline(raw))
     }
 
-    /// Generates a module's object file. The machine is the pipeline's.
+    /// Generates the object file of a module that has the machine's layout of data.
     ///
     /// # Safety
     /// No handle of the module's functions and instructions, which the code generator rewrites, is
     /// used afterwards.
-    pub(super) unsafe fn object(&mut self, machine: &TargetMachine, module: Module<'_>) -> Vec<u8> {
+    pub(super) unsafe fn object(&mut self, module: Module<'_>) -> Vec<u8> {
         let mut length = 0;
-        // SAFETY: pipeline, machine and module are live.
-        let bytes =
-            unsafe { ompvm_generate_object(self.0, machine.raw(), module.raw(), &raw mut length) };
+        // SAFETY: the module is live, and the machine by the contract of `new`.
+        let bytes = unsafe { ompvm_generate_object(self.0, module.raw(), &raw mut length) };
         // SAFETY: the bytes stay until the next module.
         unsafe { std::slice::from_raw_parts(bytes, length) }.to_vec()
     }

@@ -50,8 +50,7 @@ impl Watched {
             return Ok(());
         };
         if self.lost.load(Ordering::Acquire) {
-            let _ = self.device.synchronize(Queue::SYNC);
-            return Err(Failure::Lost("it failed earlier".into()));
+            return Err(self.lose("it failed earlier".into()));
         }
         if step != injected.step || self.steps.fetch_add(1, Ordering::AcqRel) + 1 < injected.count {
             return Ok(());
@@ -64,11 +63,14 @@ impl Watched {
             return Err(Failure::OutOfMemory { size: 0 });
         }
         self.lost.store(true, Ordering::Release);
+        Err(self.lose(format!("a test lets it fail at the step `{}`", step.name())))
+    }
+
+    /// Returns the failure of a lost device, after the end of the calling thread's launches.
+    fn lose(&self, why: String) -> Failure {
+        // A failure of theirs adds nothing to the loss.
         let _ = self.device.synchronize(Queue::SYNC);
-        Err(Failure::Lost(format!(
-            "a test lets it fail at the step `{}`",
-            step.name()
-        )))
+        Failure::Lost(why)
     }
 
     /// Runs a step of the device, and remembers its failure. A device that is lost fails with the

@@ -105,16 +105,12 @@ impl TargetMachine {
     /// No handle of the module's functions and instructions, which the code generator rewrites, is
     /// used afterwards.
     pub(crate) unsafe fn assembly(&self, module: Module<'_>) -> Result<Vec<u8>, String> {
-        self.emit(module, LLVMCodeGenFileType::LLVMAssemblyFile)
-    }
-
-    fn emit(&self, module: Module<'_>, kind: LLVMCodeGenFileType) -> Result<Vec<u8>, String> {
         let mut message = null_mut();
         let mut buffer = null_mut();
         let failed = llvm!(target_machine::LLVMTargetMachineEmitToMemoryBuffer(
             self.0,
             module.raw(),
-            kind,
+            LLVMCodeGenFileType::LLVMAssemblyFile,
             &mut message,
             &mut buffer
         )) != 0;

@@ -262,8 +262,8 @@ impl HostMachine {
         shim::run_passes(module, passes, self.handle(), None)
     }
 
-    /// Generates an object file for the module. Callers do not use handles of its contents
-    /// afterwards.
+    /// Generates an object file for a module that was adopted. Callers do not use handles of its
+    /// contents afterwards.
     ///
     /// # Errors
     /// Returns one sentence if LLVM writes no object files for this processor.
@@ -277,7 +277,7 @@ impl HostMachine {
         });
         let mut pipeline = pipeline.ok_or("LLVM writes no object files for this processor")?;
         // SAFETY: compilations and snippets end with their code, and keep no handle.
-        let object = unsafe { pipeline.object(self.handle(), module) };
+        let object = unsafe { pipeline.object(module) };
         kept.set(Some(pipeline));
         Ok(object)
     }
