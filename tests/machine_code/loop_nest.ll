@@ -2,13 +2,13 @@
 ; where it leaves. Both loops test their flags.
 ; RUN: inspect --baseline f
 ; CHECK: mov rax, flag of 80
-; CHECK: mov r15, [rsi+48]
+; CHECK: mov r15, [rsi+56]
 ; CHECK: mov r11, [rsi]
 ; CHECK: mov rax, flag of 104
 ; CHECK: add r15, 1
 ; CHECK-NEXT: cmp r15, r12
 ; CHECK-NEXT: jb L1
-; CHECK-NEXT: mov [rsi+56], r14
+; CHECK-NEXT: mov [rsi+48], r14
 ; CHECK: mov [rsi+40], rbx
 ; CHECK: jb L0
 

@@ -66,12 +66,7 @@ impl Lowering<'_> {
             }
         }
         self.loop_heads = (0..reach.len()).filter(|&b| reach[b].is_some()).collect();
-        // A loop extends from its first block to the last block that branches back to it.
-        let mut end = None;
-        for (b, &to) in reach.iter().enumerate() {
-            end = end.max(to);
-            self.in_loop[b] = end >= Some(b);
-        }
+        self.measure_loops(&reach);
         for i in 0..self.body.insts.len() {
             let v = self.nparams + i;
             self.kind[v] = self.classify(&Site::new(self, i, &uses, &last_user, common[v]));
@@ -89,6 +84,20 @@ impl Lowering<'_> {
         self.fuse(&uses, &last_user);
         self.sink(&counters, &last_user);
         self.assign_slots();
+    }
+
+    /// Sets the length of the innermost loop around each block. A loop extends from its first block
+    /// to the last one that branches back to it, given by `reach`.
+    fn measure_loops(&mut self, reach: &[Option<usize>]) {
+        let mut around: Vec<(usize, u32)> = Vec::new();
+        for (b, &last) in reach.iter().enumerate() {
+            if let Some(last) = last {
+                let (first, last_block) = (self.body.blocks[b], self.body.blocks[last]);
+                around.push((last, last_block.end - first.start));
+            }
+            while around.pop_if(|&mut (last, _)| last < b).is_some() {}
+            self.loop_length[b] = around.last().map(|&(_, length)| length);
+        }
     }
 
     /// Returns true for `llvm.is.constant`, whose lowering does not read its operand.

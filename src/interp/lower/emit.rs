@@ -9,6 +9,16 @@ use crate::isa::{self, Enc, INSTRUCTIONS, Opcode, Shape, op};
 use cranelift_entity::EntityRef;
 use ompvm_ir::{Const, ConstId, Operand, Type};
 
+/// The most words of constants that are loaded at a function's start for code outside loops.
+const MOST_OUTSIDE_LOOPS: usize = 16;
+/// The most words for a loop of more than [`LONG_LOOP`] instructions: each of its constants is a
+/// small part of an iteration.
+const MOST_IN_LONG_LOOPS: usize = 32;
+/// The most words for any loop.
+const MOST_PRELOADED: usize = 256;
+/// The number of IR instructions from which a loop is long, such as a bytecode interpreter's.
+const LONG_LOOP: u32 = 1_000;
+
 impl Lowering<'_> {
     /// Returns the byte offset of the next instruction.
     pub(super) fn here(&self) -> u32 {
@@ -123,12 +133,23 @@ impl Lowering<'_> {
         }
     }
 
+    /// Returns true if a constant of the current block may have slots that are loaded at the
+    /// function's start: each call pays for them, and they make the frame longer.
+    fn may_preload(&self, words: u16) -> bool {
+        let most = match self.loop_length[self.current] {
+            None => MOST_OUTSIDE_LOOPS,
+            Some(length) if length > LONG_LOOP => MOST_IN_LONG_LOOPS,
+            Some(_) => MOST_PRELOADED,
+        };
+        self.pool.len() + usize::from(words) <= most
+    }
+
     /// Returns the slot of a one-word constant.
     pub(super) fn word(&mut self, value: u64) -> u16 {
         if let Some(&slot) = self.const_words.get(&value) {
             return slot;
         }
-        if self.in_loop[self.current] || self.pool.len() < 16 {
+        if self.may_preload(1) {
             let slot = self.fresh(1);
             self.pool.push((slot, value));
             self.const_words.insert(value, slot);
@@ -175,7 +196,7 @@ impl Lowering<'_> {
             return slot;
         }
         let value = self.const_value(c);
-        if n > 0 && n <= 16 && self.in_loop[self.current] {
+        if n > 0 && n <= 16 && self.loop_length[self.current].is_some() && self.may_preload(n) {
             let slot = self.fresh(n);
             for (i, &v) in value.iter().enumerate() {
                 self.pool.push((slot + i as u16, v));

@@ -13,10 +13,12 @@ mod analyze;
 mod atomic;
 mod call;
 mod cast;
+mod coalesce;
 mod control;
 mod edge;
 mod emit;
 mod exception;
+mod flow;
 mod fuse;
 mod inst;
 mod int;
@@ -122,7 +124,8 @@ pub(super) struct Lowering<'a> {
     kind: Vec<materialize::Materialization>,
     /// The block that defines each value.
     block_of: Vec<u32>,
-    in_loop: Vec<bool>,
+    /// The number of instructions in the innermost loop around each block.
+    loop_length: Vec<Option<u32>>,
     /// Blocks that later blocks, or they themselves, branch to.
     loop_heads: Vec<usize>,
     next_slot: u32,
@@ -245,7 +248,7 @@ impl<'a> Lowering<'a> {
             slot: vec![NO_SLOT; values],
             kind: vec![materialize::Materialization::AtDefinition; values],
             block_of: vec![0; values],
-            in_loop: vec![false; body.blocks.len()],
+            loop_length: vec![None; body.blocks.len()],
             loop_heads: Vec::new(),
             next_slot: 0,
             allocas: HashMap::new(),
@@ -295,7 +298,7 @@ impl<'a> Lowering<'a> {
         if self.guard.is_some() {
             self.guard_op(op::guard_set, 0);
         }
-        if !self.allocas.is_empty() && self.in_loop.contains(&true) {
+        if !self.allocas.is_empty() && !self.loop_heads.is_empty() {
             let dst = self.fresh(1);
             self.put_address(address::Addr::Frame(0), dst);
             self.area = Some(dst);

@@ -1,41 +1,23 @@
 //! Slot allocation: decides which values share slots.
 //!
-//! Slots are shared in two ways. A phi and its incoming values get one slot if their live ranges
-//! do not overlap, so that a loop's counter is updated in place and the edge needs no move. Values
-//! used only in their own block get slots from a pool and return them when they die, so that long
-//! straight-line code stays within the cache.
+//! A frame lies on the native stack, so a program can recurse as deep as natively only if a slot
+//! holds many values one after the other. First [`super::coalesce`] joins phis with their incoming
+//! values. Then a linear scan over live intervals (Poletto and Sarkar, TOPLAS 21(5), 1999) gives
+//! each class a slot that is free. Floats and vectors do not take the slots of integers, since the
+//! baseline tier keeps a loop's slot in one class of registers.
 //!
 //! Positions: instruction `i` is at `2 * i`; the moves of a block's outgoing edges are just after
 //! its terminator, at `2 * i + 1`. A use counts where code is emitted, so the operands of a
-//! postponed value are used at its own use. Functions that call setjmp share nothing: after its
-//! second return any earlier value may be read.
+//! postponed value are used at its own use. A call that returns twice may continue with any value
+//! that is live across it, so such values share nothing.
 
+use super::flow::{Flow, Interval};
 use super::materialize::Materialization;
 use super::{Lowering, NO_SLOT};
 use cranelift_entity::EntityRef;
-use hashbrown::HashSet;
-use ompvm_ir::{BinOp, Callee, Function, GlobalRef, Inst, Module, Op, Operand, Type};
+use ompvm_ir::{Callee, Function, GlobalRef, Inst, Module, Op, Operand, Type, TypeId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// A phi, or an incoming value of one.
-struct Candidate {
-    value: u32,
-    block: u32,
-    /// Position of the definition; phis at their block's start, parameters before everything.
-    def: i64,
-    phi: bool,
-    /// The counter of a sunk value; only the counter is read at the position where the value is
-    /// written.
-    counter: Option<u32>,
-    /// Block and position of each use.
-    uses: Vec<(u32, i64)>,
-    live_in: Blocks,
-    /// True if the value is live in too many blocks to track; it shares nothing.
-    wide: bool,
-    /// Representative in the union-find structure.
-    class: u32,
-}
 
 /// Free slots, by number of consecutive slots.
 #[derive(Default)]
@@ -54,75 +36,6 @@ impl FreeSlots {
         self.0[words].push(slot);
     }
 }
-
-/// A set of blocks; small block numbers need no allocation.
-#[derive(Default)]
-struct Blocks {
-    first: u64,
-    others: HashSet<u32>,
-}
-
-impl Blocks {
-    fn insert(&mut self, b: u32) -> bool {
-        if b < u64::BITS {
-            let fresh = self.first & (1 << b) == 0;
-            self.first |= 1 << b;
-            fresh
-        } else {
-            self.others.insert(b)
-        }
-    }
-
-    fn contains(&self, b: u32) -> bool {
-        if b < u64::BITS {
-            self.first & (1 << b) != 0
-        } else {
-            self.others.contains(&b)
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.first.count_ones() as usize + self.others.len()
-    }
-}
-
-/// An adjacency list: for each block a list of other blocks.
-struct Edges {
-    start: Vec<u32>,
-    list: Vec<u32>,
-}
-
-impl Edges {
-    /// Builds the lists of `n` blocks from pairs (block, other).
-    fn new(n: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Edges {
-        let mut start = vec![0u32; n + 2];
-        for (b, _) in pairs.clone() {
-            start[b as usize + 2] += 1;
-        }
-        for b in 2..start.len() {
-            start[b] += start[b - 1];
-        }
-        let mut list = vec![0; start[n + 1] as usize];
-        for (b, other) in pairs {
-            let at = &mut start[b as usize + 1];
-            list[*at as usize] = other;
-            *at += 1;
-        }
-        Edges { start, list }
-    }
-
-    fn neighbors(&self, b: u32) -> &[u32] {
-        let b = b as usize;
-        &self.list[self.start[b] as usize..self.start[b + 1] as usize]
-    }
-}
-
-/// The most pairs of values compared to join two classes.
-const MAX_PAIRS: usize = 64;
-/// The most blocks in which one value is tracked.
-const MAX_BLOCKS: usize = 512;
-/// The most block visits per instruction of the function, over all values.
-const MAX_WORK: usize = 4;
 
 /// Slots reserved for values that live in one block.
 const RESERVED_SLOTS: u64 = 4_000;
@@ -197,7 +110,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the position at which instruction `i` of a block that ends at `end` is emitted.
-    fn position(&self, i: u32, end: u32) -> i64 {
+    pub(super) fn position(&self, i: u32, end: u32) -> i64 {
         if self.kind[self.nparams + i as usize] == Materialization::Sunk {
             i64::from(end) * 2 - 3
         } else {
@@ -206,7 +119,7 @@ impl Lowering<'_> {
     }
 
     /// Calls `f(value, block, position)` for every use, at the position where it is emitted.
-    fn each_use(&self, mut f: impl FnMut(usize, u32, i64)) {
+    pub(super) fn each_use(&self, mut f: impl FnMut(usize, u32, i64)) {
         for (b, block) in self.body.blocks.iter().enumerate() {
             for i in block.start..block.end {
                 let v = self.nparams + i as usize;
@@ -230,9 +143,10 @@ impl Lowering<'_> {
         }
     }
 
-    fn returns_twice(&self) -> bool {
-        self.body.insts.iter().any(|i| {
-            let (Op::Call(call) | Op::Invoke { call, .. }) = &i.op else {
+    /// Returns the positions of calls that return twice.
+    fn calls_that_return_twice(&self, flow: &Flow) -> Vec<i64> {
+        let twice = |op: &Op| {
+            let (Op::Call(call) | Op::Invoke { call, .. }) = op else {
                 return false;
             };
             match call.callee {
@@ -242,33 +156,53 @@ impl Lowering<'_> {
                 }
                 _ => false,
             }
-        })
+        };
+        let insts = self.body.insts.iter().enumerate();
+        insts
+            .filter(|(_, inst)| twice(&inst.op))
+            .map(|(i, _)| flow.position(self.block_of[self.nparams + i], i as i64 * 2))
+            .collect()
     }
 
-    /// Returns true if a value of several words may overwrite the slots of one of its operands.
-    fn in_place(&self, v: usize) -> bool {
-        let Some(i) = v.checked_sub(self.nparams) else {
-            return true;
-        };
-        let inst = &self.body.insts[i];
-        if matches!(inst.op, Op::LandingPad { .. }) {
-            return false;
+    /// Returns true if a value has slots of its own, apart from a parameter's.
+    fn has_slots(&self, v: usize) -> bool {
+        matches!(
+            self.kind[v],
+            Materialization::AtDefinition | Materialization::Sunk
+        ) && self.words(self.body.insts[v - self.nparams].ty) > 0
+    }
+
+    /// Returns the live interval of each value.
+    fn intervals(&self, flow: &Flow) -> Vec<Interval> {
+        let mut last = vec![i64::MIN; self.slot.len()];
+        self.each_use(|v, b, at| last[v] = last[v].max(flow.position(b, at)));
+        let mut intervals = vec![Interval::EMPTY; last.len()];
+        for (v, end) in last.iter().enumerate().take(self.nparams) {
+            intervals[v].add(-1);
+            intervals[v].add(flow.extended(-1, *end));
         }
-        self.words(inst.ty) == 1
-            || match &inst.op {
-                Op::Phi { .. } | Op::Load { .. } => true,
-                Op::Binary { op, .. } => {
-                    matches!(self.ty(inst.ty), Type::Vector { .. } | Type::Int(_))
-                        && !matches!(op, BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem)
+        for (b, block) in self.body.blocks.iter().enumerate() {
+            for i in block.start..block.end {
+                let v = self.nparams + i as usize;
+                if !self.has_slots(v) {
+                    continue;
                 }
-                Op::Call(call) => match call.callee {
-                    Callee::Symbol(GlobalRef::Func(f)) => {
-                        self.m.functions[f].name.starts_with("llvm.fmuladd.")
+                let def = flow.position(b as u32, self.position(i, block.end));
+                intervals[v].add(def);
+                // Written on the edges into the block.
+                if matches!(
+                    self.body.insts[i as usize].op,
+                    Op::Phi { .. } | Op::LandingPad { .. }
+                ) {
+                    for &from in flow.preds.neighbors(b as u32) {
+                        let end = i64::from(self.body.blocks[from as usize].end) * 2 - 1;
+                        intervals[v].add(flow.position(from, end));
                     }
-                    _ => false,
-                },
-                _ => false,
+                }
+                intervals[v].add(flow.extended(def, last[v].max(def)));
             }
+        }
+        intervals
     }
 
     pub(super) fn assign_slots(&mut self) {
@@ -278,311 +212,64 @@ impl Lowering<'_> {
             self.next_slot += u32::from(self.words(p));
         }
         self.scratch = self.fresh(2);
-        let share = !self.returns_twice();
-        if share {
-            self.coalesce();
+        let flow = Flow::new(self.body);
+        let mut intervals = self.intervals(&flow);
+        let twice = self.calls_that_return_twice(&flow);
+        for i in intervals.iter_mut() {
+            if twice.iter().any(|&call| i.start < call && call < i.end) {
+                *i = Interval::ALWAYS;
+            }
         }
-        self.local_slots(share);
+        // Values of a class other than the first get the slot of the first.
+        let mut classes = self.coalesce(&flow, |v| intervals[v] == Interval::ALWAYS);
+        let mut follows = vec![false; self.slot.len()];
+        for class in &mut classes {
+            class.sort_unstable();
+            let first = class[0] as usize;
+            for &member in &class[1..] {
+                follows[member as usize] = true;
+                intervals[first] = intervals[first].union(intervals[member as usize]);
+            }
+        }
+        let mut order: Vec<u32> = (self.nparams..self.slot.len())
+            .filter(|&v| !follows[v] && self.has_slots(v))
+            .map(|v| v as u32)
+            .collect();
+        order.sort_by_key(|&v| intervals[v as usize].start);
+        self.scan(&order, &intervals);
+        for class in classes {
+            for &member in &class[1..] {
+                self.slot[member as usize] = self.slot[class[0] as usize];
+            }
+        }
     }
 
-    fn local_slots(&mut self, share: bool) {
-        // Last use in the value's own block; -1 if it is used elsewhere.
-        let mut last = vec![0i64; self.slot.len()];
-        if share {
-            self.each_use(|v, b, at| {
-                let l = &mut last[v];
-                if *l >= 0 {
-                    *l = if self.block_of[v] == b && at & 1 == 0 {
-                        (*l).max(at)
-                    } else {
-                        -1
-                    };
-                }
-            });
-        }
-        let mut pool = FreeSlots::default();
-        let mut active: BinaryHeap<Reverse<(i64, u16, u16)>> = BinaryHeap::new();
-        for i in 0..self.body.insts.len() {
-            let v = self.nparams + i;
-            let at = i as i64 * 2;
-            let words = self.words(self.body.insts[i].ty);
-            let own = matches!(
-                self.kind[v],
-                Materialization::AtDefinition | Materialization::Sunk
-            );
-            if own && words > 0 && self.slot[v] == NO_SLOT {
-                let local = share
-                    && self.kind[v] == Materialization::AtDefinition
-                    && last[v] >= 0
-                    && !matches!(
-                        self.body.insts[i].op,
-                        Op::Phi { .. } | Op::LandingPad { .. } | Op::Invoke { .. }
-                    );
-                if local {
-                    let slot = match pool.take(words) {
-                        Some(slot) => slot,
-                        None => self.fresh(words),
-                    };
-                    self.slot[v] = slot;
-                    active.push(Reverse((last[v].max(at), words, slot)));
-                } else {
-                    self.slot[v] = self.fresh(words);
-                }
-            }
-            while let Some(&Reverse((end, words, slot))) = active.peek() {
-                if end > at {
-                    break;
-                }
+    /// Gives slots to values, in the order in which their intervals start.
+    fn scan(&mut self, order: &[u32], intervals: &[Interval]) {
+        let mut free = [FreeSlots::default(), FreeSlots::default()];
+        let mut active: BinaryHeap<Reverse<(i64, usize, u16, u16)>> = BinaryHeap::new();
+        for &v in order {
+            let v = v as usize;
+            let Interval { start, end } = intervals[v];
+            while let Some(&Reverse((before, kind, words, slot))) = active.peek()
+                && before < start
+            {
                 active.pop();
-                pool.give(words, slot);
+                free[kind].give(words, slot);
             }
-        }
-    }
-
-    /// Gives phis and their incoming values one slot where their live ranges do not overlap.
-    fn coalesce(&mut self) {
-        let (mut candidates, pairs) = self.candidates();
-        if candidates.list.is_empty() {
-            return;
-        }
-        self.each_use(|v, b, at| {
-            if let Some(c) = candidates.of_value(v) {
-                c.uses.push((b, at));
-            }
-        });
-        let mut candidates = candidates.list;
-        let nblocks = self.body.blocks.len();
-        let edges = self.edges();
-        let succs = Edges::new(nblocks, edges.iter().copied());
-        let preds = Edges::new(nblocks, edges.iter().map(|&(b, s)| (s, b)));
-        let budget = self.body.insts.len() * MAX_WORK + 10_000;
-        find_live_blocks(&mut candidates, &preds, budget);
-        for class in merge(&mut candidates, &pairs, &succs) {
-            self.share_slot(&candidates, &class);
-        }
-    }
-
-    /// Returns phis and the values that come into them, and the pairs of a phi and such a value
-    /// that should share a slot, most important first.
-    fn candidates(&self) -> (Candidates, Vec<(u32, u32)>) {
-        let mut candidates = Candidates {
-            list: Vec::new(),
-            index: vec![u32::MAX; self.slot.len()],
-        };
-        // Back edges come first.
-        let mut pairs: Vec<(u32, u32)> = Vec::new();
-        let mut others: Vec<(u32, u32)> = Vec::new();
-        for (b, block) in self.body.blocks.iter().enumerate() {
-            for i in block.start as usize..block.end as usize {
-                let Op::Phi { incoming } = &self.body.insts[i].op else {
-                    break;
-                };
-                let v = self.nparams + i;
-                if self.kind[v] != Materialization::AtDefinition
-                    || self.words(self.body.insts[i].ty) == 0
-                {
-                    continue;
-                }
-                let p = self.candidate(v, &mut candidates);
-                for &(_, o) in incoming {
-                    if let Ok(x) = o.unpack()
-                        && matches!(
-                            self.kind[x.index()],
-                            Materialization::AtDefinition | Materialization::Sunk
-                        )
-                        && self.in_place(x.index())
-                    {
-                        let x = self.candidate(x.index(), &mut candidates);
-                        if candidates.list[x as usize].block as usize >= b {
-                            pairs.push((p, x));
-                        } else {
-                            others.push((p, x));
-                        }
-                    }
-                }
-            }
-        }
-        pairs.extend(others);
-        (candidates, pairs)
-    }
-
-    /// Returns the number of a value's candidate.
-    fn candidate(&self, v: usize, candidates: &mut Candidates) -> u32 {
-        if candidates.index[v] != u32::MAX {
-            return candidates.index[v];
-        }
-        let n = candidates.list.len() as u32;
-        let inst = v.checked_sub(self.nparams);
-        let phi = inst.is_some_and(|i| matches!(self.body.insts[i].op, Op::Phi { .. }));
-        let block = if inst.is_some() { self.block_of[v] } else { 0 };
-        let def = match inst {
-            None => -1,
-            Some(_) if phi => i64::from(self.body.blocks[block as usize].start) * 2 - 1,
-            Some(i) => self.position(i as u32, self.body.blocks[block as usize].end),
-        };
-        let counter = match inst.map(|i| &self.body.insts[i].op) {
-            Some(Op::Binary { a, .. }) if self.kind[v] == Materialization::Sunk => {
-                a.unpack().ok().map(|a| a.as_u32())
-            }
-            _ => None,
-        };
-        candidates.list.push(Candidate {
-            value: v as u32,
-            block,
-            def,
-            phi,
-            counter,
-            uses: Vec::new(),
-            live_in: Blocks::default(),
-            wide: false,
-            class: n,
-        });
-        candidates.index[v] = n;
-        n
-    }
-
-    /// Returns the edges between the function's blocks.
-    fn edges(&self) -> Vec<(u32, u32)> {
-        let mut edges: Vec<(u32, u32)> = Vec::new();
-        for (b, block) in self.body.blocks.iter().enumerate() {
-            let Some(last) = self.body.insts[block.start as usize..block.end as usize].last()
-            else {
-                continue;
+            let ty = self.body.insts[v - self.nparams].ty;
+            let (kind, words) = (usize::from(self.is_float(ty)), self.words(ty));
+            let slot = match free[kind].take(words) {
+                Some(slot) => slot,
+                None => self.fresh(words),
             };
-            last.op
-                .for_each_successor(&mut |s| edges.push((b as u32, s.as_u32())));
+            self.slot[v] = slot;
+            active.push(Reverse((end, kind, words, slot)));
         }
-        edges
     }
 
-    /// Gives the members of a class one slot; a parameter's, if there is one.
-    fn share_slot(&mut self, candidates: &[Candidate], class: &[u32]) {
-        let param = class
-            .iter()
-            .map(|&m| candidates[m as usize].value as usize)
-            .find(|&v| v < self.nparams);
-        let slot = match param {
-            Some(v) => self.slot[v],
-            None => {
-                let v = candidates[class[0] as usize].value as usize;
-                self.fresh(self.words(self.body.insts[v - self.nparams].ty))
-            }
-        };
-        for &m in class {
-            self.slot[candidates[m as usize].value as usize] = slot;
-        }
+    /// Returns true if the baseline tier keeps a type's values in vector registers.
+    fn is_float(&self, ty: TypeId) -> bool {
+        matches!(self.ty(ty), Type::Float(_) | Type::Vector { .. })
     }
-}
-
-/// The candidates of a function.
-struct Candidates {
-    list: Vec<Candidate>,
-    /// The candidate of each value, or `u32::MAX`.
-    index: Vec<u32>,
-}
-
-impl Candidates {
-    fn of_value(&mut self, v: usize) -> Option<&mut Candidate> {
-        self.list.get_mut(self.index[v] as usize)
-    }
-}
-
-/// Determines the blocks that each candidate is live into, backwards from its uses. When the budget
-/// of visited blocks is spent, the remaining candidates share nothing.
-fn find_live_blocks(candidates: &mut [Candidate], preds: &Edges, mut budget: usize) {
-    let mut work: Vec<u32> = Vec::new();
-    for c in candidates {
-        work.clear();
-        for &(b, at) in &c.uses {
-            let local = b == c.block && c.def < at;
-            if !local && c.live_in.insert(b) {
-                work.push(b);
-            }
-        }
-        while let Some(b) = work.pop() {
-            budget = budget.saturating_sub(1);
-            for &p in preds.neighbors(b) {
-                if p != c.block && c.live_in.insert(p) {
-                    work.push(p);
-                }
-            }
-            if budget == 0 || c.live_in.len() > MAX_BLOCKS {
-                c.wide = true;
-                break;
-            }
-        }
-    }
-}
-
-/// Merges the classes of pairs that do not interfere. Returns the classes with several members.
-fn merge(candidates: &mut [Candidate], pairs: &[(u32, u32)], succs: &Edges) -> Vec<Vec<u32>> {
-    let mut members: Vec<Vec<u32>> = (0..candidates.len() as u32).map(|c| vec![c]).collect();
-    for &(p, x) in pairs {
-        let (a, b) = (candidates[p as usize].class, candidates[x as usize].class);
-        if a == b || candidates[p as usize].wide || candidates[x as usize].wide {
-            continue;
-        }
-        let (ma, mb) = (&members[a as usize], &members[b as usize]);
-        if ma.len() * mb.len() > MAX_PAIRS {
-            continue;
-        }
-        let clash = ma.iter().any(|&m| {
-            mb.iter()
-                .any(|&n| interfere(&candidates[m as usize], &candidates[n as usize], succs))
-        });
-        if !clash {
-            let moved = std::mem::take(&mut members[b as usize]);
-            for &m in &moved {
-                candidates[m as usize].class = a;
-            }
-            members[a as usize].extend(moved);
-        }
-    }
-    members.retain(|m| m.len() > 1);
-    members
-}
-
-/// Returns true if `y` is live after position `at` of `block`.
-fn live_after(y: &Candidate, block: u32, at: i64, succs: &Edges) -> bool {
-    let defined = (y.block == block && y.def <= at) || y.live_in.contains(block);
-    if !defined {
-        return false;
-    }
-    // Inside its own block, a value that is live around the loop is a new value after its
-    // definition.
-    y.uses
-        .iter()
-        .any(|&(b, u)| b == block && u > at && !(y.block == block && y.def > at && u > y.def))
-        || (!(y.block == block && y.def > at)
-            && succs
-                .neighbors(block)
-                .iter()
-                .any(|&s| y.live_in.contains(s)))
-}
-
-fn interfere(x: &Candidate, y: &Candidate, succs: &Edges) -> bool {
-    if x.phi && y.phi && x.block == y.block {
-        return true;
-    }
-    if x.def < 0 && !x.phi && y.def < 0 && !y.phi {
-        return true;
-    }
-    // Values sunk to the end of a block are written in no particular order.
-    let together = |x: &Candidate, y: &Candidate| {
-        x.counter.is_some_and(|c| {
-            c != y.value && y.uses.iter().any(|&(b, u)| b == x.block && u == x.def)
-        })
-    };
-    if together(x, y) || together(y, x) {
-        return true;
-    }
-    // A phi is written on the edges into its block, so it interferes with everything live into it.
-    let clash = |x: &Candidate, y: &Candidate| {
-        if x.phi {
-            y.live_in.contains(x.block) || live_after(y, x.block, x.def, succs)
-        } else {
-            live_after(y, x.block, x.def, succs)
-        }
-    };
-    clash(x, y) || clash(y, x)
 }
