@@ -100,6 +100,12 @@ impl Recompilation {
         self.deadline.is_some_and(|at| at <= self.used)
     }
 
+    /// Returns true if the code to be replaced was in use in the second half of the time since then:
+    /// code that only set up the problem is not used any more.
+    fn is_in_use(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.used) <= self.used.saturating_duration_since(self.from)
+    }
+
     /// Returns the time that the new code would have saved by `now` if it had been in use
     /// throughout; zero for a speculative recompilation.
     pub fn saved(&self, now: Instant) -> Duration {
@@ -137,7 +143,7 @@ impl IdlePeriod {
 /// loses by running all of them at once on `processors` processors.
 pub fn jointly_due(waiting: &[Recompilation], now: Instant, processors: usize) -> Vec<usize> {
     let mut order: Vec<_> = (0..waiting.len())
-        .filter(|&i| waiting[i].is_worth_idle_time(now))
+        .filter(|&i| waiting[i].is_worth_idle_time(now) && waiting[i].is_in_use(now))
         .map(|i| (waiting[i].earned(waiting[i].used), i))
         .filter(|&(earned, _)| earned > 0.0)
         .collect();
@@ -230,7 +236,11 @@ mod tests {
         let at = now + SECOND * GAIN_PART as u32;
         let [deadline, small, long] = [deadline, small, long].map(|b| used(b, at));
         assert_eq!(jointly_due(&[small, deadline], at, 2), [1, 0]);
-        assert_eq!(jointly_due(&[long, deadline], now + SECOND * 61, 1), [1]);
+        let later = now + SECOND * 61;
+        let both = [long, deadline].map(|b| used(b, later));
+        assert_eq!(jointly_due(&both, later, 1), [1]);
+        // Code that has not been used for longer than it was used is left alone.
+        assert!(jointly_due(&[long, deadline], later, 1).is_empty());
         // A function that has not executed for half as long as its compilation takes is not yet
         // worth it.
         assert_eq!(jointly_due(&[long, deadline], at, 2), [1]);

@@ -43,8 +43,19 @@ impl Queue {
 
     /// Returns the processor time that compiling a unit of this effort is expected to take.
     pub(super) fn expected_for(&self, effort: usize, level: Level) -> Duration {
-        let cost = self.cost[level as usize].load(Ordering::Relaxed);
-        PER_UNIT + Duration::from_nanos(u64::from(cost)) * effort as u32
+        PER_UNIT + Duration::from_nanos(self.per_effort(level)) * effort as u32
+    }
+
+    /// Returns the expected cost of one unit of effort in nanoseconds. Until the full level is
+    /// measured, it follows the quick one: what makes that slow here makes both slow.
+    fn per_effort(&self, level: Level) -> u64 {
+        let [quick, full] = [0, 1].map(|level| self.cost[level].load(Ordering::Relaxed));
+        let [of_quick, of_full] = PER_EFFORT.map(u64::from);
+        match level {
+            Level::Quick => u64::from(quick),
+            Level::Full if full == PER_EFFORT[1] => u64::from(quick) * of_full / of_quick,
+            Level::Full => u64::from(full),
+        }
     }
 
     /// Updates the measured cost per unit of effort by one compilation.

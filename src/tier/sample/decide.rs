@@ -23,9 +23,12 @@ use ompvm_support::log;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Factor by which samples must exceed the longest expected cost where every processor is busy: the
-/// tier below is about half as fast, so less is not won back.
-const FULL_MACHINE_FACTOR: u32 = 2;
+/// Factor by which samples must exceed the longest expected cost where every processor is busy. The
+/// time to come is expected to be as long as the time so far (ski rental), and the tier below takes
+/// several times as long as compiled code.
+const FULL_MACHINE_FACTOR: u32 = 1;
+/// The same factor for some of the hot functions, while the samples do not exceed the cost of all.
+const ALONE_FACTOR: u32 = 4;
 /// Divisor: a function with less than this part of all samples is not hot.
 const HOT_PART: u32 = 20;
 /// Divisor of the expected cost that gives the threshold while a processor is idle.
@@ -43,7 +46,8 @@ const LOOP_LATENCY: Duration = Duration::from_millis(6);
 /// hardly earlier.
 const QUICK_PART: (u32, u32) = (3, 2);
 /// Divisor: a function that is called again is compiled as a whole once its loops, one by one, have
-/// cost this part of it. A large step of a program has a dozen hot loops.
+/// cost this part of it, or its samples exceed its cost. A large step of a program has a dozen hot
+/// loops, and a tick of counting sees only one of them.
 const LOOPS_PART: u32 = 3;
 /// Most loops of one function that are compiled for OSR.
 const MAX_LOOPS: usize = 16;
@@ -169,7 +173,7 @@ impl SamplerState {
             counts = ?loops.clone().map(hits).collect::<Vec<_>>(),
             "counted back edges"
         );
-        if called && s.loop_costs * LOOPS_PART >= cost {
+        if called && (s.loop_costs * LOOPS_PART >= cost || s.all >= cost) {
             let why = text(s);
             if self.push_whole(s, now) {
                 self.compiler.note(function, EventKind::Queued(why));
@@ -351,16 +355,59 @@ impl SamplerState {
     }
 }
 
-/// Returns the hot candidates, if their samples exceed what compiling them will take; else none.
+/// Returns the hot candidates that are worth compiling on a full machine, the cheapest first.
 fn worth_compiling(
     mut candidates: Vec<(Duration, &mut HotSample)>,
     cost: impl Fn(&HotSample) -> Duration,
 ) -> Vec<(Duration, &mut HotSample)> {
     let all: Duration = candidates.iter().map(|c| c.0).sum();
     candidates.retain(|(score, _)| *score >= all / HOT_PART);
-    let longest = candidates.iter().map(|(_, s)| cost(s)).max();
-    if longest.is_none_or(|longest| all < longest * FULL_MACHINE_FACTOR) {
-        candidates.clear();
-    }
+    candidates.sort_by_key(|(_, s)| cost(s));
+    let pairs = candidates.iter().map(|(score, s)| (*score, cost(s)));
+    let worth = number_worth_compiling(&pairs.collect::<Vec<_>>());
+    candidates.truncate(worth);
     candidates
+}
+
+/// Returns how many of some hot functions, given by samples and cost, the cheapest first, are worth
+/// compiling: all if their samples exceed the longest cost, since a caller's loop that is compiled
+/// with its callees needs no code of these; else the cheapest ones if their samples exceed their own
+/// cost by far, so that a function that takes long does not keep the others waiting.
+fn number_worth_compiling(functions: &[(Duration, Duration)]) -> usize {
+    let mut sum = Duration::ZERO;
+    let mut worth = 0;
+    for (i, &(score, cost)) in functions.iter().enumerate() {
+        sum += score;
+        let factor = if i + 1 == functions.len() {
+            FULL_MACHINE_FACTOR
+        } else {
+            ALONE_FACTOR
+        };
+        if sum >= cost * factor {
+            worth = i + 1;
+        }
+    }
+    worth
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_that_takes_long_does_not_keep_the_others_waiting() {
+        let ms = Duration::from_millis;
+        let of = |pairs: &[(u64, u64)]| {
+            let pairs: Vec<_> = pairs.iter().map(|&(s, c)| (ms(s), ms(c))).collect();
+            number_worth_compiling(&pairs)
+        };
+        assert_eq!(of(&[]), 0);
+        // All together have paid for the longest.
+        assert_eq!(of(&[(4, 5), (7, 10)]), 2);
+        // The long one has not been paid for, and the others not by far.
+        assert_eq!(of(&[(4, 5), (7, 10), (60, 200)]), 0);
+        // The short ones are compiled by themselves.
+        assert_eq!(of(&[(20, 5), (20, 10), (60, 200)]), 2);
+        assert_eq!(of(&[(20, 5), (20, 40), (60, 200)]), 1);
+    }
 }
