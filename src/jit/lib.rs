@@ -33,7 +33,7 @@ use ompvm_support::registry::Registration;
 use ompvm_support::settings::Settings;
 use parking_lot::RwLock;
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -69,8 +69,9 @@ pub struct Compiled {
 pub struct Program {
     request: CompileRequest,
     bitcode: Bitcode,
-    /// Set once the program's line tables were looked up in the cache.
-    looked: AtomicBool,
+    /// Set once the program's line tables were looked up in the cache. Other threads wait for that,
+    /// since linking the files again takes far longer.
+    looked: OnceLock<()>,
     /// Set once the cache has the line tables.
     stored: AtomicBool,
     instead: HashMap<&'static str, usize>,
@@ -104,7 +105,7 @@ impl Program {
         Program {
             request: request(&resolver, cell.is_some(), &excluded, settings),
             bitcode: Bitcode::new(image.module.files.clone(), image.module.line_tables.clone()),
-            looked: AtomicBool::new(false),
+            looked: OnceLock::new(),
             stored: AtomicBool::new(false),
             instead,
             cell,
@@ -210,13 +211,12 @@ impl Program {
     }
 
     fn find_line_tables(&self) {
-        if self.looked.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        if let Some(bytes) = self.cache_entry.as_ref().and_then(|s| s.bytes(LINE_TABLES)) {
-            self.bitcode.take_line_tables(bytes);
-            self.stored.store(true, Ordering::Relaxed);
-        }
+        self.looked.get_or_init(|| {
+            if let Some(bytes) = self.cache_entry.as_ref().and_then(|s| s.bytes(LINE_TABLES)) {
+                self.bitcode.take_line_tables(bytes);
+                self.stored.store(true, Ordering::Relaxed);
+            }
+        });
     }
 
     fn store_line_tables(&self) {
