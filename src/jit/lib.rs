@@ -33,8 +33,8 @@ use ompvm_support::registry::Registration;
 use ompvm_support::settings::Settings;
 use parking_lot::RwLock;
 use std::ptr;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Name in the cache of the program's bitcode with line tables only.

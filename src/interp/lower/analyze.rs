@@ -91,7 +91,10 @@ impl Lowering<'_> {
     fn measure_loops(&mut self, reach: &[Option<usize>]) {
         let mut around: Vec<(usize, u32)> = Vec::new();
         for (b, &last) in reach.iter().enumerate() {
-            if let Some(last) = last {
+            // Computed jumps make each of their targets the head of a loop that ends at the last
+            // jump: together these are one loop.
+            let own = |last: &usize| around.last().is_none_or(|around| around.0 != *last);
+            if let Some(last) = last.filter(own) {
                 let (first, last_block) = (self.body.blocks[b], self.body.blocks[last]);
                 around.push((last, last_block.end - first.start));
             }
