@@ -49,10 +49,7 @@ pub fn redirect_callers(func: &FuncRef) -> Result<(), String> {
         args: starts[..params.len()].into(),
         words: params.iter().map(|&p| lower::words(module, p)).collect(),
         target: func.stub,
-        variadic: Box::default(),
-        area: 0,
-        area_align: 16,
-        is_variadic: false,
+        variadic: None,
         fingerprint: func.fingerprint,
     });
     let mut code: Vec<u64> = Vec::new();

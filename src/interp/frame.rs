@@ -14,7 +14,7 @@
 use super::exec::VaList;
 use super::isa::INSTRUCTIONS;
 use ompvm_ir::{BlockId, FuncId, LocId};
-use ompvm_memory::abi::CallPlan;
+use ompvm_memory::abi::{CallPlan, VariadicArgs};
 use ompvm_memory::image::Image;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
@@ -121,29 +121,11 @@ pub struct CallSite {
     pub words: Box<[u16]>,
     /// The native address; 0 for a call through a pointer.
     pub target: usize,
-    /// Arguments beyond the fixed ones, for a guest callee.
-    pub variadic: Box<[VarArg]>,
-    /// Size in bytes of the overflow area.
-    pub area: u32,
-    /// Alignment of the overflow area: a power of two, at least 16.
-    pub area_align: u32,
-    /// True if the called type is variadic.
-    pub is_variadic: bool,
+    /// Arguments beyond the fixed ones, for a guest callee; `None` if the called type is not
+    /// variadic.
+    pub variadic: Option<VariadicArgs>,
     /// The fingerprint of the fixed arguments and the result; see [`ompvm_memory::abi::fingerprint`].
     pub fingerprint: u32,
-}
-
-/// A variadic argument in the overflow area.
-#[derive(Clone, Copy, Debug)]
-pub struct VarArg {
-    /// First slot (for byval: the slot of the pointer).
-    pub slot: u16,
-    /// Offset in the area.
-    pub offset: u32,
-    /// Bytes to copy.
-    pub bytes: u32,
-    /// Copies the pointee instead of the slot.
-    pub byval: bool,
 }
 
 /// A thunk and the slots of its operands.

@@ -128,7 +128,7 @@ unsafe fn decode(ip: *const u64, regs: *mut u64) -> Option<DecodedCall> {
             let slots = ip.byte_add(size_of::<Enc<isa::CallPtr>>());
             let site = &*(o.site as *const CallSite);
             let func = func::from_address(*regs.add(o.target.into()) as usize)?;
-            return (!site.is_variadic).then_some(DecodedCall {
+            return site.variadic.is_none().then_some(DecodedCall {
                 code: code_of(func)?,
                 words: list(slots.cast(), o.n),
                 after: slots.byte_add(tail_bytes(o.n.into())),

@@ -14,6 +14,7 @@ use crate::entry;
 use crate::frame::{self, CallSite, HEADER_BYTES, Header, LoweredFunction, ThunkSite};
 use crate::isa::{self, Enc, tail_bytes};
 use crate::{exec::VaList, unwind};
+use ompvm_memory::abi::{SAVE_AREA, VariadicArgs};
 use ompvm_memory::activation::MARGIN;
 use ompvm_memory::func::{self, FuncRef};
 use ompvm_memory::thread::{self, ThreadState};
@@ -276,7 +277,10 @@ control_handler!(call_ptr(o: CallPtr, r, ip, cx) {
     let Some(new) = frame_below(sp.wrapping_sub(site.list_bytes()), code, cx) else {
         return extend_stack(ip, r.0, cx);
     };
-    let va = if site.is_variadic { write_variadic(site, r, sp) } else { std::ptr::null() };
+    let va = match &site.variadic {
+        Some(args) => write_variadic(site, args, r, sp),
+        None => std::ptr::null(),
+    };
     // A call through a pointer of another type may pass more than the callee takes.
     let n = fitting(o.n, code);
     copy_words(n, slots.cast(), r, new);
@@ -320,10 +324,13 @@ impl CallSite {
     /// Returns the bytes below the caller's stack pointer for variadic arguments and their list.
     #[inline(always)]
     fn list_bytes(&self) -> usize {
-        match self.is_variadic {
+        match &self.variadic {
             // The stack pointer is a multiple of 16 only.
-            true => LIST + (self.area + self.area_align - 16).next_multiple_of(16) as usize,
-            false => 0,
+            Some(args) => {
+                let stack = args.stack_bytes + args.stack_align - 16;
+                LIST + SAVE_AREA + stack.next_multiple_of(16) as usize
+            }
+            None => 0,
         }
     }
 }
@@ -334,27 +341,27 @@ const LIST: usize = size_of::<VaList>().next_multiple_of(16);
 /// Writes the variadic arguments, and the list that `va_start` copies, below the stack pointer.
 ///
 /// # Safety
-/// `site` belongs to the call being performed, which has reserved their space.
+/// `site`, whose variadic arguments are `args`, belongs to the call being performed, which has
+/// reserved their space.
 #[inline(never)]
-unsafe fn write_variadic(site: &CallSite, r: Regs, sp: *mut u8) -> *const VaList {
-    // SAFETY: list and area lie in the space that the call reserved above the callee's frame.
+unsafe fn write_variadic(
+    site: &CallSite,
+    args: &VariadicArgs,
+    r: Regs,
+    sp: *mut u8,
+) -> *const VaList {
+    // SAFETY: list and areas lie in the space that the call reserved above the callee's frame.
     unsafe {
         let list = sp.sub(site.list_bytes()).cast::<VaList>();
-        let behind = list.byte_add(LIST).cast::<u8>();
-        let area = behind.add(behind.align_offset(site.area_align as usize));
-        for arg in &site.variadic {
-            let from = if arg.byval {
-                r.get::<u64>(arg.slot) as *const u8
-            } else {
-                r.at(arg.slot).cast_const().cast()
-            };
-            std::ptr::copy(from, area.add(arg.offset as usize), arg.bytes as usize);
-        }
+        let save = list.byte_add(LIST).cast::<u8>();
+        let behind = save.add(SAVE_AREA);
+        let stack = behind.add(behind.align_offset(args.stack_align as usize));
+        args.write(|i| r.at(site.args[i as usize]), save, stack);
         list.write(VaList {
-            gp_offset: 48,
-            fp_offset: 176,
-            overflow: area,
-            save: std::ptr::null_mut(),
+            gp_offset: args.start.gp_offset,
+            fp_offset: args.start.fp_offset,
+            overflow: stack.add(args.start.overflow as usize),
+            save,
         });
         list
     }

@@ -5,13 +5,13 @@
 
 use super::Lowering;
 use crate::exec::MAX_DIRECT_ARGS;
-use crate::frame::{CallSite, SiteData, VarArg};
+use crate::frame::{CallSite, SiteData};
 use crate::isa::{self, Enc, INSTRUCTIONS, op};
 use ompvm_ir::{
     BinOp, BlockId, Call, Callee, FloatKind, FuncId, GlobalRef, Op, Operand, ParamAttrs, TailKind,
     Type, TypeId,
 };
-use ompvm_memory::abi::{CallPlan, fingerprint};
+use ompvm_memory::abi::{CallPlan, VariadicArgs, fingerprint};
 use std::sync::Arc;
 
 /// The normal and the unwind destination of an invoke.
@@ -301,44 +301,21 @@ impl<'a> Lowering<'a> {
                 return None;
             }
         };
-        let slots: Vec<u16> = call.args.iter().map(|&a| self.operand(a)).collect();
-        let mut rest = Vec::new();
-        let (mut area, mut area_align) = (0u32, 16);
-        if variadic {
-            for (i, &a) in call.args.iter().enumerate().skip(params.len()) {
-                let ty = self.type_of(a);
-                let byval = self.attrs(call, i).byval;
-                let layout = self.m.layout(byval.unwrap_or(ty));
-                let align = match byval {
-                    Some(_) => self.attrs(call, i).align.max(8),
-                    None => (layout.align as u32).max(8),
-                };
-                let offset = area.next_multiple_of(align);
-                area_align = area_align.max(align);
-                let bytes = layout.size as u32;
-                let copied = if byval.is_some() {
-                    bytes
-                } else {
-                    u32::from(self.words(ty)) * 8
-                };
-                rest.push(VarArg {
-                    slot: slots[i],
-                    offset,
-                    bytes: copied,
-                    byval: byval.is_some(),
-                });
-                area = offset + copied.next_multiple_of(8);
+        let rest = variadic.then(|| VariadicArgs::new(self.m, &args, params.len(), &plan));
+        let rest = match rest.transpose() {
+            Ok(rest) => rest,
+            Err(why) => {
+                self.unsupported(&format!("a call with {why}"));
+                return None;
             }
-        }
+        };
+        let slots: Vec<u16> = call.args.iter().map(|&a| self.operand(a)).collect();
         let site = Box::new(CallSite {
             plan,
             args: slots.into(),
             words: args.iter().map(|&(ty, _)| self.words(ty)).collect(),
             target,
-            variadic: rest.into(),
-            area,
-            area_align,
-            is_variadic: variadic,
+            variadic: rest,
             fingerprint: self.fingerprint(call, params.len()),
         });
         let at = std::ptr::from_ref(&*site) as usize;

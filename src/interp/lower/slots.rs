@@ -179,7 +179,7 @@ impl Lowering<'_> {
         let mut intervals = vec![Interval::EMPTY; last.len()];
         for (v, end) in last.iter().enumerate().take(self.nparams) {
             intervals[v].add(-1);
-            intervals[v].add(flow.extended(-1, *end));
+            intervals[v].add(flow.extended(-1, (*end).max(-1)));
         }
         for (b, block) in self.body.blocks.iter().enumerate() {
             for i in block.start..block.end {
