@@ -44,6 +44,7 @@ mod cache;
 mod compare;
 mod completions;
 mod driver;
+mod exit_reports;
 mod inspect;
 mod install;
 mod link_options;

@@ -4,22 +4,19 @@
 //! `compare` runs guests in processes of their own.
 
 use super::args::{self, RunOptions};
+use super::exit_reports::{self, ExitReports};
 use super::{FAILED, compiler_flags, message, progress};
 use crate::api::{
-    self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Stats, Tier, Tool, ranks,
+    self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Tier, Tool, ranks,
 };
 use ompvm_support::error::Error;
-use ompvm_support::fp_env::DefaultFpEnv;
 use ompvm_support::settings::Settings;
-use ompvm_support::write_signal::NoWriteSignal;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::sync::OnceLock;
 
 /// Runs the program. Returns only if it could not be started.
 pub fn run(options: RunOptions, settings: &Settings) -> ExitCode {
@@ -109,7 +106,7 @@ fn start(options: RunOptions, settings: &Settings) -> Result<ExitStatus, Error> 
         timeline: options.timeline,
         remedy: remedy.map(|command| (std::process::id(), command)),
     };
-    register_reports(reports, stats, offload);
+    exit_reports::register(reports, stats, offload);
     process.run_main()
 }
 
@@ -199,32 +196,6 @@ fn configuration(options: &RunOptions) -> Config {
     }
 }
 
-/// Registers the reports to run at exit, because a guest may call `exit` itself. They come after
-/// the tiers' exit handlers, which may end the process, and before the guest's handlers.
-fn register_reports(reports: ExitReports, stats: bool, offload: bool) {
-    let reports = EXIT_REPORTS.get_or_init(|| reports);
-    if !reports.explain.is_empty() {
-        // SAFETY: the handler takes no arguments and lives as long as the process.
-        unsafe { libc::atexit(print_explanation) };
-    }
-    if reports.timeline.is_some() {
-        // SAFETY: the handler takes no arguments and lives as long as the process.
-        unsafe { libc::atexit(write_timeline) };
-    }
-    if offload {
-        // SAFETY: the handler takes no arguments and lives as long as the process.
-        unsafe { libc::atexit(print_offload) };
-    }
-    if reports.remedy.is_some() {
-        // SAFETY: the handler takes no arguments and lives as long as the process.
-        unsafe { libc::atexit(print_advice) };
-    }
-    if stats {
-        // SAFETY: the handler takes no arguments and lives as long as the process.
-        unsafe { libc::atexit(print_stats) };
-    }
-}
-
 /// Returns the command that compiles these files into the cache.
 fn compile_command(files: &[PathBuf], cflags: &[String], contract: bool) -> String {
     let mut text = "ompvm compile".to_owned();
@@ -238,41 +209,6 @@ fn compile_command(files: &[PathBuf], cflags: &[String], contract: bool) -> Stri
         let _ = write!(text, " {}", file.display());
     }
     text
-}
-
-/// The arguments of the exit handlers.
-struct ExitReports {
-    /// Functions given to `--explain`.
-    explain: Vec<String>,
-    /// Path of the timeline file.
-    timeline: Option<PathBuf>,
-    /// Id of the process that runs the program, and the command that would have made its run
-    /// shorter.
-    remedy: Option<(u32, String)>,
-}
-
-/// The arguments of this process's exit handlers, which the C library calls without any.
-static EXIT_REPORTS: OnceLock<ExitReports> = OnceLock::new();
-
-extern "C" fn print_advice() {
-    let reports = EXIT_REPORTS.get();
-    let Some((process, command)) = reports.and_then(|r| r.remedy.as_ref()) else {
-        return;
-    };
-    let mut out = std::io::stderr();
-    // A child of `fork` runs this handler, too.
-    if *process != std::process::id() || !out.is_terminal() {
-        return;
-    }
-    if let Some(saving) = api::compile_saving() {
-        // The guest may have closed the stream, so a failure is ignored.
-        let _ = writeln!(
-            out,
-            "ompvm: compiling took {:.2} s of this run; `{command}` before the first run saves \
-             that (shown once per program; OMPVM_ADVICE=off disables it)",
-            saving.as_secs_f64()
-        );
-    }
 }
 
 /// Returns the command line that runs the same program from any folder: `arguments` without the
@@ -308,46 +244,6 @@ fn restart_command(mut arguments: Vec<OsString>, guests: usize) -> Vec<OsString>
         is_path = !is_path && (word == "--with" || word == "-L" || word == "--timeline");
     }
     arguments
-}
-
-extern "C" fn write_timeline() {
-    // The guest may have unmasked floating-point exceptions, in which case formatting numbers would
-    // trap.
-    let _environment = DefaultFpEnv::enter();
-    let samples = api::timeline::finish();
-    let _no_signal = NoWriteSignal::begin();
-    // The empty string matches every function.
-    let text = api::compile_report(Some("")) + &samples;
-    if let Some(path) = EXIT_REPORTS.get().and_then(|r| r.timeline.as_ref())
-        && let Err(error) = std::fs::write(path, text)
-    {
-        ompvm_support::message!(Input, "{}: {error}", path.display());
-    }
-}
-
-extern "C" fn print_stats() {
-    let _environment = DefaultFpEnv::enter();
-    eprint!("{}{}", Stats::collect(), api::compile_report(None));
-}
-
-extern "C" fn print_offload() {
-    let _environment = DefaultFpEnv::enter();
-    eprint!("{}", api::offload_report());
-}
-
-extern "C" fn print_explanation() {
-    let _environment = DefaultFpEnv::enter();
-    for function in EXIT_REPORTS.get().into_iter().flat_map(|r| &r.explain) {
-        let text = api::compile_report(Some(function));
-        if text.is_empty() {
-            ompvm_support::message!(
-                Note,
-                "no function that matches `{function}` was compiled or queued for \
-                 compilation"
-            );
-        }
-        eprint!("{text}");
-    }
 }
 
 #[cfg(test)]

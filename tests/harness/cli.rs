@@ -197,7 +197,7 @@ fn lowered_once() -> Result<(), String> {
 /// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 26] = [
+    let checks: [(&str, Check); 27] = [
         ("lowered_once", lowered_once),
         ("libraries", libraries),
         ("with", with),
@@ -368,6 +368,28 @@ pub fn trials() -> Vec<Trial> {
                 }
             }
             Ok(())
+        }),
+        ("reports-of-a-program-that-closes-stderr", || {
+            // As gnulib's `close_stdout`; then the number is that of a file of the program's own.
+            let text = "#include <fcntl.h>\n#include <stdio.h>\n#include <unistd.h>\n\
+                int main(int n, char **words) { if (n == 1) return fclose(stderr);\n\
+                close(2); int fd = open(words[1], O_CREAT | O_TRUNC | O_WRONLY, 0644);\n\
+                return fd != 2 || write(fd, \"data\\n\", 5) != 5; }\n";
+            let bitcode = guest("closes", text)?;
+            let own = bitcode.with_extension("own");
+            for more in [&[][..], &[own.as_os_str()]] {
+                let mut command = Command::new(ompvm());
+                command.args(["run", "--tier=interp", "--stats"]);
+                let ran = run(command.arg(&bitcode).args(more), "", LIMIT)?;
+                if ran.end != End::Exit(0) || !ran.stderr.contains("instructions executed") {
+                    return Err(ran.summary());
+                }
+            }
+            let data = std::fs::read(&own).map_err(|e| e.to_string())?;
+            match data == b"data\n" {
+                true => Ok(()),
+                false => Err(format!("the program's file has {} bytes", data.len())),
+            }
         }),
         ("inspect", || {
             let text = "int main(void) { int s = 0;\n#pragma omp parallel for reduction(+:s)\n\
