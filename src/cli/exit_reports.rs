@@ -1,6 +1,7 @@
-//! Reports at the end of a program: `--stats`, `--explain`, `--offload-report`, `--timeline`.
+//! Reports at the end of a program: `--stats`, `--explain`, `--offload-report`, the timeline's file,
+//! and the advice to compile first.
 //!
-//! They go to the standard error that the program was started with. The program may close it before
+//! The first three go to the standard error that the program was started with. The program may close it before
 //! they are printed, as gnulib's `close_stdout` does, or give its number to a file of its own. So a
 //! duplicate is kept if a report was asked for, and only then: the reader of a pipe would wait for
 //! a daemon that has closed its end.

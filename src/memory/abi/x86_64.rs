@@ -87,7 +87,7 @@ pub struct CallPlan {
     simple_doubles: Option<u8>,
 }
 
-/// The state of `va_start` for a function that was entered from native code.
+/// The state of `va_start`: the places behind those of the fixed parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VaStart {
     /// Bytes of general registers used by the fixed parameters.

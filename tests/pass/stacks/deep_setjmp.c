@@ -3,30 +3,13 @@
 // stdout: ok
 // levels: O2
 #include "../../check.h"
+#include "operations.h"
 #include <setjmp.h>
 #include <string.h>
 
 enum { ROOM = 256 << 10, LEVELS = 60 };
 
 static char *top;
-static long work[64];
-
-#define OP(k)                                                                                                          \
-  case k: {                                                                                                            \
-    long a = work[k], b = work[(k * 7 + i) & 63], c = a * b + k, d = a ^ (b << 3), e = c - d;                          \
-    if (e & 1) {                                                                                                       \
-      work[(e ^ c) & 63] += d;                                                                                         \
-      a += c * e;                                                                                                      \
-    } else {                                                                                                           \
-      work[d & 63] ^= c;                                                                                               \
-      b -= d * e;                                                                                                      \
-    }                                                                                                                  \
-    work[k] = a + b + c + d + e;                                                                                       \
-    break;                                                                                                             \
-  }
-#define OP4(k) OP(k) OP(k + 1) OP(k + 2) OP(k + 3)
-#define OP16(k) OP4(k) OP4(k + 4) OP4(k + 8) OP4(k + 12)
-
 __attribute__((noinline)) static long run(const unsigned char *code, jmp_buf *outer, long level) {
   volatile char here = 0;
   // Too little room: the caller's handler ends the recursion.
