@@ -31,14 +31,16 @@ use ompvm_support::builtins;
 use ompvm_support::log;
 use ompvm_support::registry::Registration;
 use ompvm_support::settings::Settings;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Name in the cache of the program's bitcode with line tables only.
 const LINE_TABLES: &str = "line-tables";
+/// Longest wait for a thread that looks up the line tables: reading a hundred megabytes takes less.
+const LONGEST_LOOKUP: Duration = Duration::from_secs(1);
 
 /// A compiled unit.
 #[derive(Debug)]
@@ -69,9 +71,9 @@ pub struct Compiled {
 pub struct Program {
     request: CompileRequest,
     bitcode: Bitcode,
-    /// Set once the program's line tables were looked up in the cache. Other threads wait for that,
+    /// True once the program's line tables were looked up in the cache. Other threads wait for that,
     /// since linking the files again takes far longer.
-    looked: OnceLock<()>,
+    looked: Mutex<bool>,
     /// Set once the cache has the line tables.
     stored: AtomicBool,
     instead: HashMap<&'static str, usize>,
@@ -105,7 +107,7 @@ impl Program {
         Program {
             request: request(&resolver, cell.is_some(), &excluded, settings),
             bitcode: Bitcode::new(image.module.files.clone(), image.module.line_tables.clone()),
-            looked: OnceLock::new(),
+            looked: Mutex::default(),
             stored: AtomicBool::new(false),
             instead,
             cell,
@@ -211,12 +213,17 @@ impl Program {
     }
 
     fn find_line_tables(&self) {
-        self.looked.get_or_init(|| {
-            if let Some(bytes) = self.cache_entry.as_ref().and_then(|s| s.bytes(LINE_TABLES)) {
-                self.bitcode.take_line_tables(bytes);
-                self.stored.store(true, Ordering::Relaxed);
-            }
-        });
+        // A child of `fork` may find it locked for ever.
+        let Some(mut looked) = self.looked.try_lock_for(LONGEST_LOOKUP) else {
+            return;
+        };
+        if std::mem::replace(&mut *looked, true) {
+            return;
+        }
+        if let Some(bytes) = self.cache_entry.as_ref().and_then(|s| s.bytes(LINE_TABLES)) {
+            self.bitcode.take_line_tables(bytes);
+            self.stored.store(true, Ordering::Relaxed);
+        }
     }
 
     fn store_line_tables(&self) {
