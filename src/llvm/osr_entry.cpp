@@ -3,10 +3,11 @@
 //
 // The loop becomes a function of the frame. At its exits, the values that are live there are stored
 // in the frame, and the interpreter continues at that block. So only the loop is compiled, which is
-// quick. If that is impossible (the loop is irreducible, is left by an exception, or allocates on
-// the stack), everything that may follow the head is compiled, up to the function's return. Quick
-// code tests before each further iteration whether better code exists, and then leaves at the head,
-// where only the head's own values have changed since entry.
+// quick. An exception that leaves the loop is received in compiled code, so its landing pad is
+// compiled with the loop and the function is left behind it. If all that is impossible (the loop is
+// irreducible or allocates on the stack), everything that may follow the head is compiled, up to the
+// function's return. Quick code tests before each further iteration whether better code exists, and
+// then leaves at the head, where only the head's own values have changed since entry.
 //
 // The choice of loops and the locations of values in the frame are given by the caller.
 
@@ -193,20 +194,25 @@ public:
     if (!loop || loop->getHeader() != block)
       return cannotLeave();
     Blocks inside;
-    for (BasicBlock *b : loop->blocks()) {
-      if (isa<CallBrInst>(b->getTerminator()) || isa<IndirectBrInst>(b->getTerminator()))
-        return cannotLeave();
-      if (any_of(*b, [](Instruction &i) { return isa<AllocaInst>(i); }))
-        return cannotLeave();
+    for (BasicBlock *b : loop->blocks())
       inside.insert(cast<BasicBlock>(map.lookup(b)));
-    }
     SmallSetVector<std::pair<BasicBlock *, BasicBlock *>, 8> edges;
     MapVector<BasicBlock *, SmallVector<Instruction *, 8>> wanted;
+    for (unsigned n = 0; n < inside.size(); n++) {
+      BasicBlock *from = inside[n];
+      if (isa<CallBrInst>(from->getTerminator()) || isa<IndirectBrInst>(from->getTerminator()))
+        return cannotLeave();
+      if (any_of(*from, [](Instruction &i) { return isa<AllocaInst>(i); }))
+        return cannotLeave();
+      for (BasicBlock *to : successors(from))
+        if (to->isLandingPad())
+          inside.insert(to);
+        else if (to->isEHPad())
+          return cannotLeave();
+    }
     for (BasicBlock *from : inside)
       for (BasicBlock *to : successors(from))
         if (!inside.contains(to)) {
-          if (to->isEHPad())
-            return cannotLeave();
           edges.insert({from, to});
           wanted[to];
         }
