@@ -11,10 +11,12 @@ use crate::call_closure;
 use crate::compiler::EventKind;
 use crate::units::{self, SMALL};
 use cranelift_entity::EntityRef;
-use ompvm_interp::osr;
+use hashbrown::HashSet;
+use ompvm_interp::{self as interp, osr};
 use ompvm_ir::FuncId;
 use ompvm_jit::{Level, OsrEntry, Unit};
 use ompvm_kmpc::affinity;
+use ompvm_memory::func::FuncRef;
 use ompvm_memory::internal_thread;
 use ompvm_support::clock::thread_time;
 use ompvm_support::log;
@@ -306,11 +308,27 @@ impl Queue {
         (jobs, unit, Some(later))
     }
 
+    /// Returns the functions that were called while they had no compiled code.
+    fn lowered_functions(&self) -> HashSet<FuncId> {
+        let image = std::ptr::from_ref(&*self.image) as usize;
+        let ours = interp::lowered_functions().filter(|c| c.image == image);
+        ours.map(|c| c.func).collect()
+    }
+
     /// Returns the unit of a job: its function or loop, the small functions called there, and all
     /// members of their strongly connected sets. Callees with compiled code are part of the unit,
-    /// too, because only calls within a unit can be inlined.
+    /// too, because only calls within a unit can be inlined. Quick code leaves out what nobody has
+    /// called yet, such as the code of error messages.
     fn unit(&self, job: &Job) -> Unit {
         let module = &self.image.module;
+        let waits = job.level == Level::Quick && job.eager_threads == 0 && !job.awaited;
+        let lowered = waits.then(|| self.lowered_functions());
+        let is_compiled = |f| self.image.func_ref(f).is_some_and(FuncRef::is_compiled);
+        let is_wanted = |f| {
+            lowered
+                .as_ref()
+                .is_none_or(|lowered| lowered.contains(&f) || is_compiled(f))
+        };
         let osr_block = job.osr_block();
         let inside = osr_block.map(|block| units::in_loop(module, job.function, block));
         let own = inside.as_ref().map_or_else(
@@ -346,7 +364,8 @@ impl Queue {
         }
         let mut total = own;
         while let Some(f) = todo.pop() {
-            if f != job.function && units::size(module, f) <= SMALL && total <= own + MAX_ADDED {
+            let is_small = units::size(module, f) <= SMALL && total <= own + MAX_ADDED;
+            if f != job.function && is_small && is_wanted(f) {
                 total = add(f, &mut todo);
             }
         }

@@ -173,7 +173,8 @@ impl SamplerState {
             counts = ?loops.clone().map(hits).collect::<Vec<_>>(),
             "counted back edges"
         );
-        if called && (s.loop_costs * LOOPS_PART >= cost || s.all >= cost) {
+        let queued = s.compiled && s.loops.is_empty();
+        if called && !queued && (s.loop_costs * LOOPS_PART >= cost || s.all >= cost) {
             let why = text(s);
             if self.push_whole(s, now) {
                 self.compiler.note(function, EventKind::Queued(why));
@@ -199,13 +200,7 @@ impl SamplerState {
             s.compiled = true;
             if !self.is_compiled(function) {
                 self.compiler.note(function, EventKind::Queued(text(s)));
-                let full = self.queue.expected(function, Level::Full);
-                if full * QUICK_PART.1 <= cost * QUICK_PART.0 {
-                    self.push(s, None, Level::Full, None);
-                } else {
-                    self.push(s, None, Level::Quick, None);
-                    self.push_recompilation(s, now);
-                }
+                self.push_levels(s, now);
                 return true;
             }
         }
@@ -302,11 +297,25 @@ impl SamplerState {
             return false;
         }
         s.whole = true;
-        self.push(s, None, Level::Quick, None);
-        if !std::mem::replace(&mut s.compiled, true) {
-            self.push_recompilation(s, now);
+        if std::mem::replace(&mut s.compiled, true) {
+            self.push(s, None, Level::Quick, None);
+        } else {
+            self.push_levels(s, now);
         }
         true
+    }
+
+    /// Queues a function at both levels, or at the full level alone if the quick code would come
+    /// hardly earlier.
+    fn push_levels(&self, s: &HotSample, now: Instant) {
+        let [quick, full] =
+            [Level::Quick, Level::Full].map(|level| self.queue.expected(s.code.func, level));
+        if full * QUICK_PART.1 <= quick * QUICK_PART.0 {
+            self.push(s, None, Level::Full, None);
+        } else {
+            self.push(s, None, Level::Quick, None);
+            self.push(s, None, Level::Full, Some(self.recompilation(s, now)));
+        }
     }
 
     /// Queues a speculative recompilation of a function of which loops are compiled. It may be
@@ -318,11 +327,6 @@ impl SamplerState {
             let speculative = self.recompilation(s, now).speculative();
             self.push(s, None, Level::Full, Some(speculative));
         }
-    }
-
-    /// Queues the recompilation of a function that was compiled quickly.
-    fn push_recompilation(&self, s: &HotSample, now: Instant) {
-        self.push(s, None, Level::Full, Some(self.recompilation(s, now)));
     }
 
     /// Returns the recompilation of a function by its share of the time.
