@@ -41,44 +41,28 @@ pub fn redirect_callers(func: &FuncRef) -> Result<(), String> {
     }
     starts.push(next);
     let ret_words = lower::words(module, ret);
-    let dst = next;
     let frame = (u32::from(next) + u32::from(ret_words.max(2))) * 8;
     let frame = frame.next_multiple_of(FRAME_ALIGN);
-    let site = Box::new(CallSite {
-        plan: func.plan()?.clone(),
-        args: starts[..params.len()].into(),
-        words: params.iter().map(|&p| lower::words(module, p)).collect(),
-        target: func.stub,
-        variadic: None,
-        fingerprint: func.fingerprint,
-    });
+    let plan = func.plan()?;
     let mut code: Vec<u64> = Vec::new();
-    push(
-        &mut code,
-        op::enter.number,
-        isa::Enter {
-            count: 0,
-            pool: 0,
-            slots: 0,
-        },
-    );
-    push(
-        &mut code,
-        op::native_plan.number,
-        isa::Site {
-            dst,
-            n: 0,
-            site: ptr::from_ref(&*site) as usize,
-        },
-    );
-    push(
-        &mut code,
-        op::retn.number,
-        isa::Ret {
-            a: dst,
-            n: ret_words,
-        },
-    );
+    let mut sites = Vec::new();
+    if let Some(call) = plan.in_registers() {
+        let ops = isa::InRegisters::new(&call, 0, func.stub);
+        push(&mut code, op::compiled_registers.number, ops);
+        let slots = call.words(|w| starts[usize::from(w.argument)] + w.word);
+        isa::push_tail(&mut code, &slots);
+    } else {
+        let site = Box::new(CallSite {
+            plan: plan.clone(),
+            args: starts[..params.len()].into(),
+            words: params.iter().map(|&p| lower::words(module, p)).collect(),
+            target: func.stub,
+            variadic: None,
+            fingerprint: func.fingerprint,
+        });
+        push_planned_call(&mut code, &site, next, ret_words);
+        sites.push(SiteData::Call(site));
+    }
     let code = code.into_boxed_slice();
     let lowered: &'static LoweredFunction = Box::leak(Box::new(LoweredFunction {
         entry: code.as_ptr(),
@@ -97,7 +81,7 @@ pub fn redirect_callers(func: &FuncRef) -> Result<(), String> {
         lines: Vec::new(),
         traced_calls: Box::default(),
         landing_pads: Vec::new(),
-        sites: vec![SiteData::Call(site)],
+        sites,
         osr_points: Box::default(),
         layout: lower::FrameLayout::default(),
     }));
@@ -107,6 +91,27 @@ pub fn redirect_callers(func: &FuncRef) -> Result<(), String> {
     );
     super::entry::publish(lowered);
     Ok(())
+}
+
+/// Adds the call of a site, with its result at slot `dst`, and the return of this result.
+fn push_planned_call(code: &mut Vec<u64>, site: &CallSite, dst: u16, ret_words: u16) {
+    let enter = isa::Enter {
+        count: 0,
+        pool: 0,
+        slots: 0,
+    };
+    push(code, op::enter.number, enter);
+    let site = isa::Site {
+        dst,
+        n: 0,
+        site: ptr::from_ref(site) as usize,
+    };
+    push(code, op::native_plan.number, site);
+    let ret = isa::Ret {
+        a: dst,
+        n: ret_words,
+    };
+    push(code, op::retn.number, ret);
 }
 
 fn push<T: isa::Shape>(code: &mut Vec<u64>, number: u16, ops: T) {

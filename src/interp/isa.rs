@@ -15,6 +15,7 @@
 //! `n: u16` are followed by that many packed u16 slots, padded to a word ([`tail_bytes`]).
 
 use super::exec::{self, Handler};
+use ompvm_memory::abi::RegisterCall;
 use std::marker::PhantomData;
 
 /// A slot number of the current frame.
@@ -59,6 +60,32 @@ pub struct Enc<T: Shape> {
 /// Returns the bytes taken by `n` slot numbers after an instruction.
 pub const fn tail_bytes(n: usize) -> usize {
     (n * 2).next_multiple_of(8)
+}
+
+/// Appends packed slot numbers, padded to a word.
+pub fn push_tail(code: &mut Vec<u64>, slots: &[u16]) {
+    for four in slots.chunks(4) {
+        let mut word = 0u64;
+        for (i, &s) in four.iter().enumerate() {
+            word |= u64::from(s) << (16 * i);
+        }
+        code.push(word);
+    }
+}
+
+impl InRegisters {
+    /// Returns the operands of a call of `target`, whose slots are the words of `call`.
+    pub fn new(call: &RegisterCall, dst: S, target: usize) -> InRegisters {
+        InRegisters {
+            dst,
+            words: call.result_words,
+            n: (call.integers.len() + call.floats.len()) as u16,
+            floats: u16::from(call.has_floats),
+            result: call.result as u16,
+            target,
+            mask: call.mask,
+        }
+    }
 }
 
 /// Formats the operands at an address.
@@ -220,6 +247,12 @@ shapes! {
     CallPtr { dst: S, words: u16, n: u16, target: S, site: usize }
     /// A call of a native function with integer arguments: `n` slots follow; the result is masked.
     Native { dst: S, n: u16, target: usize, mask: u64 }
+    /// A call with words in registers: `n` slots follow, for six general and eight vector
+    /// registers; these are used if `floats` is not 0. `result` is a `ResultRegisters`, whose first
+    /// word is masked.
+    InRegisters {
+        dst: S, words: u16, n: u16, floats: u16, result: u16, target: usize, mask: u64,
+    }
     /// A call of a native function of one or two floating-point arguments.
     NativeF { dst: S, a: S, b: S, target: usize }
     /// A call whose data is kept with the lowered function.
@@ -333,6 +366,8 @@ isa! {
     CallPtr "calls through a pointer": call_ptr;
     CallPtr "calls through a pointer in place of the current frame (tail call)": tail_call_ptr;
     Native "calls a native function with integer arguments": native;
+    InRegisters "calls a native function with its arguments in registers": native_registers;
+    InRegisters "calls compiled code with the frame's first slots, and returns": compiled_registers;
     NativeF "calls a native f(double)": native_d;
     NativeF "calls a native f(double, double)": native_dd;
     NativeF "calls a native f(float)": native_f;

@@ -482,6 +482,9 @@ fn control(r: &mut [Row]) {
             from target M W1]: call_ptr;
         CallPtr [from target M W1]: tail_call_ptr;
         Native [def dst M W1]: native;
+        InRegisters [def dst M WordCount::N(offset_of!(Enc<isa::InRegisters>, ops.words) as u8)]:
+            native_registers;
+        InRegisters []: compiled_registers;
         Site []: native_plan thunk unsupported;
         Dabn [def dst M W1, from a M W1, from b M W1]: setjmp;
         Ab [from a M W1, from b M W1]: longjmp;
@@ -528,6 +531,7 @@ fn control(r: &mut [Row]) {
         op::ret1.number,
         op::retn.number,
         op::exit.number,
+        op::compiled_registers.number,
         op::tail_call.number,
         op::tail_call_ptr.number,
         op::resume.number,
@@ -554,6 +558,8 @@ fn control(r: &mut [Row]) {
     r[op::tail_call.number as usize].extra = ExtraOperands::Tail(bytes, n);
     let (bytes, n) = tail!(Native);
     r[op::native.number as usize].extra = ExtraOperands::Tail(bytes, n);
+    let (bytes, n) = tail!(InRegisters);
+    r[op::native_registers.number as usize].extra = ExtraOperands::Tail(bytes, n);
     let (bytes, n) = tail!(CallPtr);
     let site = offset_of!(Enc<isa::CallPtr>, ops.site) as u8;
     r[op::call_ptr.number as usize].extra = ExtraOperands::TailAndSite(bytes, n, site);

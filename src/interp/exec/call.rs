@@ -14,7 +14,7 @@ use crate::entry;
 use crate::frame::{self, CallSite, HEADER_BYTES, Header, LoweredFunction, ThunkSite};
 use crate::isa::{self, Enc, tail_bytes};
 use crate::{exec::VaList, unwind};
-use ompvm_memory::abi::{SAVE_AREA, VariadicArgs};
+use ompvm_memory::abi::{ResultRegisters, SAVE_AREA, VariadicArgs};
 use ompvm_memory::activation::MARGIN;
 use ompvm_memory::func::{self, FuncRef};
 use ompvm_memory::thread::{self, ThreadState};
@@ -526,6 +526,125 @@ control_handler!(native(o: Native, r, ip, cx) {
     (*cx).native_call_frame = outer;
     r.put(o.dst, value & o.mask);
     dispatch(slots.byte_add(tail_bytes(o.n as usize)), r.0, cx)
+});
+
+/// Slots that follow an [`isa::InRegisters`]: for six general and eight vector registers.
+pub const REGISTER_SLOTS: usize = 14;
+
+/// The words of a result in rax and rdx, or in another pair of registers of the psABI.
+#[repr(C)]
+struct Pair<A, B>(A, B);
+
+/// Calls the function of `o` with the listed slots in registers. Returns two words of its result;
+/// the second one is undefined if it has one.
+///
+/// # Safety
+/// The function takes its arguments and returns its result as `o` says, in the order of the slots
+/// at `slots`, which belong to the frame at `regs`.
+#[inline(always)]
+unsafe fn call_in_registers(o: &isa::InRegisters, slots: *const u16, regs: *mut u64) -> (u64, u64) {
+    // SAFETY: the function has this form (the caller's contract); it ignores the registers that it
+    // has no arguments in.
+    unsafe {
+        let a = |i: usize| *regs.add(*slots.add(i) as usize);
+        let x = |i: usize| f64::from_bits(a(i + 6));
+        macro_rules! go {
+            ($first:ty, $second:ty) => {{
+                let f: unsafe extern "C-unwind" fn(
+                    W,
+                    W,
+                    W,
+                    W,
+                    W,
+                    W,
+                    f64,
+                    f64,
+                    f64,
+                    f64,
+                    f64,
+                    f64,
+                    f64,
+                    f64,
+                ) -> Pair<$first, $second> = std::mem::transmute(o.target);
+                f(
+                    a(0),
+                    a(1),
+                    a(2),
+                    a(3),
+                    a(4),
+                    a(5),
+                    x(0),
+                    x(1),
+                    x(2),
+                    x(3),
+                    x(4),
+                    x(5),
+                    x(6),
+                    x(7),
+                )
+            }};
+        }
+        if o.floats == 0 && o.result == ResultRegisters::Integers as u16 {
+            let f: unsafe extern "C-unwind" fn(W, W, W, W, W, W) -> Pair<u64, u64> =
+                std::mem::transmute(o.target);
+            let Pair(first, second) = f(a(0), a(1), a(2), a(3), a(4), a(5));
+            (first, second)
+        } else if o.result == ResultRegisters::Integers as u16 {
+            let Pair(first, second) = go!(u64, u64);
+            (first, second)
+        } else if o.result == ResultRegisters::Floats as u16 {
+            let Pair(first, second) = go!(f64, f64);
+            (first.to_bits(), second.to_bits())
+        } else {
+            let Pair(integer, float) = go!(u64, f64);
+            match o.result == ResultRegisters::IntegerFloat as u16 {
+                true => (integer, float.to_bits()),
+                false => (float.to_bits(), integer),
+            }
+        }
+    }
+}
+
+/// Writes the first `words` words of a result.
+///
+/// # Safety
+/// The slots from `dst` on belong to the frame.
+#[inline(always)]
+unsafe fn put_result(r: Regs, dst: u16, words: u16, (first, second): (u64, u64), mask: u64) {
+    // SAFETY: the slots belong to the frame (the caller's contract).
+    unsafe {
+        if words > 0 {
+            r.put(dst, first & mask);
+        }
+        if words > 1 {
+            r.put(dst + 1, second);
+        }
+    }
+}
+
+control_handler!(native_registers(o: InRegisters, r, ip, cx) {
+    let held = suspend(ip, r.0, cx);
+    let slots = ip.byte_add(size_of::<Enc<isa::InRegisters>>());
+    let outer = std::mem::replace(&mut (*cx).native_call_frame, r.0);
+    let result = call_in_registers(o, slots.cast(), r.0);
+    let cx = held.resume();
+    (*cx).native_call_frame = outer;
+    put_result(r, o.dst, o.words, result, o.mask);
+    dispatch(slots.byte_add(tail_bytes(REGISTER_SLOTS)), r.0, cx)
+});
+control_handler!(compiled_registers(o: InRegisters, r, ip, cx) {
+    (*cx).sp = lowest(r);
+    let held = suspend(ip, r.0, cx);
+    let slots = ip.byte_add(size_of::<Enc<isa::InRegisters>>());
+    let outer = std::mem::replace(&mut (*cx).native_call_frame, r.0);
+    let result = call_in_registers(o, slots.cast(), r.0);
+    let cx = held.resume();
+    (*cx).native_call_frame = outer;
+    let (caller, dst) = (frame::caller(r.0), frame::dst(r.0));
+    let words = o.words.min((dst >> 16) as u16);
+    put_result(Regs(caller), dst as u16, words, result, o.mask);
+    (*cx).sp = frame::saved_sp(r.0);
+    dispatch(frame::return_ip(r.0), caller, cx)
 });
 macro_rules! float_calls {
     ($($one:ident $two:ident $t:ty;)*) => { $(

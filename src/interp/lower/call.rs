@@ -284,23 +284,26 @@ impl<'a> Lowering<'a> {
         self.call_through(call, target, 0, dst);
     }
 
+    /// Returns the types and attributes of a call's arguments.
+    fn arguments(&self, call: &Call) -> Vec<(TypeId, ParamAttrs)> {
+        let args = call.args.iter().enumerate();
+        args.map(|(i, &a)| (self.type_of(a), self.attrs(call, i).clone()))
+            .collect()
+    }
+
+    /// Plans a call whose callee may be native.
+    fn plan(&mut self, call: &Call) -> Option<CallPlan> {
+        let (ret, _, variadic) = self.fn_type(call.fn_ty);
+        let args = self.arguments(call);
+        CallPlan::new(self.m, call.fn_ty, &args, (ret, &call.ret_attrs), variadic)
+            .inspect_err(|why| self.unsupported(&format!("a call with {why}")))
+            .ok()
+    }
+
     /// Creates the data of a call site whose callee may be native.
-    fn site(&mut self, call: &Call, target: usize) -> Option<usize> {
-        let (ret, params, variadic) = self.fn_type(call.fn_ty);
-        let args: Vec<(TypeId, ParamAttrs)> = call
-            .args
-            .iter()
-            .enumerate()
-            .map(|(i, &a)| (self.type_of(a), self.attrs(call, i).clone()))
-            .collect();
-        let plan = match CallPlan::new(self.m, call.fn_ty, &args, (ret, &call.ret_attrs), variadic)
-        {
-            Ok(plan) => Arc::new(plan),
-            Err(why) => {
-                self.unsupported(&format!("a call with {why}"));
-                return None;
-            }
-        };
+    fn site(&mut self, call: &Call, target: usize, plan: CallPlan) -> Option<usize> {
+        let (_, params, variadic) = self.fn_type(call.fn_ty);
+        let args = self.arguments(call);
         let rest = variadic.then(|| VariadicArgs::new(self.m, &args, params.len(), &plan));
         let rest = match rest.transpose() {
             Ok(rest) => rest,
@@ -311,7 +314,7 @@ impl<'a> Lowering<'a> {
         };
         let slots: Vec<u16> = call.args.iter().map(|&a| self.operand(a)).collect();
         let site = Box::new(CallSite {
-            plan,
+            plan: Arc::new(plan),
             args: slots.into(),
             words: args.iter().map(|&(ty, _)| self.words(ty)).collect(),
             target,
@@ -325,7 +328,8 @@ impl<'a> Lowering<'a> {
 
     fn call_through(&mut self, call: &Call, target: u16, native: usize, dst: u16) {
         let (ret, params, _) = self.fn_type(call.fn_ty);
-        let Some(site) = self.site(call, native) else {
+        let site = self.plan(call);
+        let Some(site) = site.and_then(|plan| self.site(call, native, plan)) else {
             return;
         };
         let slots = self.argument_words(call, params.len());
@@ -380,7 +384,16 @@ impl<'a> Lowering<'a> {
             self.emit(code, isa::NativeF { dst, a, b, target });
             return;
         }
-        if let Some(site) = self.site(call, target) {
+        let Some(plan) = self.plan(call) else {
+            return;
+        };
+        if let Some(registers) = plan.in_registers() {
+            let starts: Vec<u16> = call.args.iter().map(|&a| self.operand(a)).collect();
+            let ops = isa::InRegisters::new(&registers, dst, target);
+            let slots = registers.words(|w| starts[usize::from(w.argument)] + w.word);
+            self.emit(op::native_registers, ops);
+            self.tail(&slots);
+        } else if let Some(site) = self.site(call, target, plan) {
             self.emit(op::native_plan, isa::Site { dst, n: 0, site });
         }
     }

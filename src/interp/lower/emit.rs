@@ -43,13 +43,7 @@ impl Lowering<'_> {
 
     /// Appends slot numbers, padded to a word.
     pub(super) fn tail(&mut self, slots: &[u16]) {
-        for four in slots.chunks(4) {
-            let mut word = 0u64;
-            for (i, &s) in four.iter().enumerate() {
-                word |= u64::from(s) << (16 * i);
-            }
-            self.code.push(word);
-        }
+        isa::push_tail(&mut self.code, slots);
     }
 
     /// Overwrites the operands of an instruction.

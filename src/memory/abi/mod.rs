@@ -17,7 +17,10 @@ mod x86_64_stack;
 mod x86_64_throw;
 
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{CallPlan, SAVE_AREA, VaStart, VariadicArgs, fingerprint, first_entry};
+pub use x86_64::{
+    CallPlan, RegisterCall, ResultRegisters, SAVE_AREA, VaStart, VariadicArgs, Word, fingerprint,
+    first_entry,
+};
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_calls::in_call;
 #[cfg(target_arch = "x86_64")]

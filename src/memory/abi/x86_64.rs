@@ -13,8 +13,10 @@
 //! callee's attributes), vectors of 256 bits on processors without AVX, conventions other than C,
 //! and struct results that need more registers than there are.
 
+mod registers;
 mod variadic;
 
+pub use registers::{RegisterCall, ResultRegisters, Word};
 pub use variadic::{SAVE_AREA, VariadicArgs};
 
 use super::x86_64_calls::{NativeFrame, Outgoing, entry_address, raw_call, wide_entry_address};
