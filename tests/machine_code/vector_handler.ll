@@ -4,15 +4,16 @@
 ; CHECK: vmovups [rsi+32], xmm2
 ; CHECK-NEXT: vmovups [rsi+48], xmm3
 ; CHECK-NEXT: mov rdi, bytecode+64
-; CHECK-NEXT: mov rax, handler of vshl32
+; CHECK-NEXT: mov rax, handler of vshl16
 ; CHECK: vmovups xmm0, [rsi+64]
-; CHECK-NEXT: vpaddd xmm2, xmm0, [rsi+48]
+; CHECK-NEXT: vmovups xmm1, [rsi+48]
+; CHECK-NEXT: vpaddw xmm2, xmm0, xmm1
 
 define void @f(ptr %p, ptr %q) {
-  %a = load <4 x i32>, ptr %p, align 4
-  %b = load <4 x i32>, ptr %q, align 4
-  %shifted = shl <4 x i32> %a, %b
-  %sum = add <4 x i32> %shifted, %b
-  store <4 x i32> %sum, ptr %p, align 4
+  %a = load <8 x i16>, ptr %p, align 2
+  %b = load <8 x i16>, ptr %q, align 2
+  %shifted = shl <8 x i16> %a, %b
+  %sum = add <8 x i16> %shifted, %b
+  store <8 x i16> %sum, ptr %p, align 2
   ret void
 }

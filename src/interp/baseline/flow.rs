@@ -8,7 +8,7 @@
 //! No dominators are computed. Any set of blocks may keep slots in registers together, so a loop is
 //! the set of blocks that reach its back edge without passing its head.
 
-use super::table::{ExtraOperands, Flow, Row, Template, i32_at, rows};
+use super::table::{ExtraOperands, Flow, LaneTest, Row, Template, i32_at, rows};
 use ompvm_interp::frame::LoweredFunction;
 use ompvm_interp::isa::{self, Enc};
 
@@ -141,9 +141,24 @@ pub fn by_handler(inst: &Inst) -> bool {
         match inst.row.template {
             Template::Handler | Template::Call(_) | Template::Call1(_) => true,
             Template::MoveBytes => (*inst.ip.cast::<Enc<isa::Bytes>>()).ops.bytes > MAX_INLINE,
-            Template::PackedN(..) => {
+            Template::PackedN(..) | Template::ShiftN(..) => {
                 let o = &(*inst.ip.cast::<Enc<isa::Dabn>>()).ops;
                 o.n > MAX_WORDS || !apart(o.dst, o.a, o.n) || !apart(o.dst, o.b, o.n)
+            }
+            Template::CompareN(test, wide) => {
+                let lanes = (*inst.ip.cast::<Enc<isa::Dabn>>()).ops.n;
+                // A word that is half a vector register leaves the other half undefined, which a
+                // comparison of floats may trap on.
+                let odd =
+                    matches!(test, LaneTest::Float(_)) && lanes % if wide { 2 } else { 4 } != 0;
+                lanes > if wide { 4 } else { 8 } || odd
+            }
+            Template::SelectN(wide) => {
+                let o = &(*inst.ip.cast::<Enc<isa::Dabcn>>()).ops;
+                let words = if wide { o.n } else { o.n.div_ceil(2) };
+                let overlaps = !apart(o.dst, o.b, words) || !apart(o.dst, o.c, words);
+                let reuses_mask = (o.dst..o.dst + words).contains(&o.a);
+                o.n > 8 || overlaps || words > 2 && reuses_mask
             }
             Template::MulAddN(_) => {
                 let o = &(*inst.ip.cast::<Enc<isa::Dabcn>>()).ops;

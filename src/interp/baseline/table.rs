@@ -256,6 +256,11 @@ pub enum Template {
     Pair,
     Quad,
     PackedN(u8, u8, u8),
+    /// Opcode of a shift of lanes by lanes; true for lanes of 64 bits.
+    ShiftN(u8, bool),
+    /// True for lanes of 64 bits.
+    CompareN(LaneTest, bool),
+    SelectN(bool),
     MulAddN(bool),
     UnaryN(u8, bool),
     MoveWords,
@@ -267,6 +272,26 @@ pub enum Template {
     MemcpyFixed,
     Tls,
     Rmw(u8, bool, u8),
+}
+
+/// A comparison of lanes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LaneTest {
+    Equal,
+    NotEqual,
+    /// Signed.
+    Less,
+    /// Signed.
+    LessOrEqual,
+    /// A predicate of `vcmpps`.
+    Float(u8),
+}
+
+impl LaneTest {
+    /// Returns true if the machine instruction tests the opposite.
+    pub fn is_inverted(self) -> bool {
+        matches!(self, LaneTest::NotEqual | LaneTest::LessOrEqual)
+    }
 }
 
 /// An operation on one float.
@@ -937,6 +962,7 @@ fn vectors(r: &mut [Row]) {
     let p66 = pp::P66;
     let n = |pp, opcode| T::PackedN(pp, 1, opcode);
     let n38 = |opcode| T::PackedN(p66, 2, opcode);
+    let float = |predicate, wide| T::CompareN(LaneTest::Float(predicate), wide);
     rows! { r;
         Dab [def dst P W2, from a P W2, from b P W2] {
             v2fadd T::Packed(p66, 1, 0x58), v2fsub T::Packed(p66, 1, 0x5c),
@@ -958,6 +984,33 @@ fn vectors(r: &mut [Row]) {
             vumin8 n(p66, 0xda), vumin16 n38(0x3a), vumin32 n38(0x3b), vumax8 n(p66, 0xde),
             vumax16 n38(0x3e), vumax32 n38(0x3f),
         }
+        Dabn [def dst V n_of!(Dabn), from a V n_of!(Dabn), from b V n_of!(Dabn)] {
+            vshl32 T::ShiftN(0x47, false), vshl64 T::ShiftN(0x47, true),
+            vlshr32 T::ShiftN(0x45, false), vlshr64 T::ShiftN(0x45, true),
+            vashr32 T::ShiftN(0x46, false),
+        }
+        Dabn [def dst V lanes_of!(Dabn 1), from a V lanes_of!(Dabn 4), from b V lanes_of!(Dabn 4)] {
+            veq32 T::CompareN(LaneTest::Equal, false), vne32 T::CompareN(LaneTest::NotEqual, false),
+            vslt32 T::CompareN(LaneTest::Less, false),
+            vsle32 T::CompareN(LaneTest::LessOrEqual, false),
+            vfoeq32 float(0, false), vfolt32 float(1, false), vfole32 float(2, false),
+            vfuno32 float(3, false), vfune32 float(4, false), vfuge32 float(5, false),
+            vfugt32 float(6, false), vford32 float(7, false), vfueq32 float(8, false),
+            vfone32 float(12, false),
+        }
+        Dabn [def dst V lanes_of!(Dabn 1), from a V lanes_of!(Dabn 8), from b V lanes_of!(Dabn 8)] {
+            veq64 T::CompareN(LaneTest::Equal, true), vne64 T::CompareN(LaneTest::NotEqual, true),
+            vslt64 T::CompareN(LaneTest::Less, true),
+            vsle64 T::CompareN(LaneTest::LessOrEqual, true),
+            vfoeq64 float(0, true), vfolt64 float(1, true), vfole64 float(2, true),
+            vfuno64 float(3, true), vfune64 float(4, true), vfuge64 float(5, true),
+            vfugt64 float(6, true), vford64 float(7, true), vfueq64 float(8, true),
+            vfone64 float(12, true),
+        }
+        Dabcn [def dst V lanes_of!(Dabcn 4), from a V lanes_of!(Dabcn 1),
+            from b V lanes_of!(Dabcn 4), from c V lanes_of!(Dabcn 4)] { vselect32 T::SelectN(false) }
+        Dabcn [def dst V lanes_of!(Dabcn 8), from a V lanes_of!(Dabcn 1),
+            from b V lanes_of!(Dabcn 8), from c V lanes_of!(Dabcn 8)] { vselect64 T::SelectN(true) }
         Dabcn [def dst V n_of!(Dabcn), from a V n_of!(Dabcn), from b V n_of!(Dabcn),
             from c V n_of!(Dabcn)] {
             vmuladd32 T::MulAddN(false), vmuladd64 T::MulAddN(true),
@@ -989,18 +1042,15 @@ fn vectors(r: &mut [Row]) {
             vctpop8 vctpop16 vctpop32 vctpop64 vctlz32 vctlz64 vcttz32 vcttz64
             vbswap16 vbswap32 vbswap64 vabs8 vabs16 vabs32 vabs64;
         Dabn [def dst M n_of!(Dabn), from a M n_of!(Dabn), from b M n_of!(Dabn)]:
-            vshl8 vshl16 vshl32 vshl64 vlshr8 vlshr16 vlshr32 vlshr64 vashr8 vashr16 vashr32 vashr64
-            vsmin64 vsmax64 vumin64 vumax64;
+            vshl8 vshl16 vlshr8 vlshr16 vashr8 vashr16 vashr64 vsmin64 vsmax64 vumin64 vumax64;
         Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 1), from b M lanes_of!(Dabn 1)]:
             veq8 vne8 vult8 vule8 vslt8 vsle8;
         Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 2), from b M lanes_of!(Dabn 2)]:
             veq16 vne16 vult16 vule16 vslt16 vsle16;
         Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 4), from b M lanes_of!(Dabn 4)]:
-            veq32 vne32 vult32 vule32 vslt32 vsle32
-            vfoeq32 vfolt32 vfole32 vfone32 vford32 vfune32 vfuge32 vfugt32 vfueq32 vfuno32;
+            vult32 vule32;
         Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 8), from b M lanes_of!(Dabn 8)]:
-            veq64 vne64 vult64 vule64 vslt64 vsle64
-            vfoeq64 vfolt64 vfole64 vfone64 vford64 vfune64 vfuge64 vfugt64 vfueq64 vfuno64;
+            vult64 vule64;
         Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 1), from b M lanes_of!(Dabn 1)]:
             vudiv8 vsdiv8 vurem8 vsrem8;
         Dabn [def dst M lanes_of!(Dabn 2), from a M lanes_of!(Dabn 2), from b M lanes_of!(Dabn 2)]:
@@ -1015,10 +1065,6 @@ fn vectors(r: &mut [Row]) {
             from b M lanes_of!(Dabcn 1), from c M lanes_of!(Dabcn 1)]: vselect8;
         Dabcn [def dst M lanes_of!(Dabcn 2), from a M lanes_of!(Dabcn 1),
             from b M lanes_of!(Dabcn 2), from c M lanes_of!(Dabcn 2)]: vselect16;
-        Dabcn [def dst M lanes_of!(Dabcn 4), from a M lanes_of!(Dabcn 1),
-            from b M lanes_of!(Dabcn 4), from c M lanes_of!(Dabcn 4)]: vselect32;
-        Dabcn [def dst M lanes_of!(Dabcn 8), from a M lanes_of!(Dabcn 1),
-            from b M lanes_of!(Dabcn 8), from c M lanes_of!(Dabcn 8)]: vselect64;
         Dan [def dst M lanes_of!(Dan 1), from a M lanes_of!(Dan 1)]: vzext1_8 vsext1_8;
         Dan [def dst M lanes_of!(Dan 2),
             from a M lanes_of!(Dan 1)]: vzext1_16 vsext1_16 vzext8_16 vsext8_16;
@@ -1051,6 +1097,14 @@ fn vectors(r: &mut [Row]) {
             red_fadd32 red_fmul32 red_fadd_halves32 red_fmul_halves32;
         Dabn [def dst M W1, from a M W1, from b M lanes_of!(Dabn 8)]:
             red_fadd64 red_fmul64 red_fadd_halves64 red_fmul_halves64;
+    }
+    if !std::arch::is_x86_feature_detected!("avx2") {
+        for row in r
+            .iter_mut()
+            .filter(|row| matches!(row.template, T::ShiftN(..)))
+        {
+            row.template = T::Handler;
+        }
     }
     r[op::shuffle8.number as usize].extra = ExtraOperands::Shuffle(1);
     r[op::shuffle16.number as usize].extra = ExtraOperands::Shuffle(2);

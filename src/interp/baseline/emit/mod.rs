@@ -8,10 +8,12 @@
 mod control;
 mod float;
 mod int;
+mod lanes;
 mod memory;
 mod moves;
 mod vector;
 
+use super::asm::pp;
 use super::flow::Inst;
 use super::generate::Generator;
 use super::table::Template as T;
@@ -100,7 +102,10 @@ impl Generator<'_> {
             T::Scale(add) => self.scale(inst, add),
             T::Pair => self.pair(inst),
             T::Quad => self.quad(inst),
-            T::PackedN(pp, map, opcode) => self.packed_n(inst, pp, map, opcode),
+            T::PackedN(pp, map, opcode) => self.packed_n(inst, (pp, map, false), opcode),
+            T::ShiftN(opcode, wide) => self.packed_n(inst, (pp::P66, 2, wide), opcode),
+            T::CompareN(test, wide) => self.compare_n(inst, test, wide),
+            T::SelectN(wide) => self.select_n(inst, wide),
             T::MulAddN(double) => self.mul_add_n(inst, double),
             T::UnaryN(opcode, double) => self.unary_n(inst, opcode, double),
             T::MoveWords => self.move_words(inst),

@@ -14,13 +14,13 @@ use std::mem::offset_of;
 
 impl Generator<'_> {
     /// Returns the number of words of the destination.
-    fn length(&self, inst: &Inst) -> u16 {
+    pub(super) fn length(&self, inst: &Inst) -> u16 {
         // SAFETY: the row describes the instruction, and its first field is the destination.
         unsafe { inst.row.fields[0].count(inst.ip) }
     }
 
     /// Returns word `i` (and `i + 1` if `two`) of operand `k` in a register.
-    fn words(&mut self, inst: &Inst, k: usize, i: u16, two: bool, scratch: u8) -> u8 {
+    pub(super) fn words(&mut self, inst: &Inst, k: usize, i: u16, two: bool, scratch: u8) -> u8 {
         let (slot, again) = (self.slot(inst, k) + i, self.again(k));
         if two {
             self.c.reg_p(slot, again, scratch)
@@ -31,7 +31,12 @@ impl Generator<'_> {
 
     /// Returns the register for the destination's words; operands that die are released first.
     fn result(&mut self, inst: &Inst, i: u16, two: bool) -> u8 {
-        for k in 1..inst.row.fields.len() {
+        self.result_of(inst, i, two, 1)
+    }
+
+    /// Returns the same if the operands from number `first` on have the destination's words.
+    pub(super) fn result_of(&mut self, inst: &Inst, i: u16, two: bool, first: usize) -> u8 {
+        for k in first..inst.row.fields.len() {
             if self.dead(k) {
                 let slot = self.slot(inst, k) + i;
                 if two {
@@ -52,14 +57,14 @@ impl Generator<'_> {
         d
     }
 
-    pub(super) fn packed_n(&mut self, inst: &Inst, pp: u8, map: u8, opcode: u8) {
+    pub(super) fn packed_n(&mut self, inst: &Inst, (pp, map, wide): (u8, u8, bool), opcode: u8) {
         let n = self.length(inst);
         for i in (0..n).step_by(2) {
             let two = i + 2 <= n;
             let a = self.words(inst, 1, i, two, 0);
             let b = self.words(inst, 2, i, two, 1);
             let d = self.result(inst, i, two);
-            self.c.asm.vex(pp, map, false, opcode, d, a, Rm::Reg(b));
+            self.c.asm.vex(pp, map, wide, opcode, d, a, Rm::Reg(b));
         }
     }
 
