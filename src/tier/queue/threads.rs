@@ -321,8 +321,9 @@ impl Queue {
     /// called yet, such as the code of error messages.
     fn unit(&self, job: &Job) -> Unit {
         let module = &self.image.module;
-        let waits = job.level == Level::Quick && job.eager_threads == 0 && !job.awaited;
-        let lowered = waits.then(|| self.lowered_functions());
+        let lowered = (job.level == Level::Quick).then(|| self.lowered_functions());
+        // Nothing is known of what a function calls that was never called itself.
+        let lowered = lowered.filter(|lowered| lowered.contains(&job.function));
         let is_compiled = |f| self.image.func_ref(f).is_some_and(FuncRef::is_compiled);
         let is_wanted = |f| {
             lowered
