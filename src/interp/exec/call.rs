@@ -535,8 +535,8 @@ pub const REGISTER_SLOTS: usize = 14;
 #[repr(C)]
 struct Pair<A, B>(A, B);
 
-/// Calls the function of `o` with the listed slots in registers. Returns two words of its result;
-/// the second one is undefined if it has one.
+/// Calls the function of `o` with the listed slots in registers. Returns two words, of which those
+/// beyond the result are undefined.
 ///
 /// # Safety
 /// The function takes its arguments and returns its result as `o` says, in the order of the slots
@@ -548,55 +548,29 @@ unsafe fn call_in_registers(o: &isa::InRegisters, slots: *const u16, regs: *mut 
     unsafe {
         let a = |i: usize| *regs.add(*slots.add(i) as usize);
         let x = |i: usize| f64::from_bits(a(i + 6));
-        macro_rules! go {
-            ($first:ty, $second:ty) => {{
-                let f: unsafe extern "C-unwind" fn(
-                    W,
-                    W,
-                    W,
-                    W,
-                    W,
-                    W,
-                    f64,
-                    f64,
-                    f64,
-                    f64,
-                    f64,
-                    f64,
-                    f64,
-                    f64,
-                ) -> Pair<$first, $second> = std::mem::transmute(o.target);
-                f(
-                    a(0),
-                    a(1),
-                    a(2),
-                    a(3),
-                    a(4),
-                    a(5),
-                    x(0),
-                    x(1),
-                    x(2),
-                    x(3),
-                    x(4),
-                    x(5),
-                    x(6),
-                    x(7),
-                )
+        macro_rules! call {
+            ($result:ty: $($t:ident $get:ident $i:literal),*) => {{
+                let f: unsafe extern "C-unwind" fn($($t),*) -> $result =
+                    std::mem::transmute(o.target);
+                f($($get($i)),*)
             }};
+            (integers) => { call!(Pair<W, W>: W a 0, W a 1, W a 2, W a 3, W a 4, W a 5) };
+            ($first:ident, $second:ident) => {
+                call!(Pair<$first, $second>: W a 0, W a 1, W a 2, W a 3, W a 4, W a 5,
+                    f64 x 0, f64 x 1, f64 x 2, f64 x 3, f64 x 4, f64 x 5, f64 x 6, f64 x 7)
+            };
         }
-        if o.floats == 0 && o.result == ResultRegisters::Integers as u16 {
-            let f: unsafe extern "C-unwind" fn(W, W, W, W, W, W) -> Pair<u64, u64> =
-                std::mem::transmute(o.target);
-            let Pair(first, second) = f(a(0), a(1), a(2), a(3), a(4), a(5));
-            (first, second)
-        } else if o.result == ResultRegisters::Integers as u16 {
-            let Pair(first, second) = go!(u64, u64);
+        if o.result == ResultRegisters::Integers as u16 {
+            let Pair(first, second) = match o.floats {
+                0 => call!(integers),
+                _ => call!(W, W),
+            };
             (first, second)
         } else if o.result == ResultRegisters::Floats as u16 {
-            let Pair(first, second) = go!(f64, f64);
+            let Pair(first, second) = call!(f64, f64);
             (first.to_bits(), second.to_bits())
         } else {
-            let Pair(integer, float) = go!(u64, f64);
+            let Pair(integer, float) = call!(W, f64);
             match o.result == ResultRegisters::IntegerFloat as u16 {
                 true => (integer, float.to_bits()),
                 false => (float.to_bits(), integer),

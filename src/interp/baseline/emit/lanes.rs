@@ -90,6 +90,11 @@ impl Generator<'_> {
         // SAFETY: instructions of this template have shape `Dabcn`; see [`Generator::emit`].
         let o: isa::Dabcn = unsafe { ops(inst) };
         let words = self.length(inst);
+        // vpmovzxbq, vpsllq, vblendvpd; vpmovzxbd, vpslld, vblendvps
+        let (widen, shift, sign, blend) = match wide {
+            true => (0x32, 0x73, 63, 0x4b),
+            false => (0x31, 0x72, 31, 0x4a),
+        };
         let lanes_per_word = if wide { 1 } else { 2 };
         for i in (0..words).step_by(2) {
             let two = i + 2 <= words;
@@ -101,29 +106,18 @@ impl Generator<'_> {
                 asm.v(pp::P66, 0x73, 3, 1, Rm::Reg(mask));
                 asm.imm8((i * lanes_per_word) as u8);
             }
-            // vpmovzxbq or vpmovzxbd, then vpsllq or vpslld: the sign of a lane selects.
+            // The sign of a lane selects.
             let from = Rm::Reg(if i > 0 { 1 } else { mask });
-            asm.vex(
-                pp::P66,
-                2,
-                false,
-                if wide { 0x32 } else { 0x31 },
-                1,
-                0,
-                from,
-            );
-            asm.v(pp::P66, if wide { 0x73 } else { 0x72 }, 6, 1, Rm::Reg(1));
-            asm.imm8(if wide { 63 } else { 31 });
+            asm.vex(pp::P66, 2, false, widen, 1, 0, from);
+            asm.v(pp::P66, shift, 6, 1, Rm::Reg(1));
+            asm.imm8(sign);
             let c = self.words(inst, 3, i, two, 0);
             let b = self.part(inst, 2, i, two);
             if last && self.dead(1) {
                 self.c.kill(o.a);
             }
             let d = self.result_of(inst, i, two, 2);
-            // vblendvpd, vblendvps
-            self.c
-                .asm
-                .vex(pp::P66, 3, false, if wide { 0x4b } else { 0x4a }, d, c, b);
+            self.c.asm.vex(pp::P66, 3, false, blend, d, c, b);
             self.c.asm.imm8(1 << 4);
         }
     }
