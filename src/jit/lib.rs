@@ -23,7 +23,7 @@ use ompvm_llvm::native::{
 };
 pub use ompvm_llvm::native::{CANNOT_COMPILE, Level, LocationKind, OsrEntry, Unit, ValueLocation};
 use ompvm_memory::heap;
-use ompvm_memory::image::Image;
+use ompvm_memory::image::{Image, library_variable};
 use ompvm_memory::link::{LinkedCode, NEAR};
 use ompvm_memory::thread;
 use ompvm_memory::trampoline;
@@ -460,6 +460,10 @@ impl SymbolResolver<'_> {
                 self.function(function(n)?)
             }
             Symbol::Labels(n) => self.image.code_addresses.start(function(n)?)?,
+            Symbol::LibraryVariable(n) if n < module.globals.len() => {
+                ptr::from_ref(self.image.library_variable(GlobalId::new(n))?) as usize
+            }
+            Symbol::LibraryInstance => library_variable as *const () as usize,
             Symbol::ThreadCell => cell? as usize,
             Symbol::MakeBlock => thread::fast_block as *const () as usize,
             Symbol::Threads => ompvm_kmpc::thread::table_address(),

@@ -6,8 +6,8 @@
 use super::Lowering;
 use super::inst::width;
 use crate::isa::{self, op};
-use cranelift_entity::EntityRef;
 use ompvm_ir::{GlobalRef, Op, Operand, RmwOp, Type};
+use ompvm_memory::image::library_variable;
 
 impl Lowering<'_> {
     /// Emits the calling thread's address of a thread-local variable.
@@ -27,19 +27,16 @@ impl Lowering<'_> {
                 );
             }
             None => {
-                let id = self.word(u64::from(global.as_u32()));
-                let image = self.word(std::ptr::from_ref(self.image) as u64);
-                let at = self.emit(
-                    op::native,
-                    isa::Native {
-                        dst,
-                        n: 2,
-                        target: foreign_tls as *const () as usize,
-                        mask: u64::MAX,
-                    },
-                );
-                let _ = at;
-                self.tail(&[image, id]);
+                let variable = self.image.library_variable(global);
+                let variable = self.word(variable.map_or(0, |v| std::ptr::from_ref(v) as u64));
+                let call = isa::Native {
+                    dst,
+                    n: 1,
+                    target: library_variable as *const () as usize,
+                    mask: u64::MAX,
+                };
+                self.emit(op::native, call);
+                self.tail(&[variable]);
                 if off != 0 {
                     self.emit(
                         op::addi64,
@@ -138,11 +135,4 @@ impl Lowering<'_> {
         );
         true
     }
-}
-
-/// Returns the calling thread's address of another image's thread-local variable.
-extern "C" fn foreign_tls(image: usize, global: usize) -> usize {
-    // SAFETY: the lowering passes the address of a live image.
-    let image = unsafe { &*(image as *const ompvm_memory::image::Image) };
-    image.tls_address(ompvm_ir::GlobalId::new(global))
 }

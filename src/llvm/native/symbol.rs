@@ -24,6 +24,10 @@ pub enum Symbol {
     IFunc(usize),
     /// `ompvm.l{N}`: the start of a function's synthetic addresses, which are those of its labels.
     Labels(usize),
+    /// `ompvm.t{N}`: the record of a library's thread_local variable.
+    LibraryVariable(usize),
+    /// `ompvm.library_variable`: `ptr(ptr record)`, returns the thread's instance of the variable.
+    LibraryInstance,
     /// `ompvm.tls_cell`: its value is the distance from the thread pointer to the cell that holds
     /// the address of the thread's block; the cell is null until the block exists.
     ThreadCell,
@@ -54,6 +58,7 @@ impl Symbol {
         let rest = name.strip_prefix(PREFIX)?;
         match rest {
             "tls_cell" => return Some(Symbol::ThreadCell),
+            "library_variable" => return Some(Symbol::LibraryInstance),
             "make_block" => return Some(Symbol::MakeBlock),
             "threads" => return Some(Symbol::Threads),
             "image" => return Some(Symbol::Image),
@@ -74,6 +79,7 @@ impl Symbol {
             "a" => Symbol::Operand(number),
             "i" => Symbol::IFunc(number),
             "l" => Symbol::Labels(number),
+            "t" => Symbol::LibraryVariable(number),
             _ => return None,
         })
     }
@@ -89,6 +95,8 @@ impl fmt::Display for Symbol {
             Symbol::Operand(n) => write!(f, "{PREFIX}a{n}"),
             Symbol::IFunc(n) => write!(f, "{PREFIX}i{n}"),
             Symbol::Labels(n) => write!(f, "{PREFIX}l{n}"),
+            Symbol::LibraryVariable(n) => write!(f, "{PREFIX}t{n}"),
+            Symbol::LibraryInstance => write!(f, "{PREFIX}library_variable"),
             Symbol::ThreadCell => write!(f, "{PREFIX}tls_cell"),
             Symbol::MakeBlock => write!(f, "{PREFIX}make_block"),
             Symbol::Threads => write!(f, "{PREFIX}threads"),
@@ -116,6 +124,8 @@ mod tests {
             Symbol::Operand(4),
             Symbol::IFunc(1),
             Symbol::Labels(2),
+            Symbol::LibraryVariable(9),
+            Symbol::LibraryInstance,
             Symbol::ThreadCell,
             Symbol::MakeBlock,
             Symbol::Threads,

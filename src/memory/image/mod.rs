@@ -10,9 +10,11 @@
 
 mod constants;
 mod data_layout;
+mod library_variable;
 mod mapping;
 
 pub use data_layout::LARGE;
+pub use library_variable::{LibraryVariable, library_variable};
 pub(super) use mapping::Mapping;
 
 use crate::code_addresses::CodeAddresses;
@@ -33,7 +35,6 @@ use ompvm_ir::{
 use ompvm_support::error::Error;
 use ompvm_support::log;
 use once_cell::race::OnceBox;
-use std::ffi::{CStr, CString};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -70,6 +71,8 @@ pub struct Image {
     globals: SecondaryMap<GlobalId, usize>,
     /// One more than the offset in the thread's block; 0 if the variable is not in it.
     tls_offsets: SecondaryMap<GlobalId, usize>,
+    /// The thread_local variables that are defined elsewhere, at fixed addresses.
+    library_variables: HashMap<GlobalId, Box<LibraryVariable>>,
     tls_init: Box<[u8]>,
     tls_align: usize,
     stubs: Stubs,
@@ -113,13 +116,6 @@ fn is_zero(module: &Module, id: ConstId) -> bool {
         module.consts[id],
         Const::Zero | Const::Null | Const::Undef | Const::Poison | Const::Int(0)
     )
-}
-
-/// Returns the address of the calling thread's instance of the process's thread_local variable with
-/// a name; 0 if there is none.
-fn own_instance(name: &CStr) -> usize {
-    // SAFETY: the name is a C string.
-    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
 }
 
 /// Choices for the placement of a module.
@@ -255,6 +251,18 @@ fn new_function(module: &Module, id: FuncId, stub: usize) -> FuncRef {
     }
 }
 
+/// Returns the thread_local variables without an offset.
+fn library_variables(
+    module: &Module,
+    offsets: &SecondaryMap<GlobalId, usize>,
+) -> HashMap<GlobalId, Box<LibraryVariable>> {
+    let all = module.globals.iter();
+    let elsewhere = all.filter(|(id, g)| g.thread_local && offsets[*id] == 0);
+    elsewhere
+        .map(|(id, g)| (id, Box::new(LibraryVariable::new(&g.name))))
+        .collect()
+}
+
 impl Image {
     /// Places a module in memory. `resolve` returns addresses of symbols that it does not define.
     ///
@@ -288,6 +296,7 @@ impl Image {
             func_index: symbols.func_index,
             native: symbols.native,
             globals: symbols.globals,
+            library_variables: library_variables(&module, &layout.tls_offsets),
             tls_offsets: layout.tls_offsets,
             tls_init: vec![0; layout.tls_len].into(),
             tls_align: layout.tls_align,
@@ -464,16 +473,13 @@ impl Image {
             // SAFETY: `current` returns this thread's state.
             return unsafe { thread::tls_block(thread::current(), self) } as usize + offset;
         }
-        let name = self.module.globals[id].name.as_bytes();
-        // A signal handler must not allocate, so the C string is on the stack if it fits.
-        let mut short = [0u8; 256];
-        if let Some(start) = short.get_mut(..name.len()) {
-            start.copy_from_slice(name);
-        }
-        match CStr::from_bytes_until_nul(&short) {
-            Ok(short) if short.to_bytes() == name => own_instance(short),
-            _ => own_instance(&CString::new(name).unwrap_or_default()),
-        }
+        self.library_variable(id)
+            .map_or(0, LibraryVariable::address)
+    }
+
+    /// Returns a thread_local variable that is defined elsewhere.
+    pub fn library_variable(&self, id: GlobalId) -> Option<&LibraryVariable> {
+        self.library_variables.get(&id).map(|v| &**v)
     }
 
     /// Returns the address of any symbol that is not thread_local.

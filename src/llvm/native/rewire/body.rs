@@ -6,7 +6,7 @@
 use super::Work;
 use crate::contract::ROUNDING;
 use crate::handles::{
-    Alloca, Builder, Call, Function, Instruction, Module, Opcode, Value, Variable,
+    Alloca, Builder, Call, Function, Instruction, Module, Opcode, Position, Value, Variable,
 };
 use crate::native::fast_paths::FastPaths;
 use crate::native::symbol::Symbol;
@@ -18,10 +18,18 @@ pub(super) struct Body<'b, 'm> {
     pub(super) builder: Builder<'m>,
     callees: &'b HashMap<Function<'m>, Function<'m>>,
     fast_paths: &'b FastPaths<'m>,
-    /// Offsets of the thread-local variables in the thread's block.
-    offsets: &'b HashMap<Variable<'m>, usize>,
+    thread_locals: &'b HashMap<Variable<'m>, ThreadLocalPlace<'m>>,
     /// The call that fetches the thread's block, once there is one.
     block: Option<Call<'m>>,
+}
+
+/// The place of a thread-local variable.
+#[derive(Clone, Copy)]
+pub(super) enum ThreadLocalPlace<'m> {
+    /// Its offset in the thread's block.
+    InBlock(usize),
+    /// The record of a library's variable.
+    OfLibrary(Variable<'m>),
 }
 
 impl<'m> Work<'m> {
@@ -32,7 +40,7 @@ impl<'m> Work<'m> {
         function: Function<'m>,
         callees: &HashMap<Function<'m>, Function<'m>>,
         fast_paths: &FastPaths<'m>,
-        offsets: &HashMap<Variable<'m>, usize>,
+        thread_locals: &HashMap<Variable<'m>, ThreadLocalPlace<'m>>,
     ) -> Result<(), String> {
         if let Some(personality) = function.personality() {
             self.out.position_independent = true;
@@ -47,7 +55,7 @@ impl<'m> Work<'m> {
             builder: self.context.builder(),
             callees,
             fast_paths,
-            offsets,
+            thread_locals,
             block: None,
         };
         // Listed first: fetching the thread's block moves local variables.
@@ -110,15 +118,30 @@ impl<'m> Work<'m> {
         }
     }
 
-    /// Replaces the address of a thread-local variable by that of its place in the thread's block.
+    /// Replaces the address of a thread-local variable by that of its place in the thread's block,
+    /// or by the result of a function for a variable of a library.
     fn thread_local_address(
         &mut self,
         call: Call<'m>,
         body: &mut Body<'_, 'm>,
     ) -> Result<(), String> {
         let variable = call.argument(0).as_variable();
-        let Some(&offset) = variable.and_then(|v| body.offsets.get(&v)) else {
+        let Some(&place) = variable.and_then(|v| body.thread_locals.get(&v)) else {
             return Ok(());
+        };
+        let offset = match place {
+            ThreadLocalPlace::InBlock(offset) => offset,
+            ThreadLocalPlace::OfLibrary(record) => {
+                let pointer = self.context.pointer();
+                let of = pointer.function(&[pointer]);
+                let instance = self.declare_once(Symbol::LibraryInstance, of)?;
+                for name in ["nounwind", "willreturn", "memory"] {
+                    instance.add_attribute(Position::Function, name, 0);
+                }
+                let address = body.builder.before(call).call(instance, &[record.into()]);
+                replace(call.into(), address.into());
+                return Ok(());
+            }
         };
         let block = match body.block {
             Some(block) => block,

@@ -1,14 +1,13 @@
 //! The choice of the functions that stay interpreted, each with the reason.
 //!
-//! Compiled code cannot return twice through a frame of another tier, jump to a label that is not
-//! known as one, or use another module's thread-local variable. A function that does
-//! stays interpreted, and its OSR entries with it.
+//! Compiled code cannot return twice through a frame of another tier, or jump to a label that is not
+//! known as one. A function that does stays interpreted, and its OSR entries with it.
 //!
 //! Leaves the symbols of such functions to [`super::symbols`].
 
 use super::Work;
-use crate::handles::{Function, Opcode, Position, Value, Variable};
-use crate::native::{FunctionBinding, VariableBinding};
+use crate::handles::{Function, Opcode, Position, Value};
+use crate::native::FunctionBinding;
 use hashbrown::HashMap;
 
 /// Functions that return twice and that compiled code may call: compiled code has its own versions.
@@ -27,11 +26,7 @@ const FRAMES: [(&str, &str); 3] = [
 
 impl<'m> Work<'m> {
     /// Chooses the functions that must stay interpreted, with the reason.
-    pub(super) fn choose(
-        &mut self,
-        all: &[(usize, Function<'m>)],
-        globals: &[(usize, Variable<'m>)],
-    ) -> HashMap<usize, &'static str> {
+    pub(super) fn choose(&mut self, all: &[(usize, Function<'m>)]) -> HashMap<usize, &'static str> {
         let mut out: HashMap<usize, &'static str> = HashMap::new();
         // An OSR entry must stay interpreted if its function must.
         let entries = self.extra.iter().map(|e| (e.value, e.function));
@@ -67,13 +62,6 @@ impl<'m> Work<'m> {
                     }
                     _ => {}
                 }
-            }
-        }
-        let foreign = "it uses a library's thread_local variable";
-        for &(i, g) in globals {
-            if self.request.variables[i] == VariableBinding::Foreign {
-                let users = functions_using(g).filter_map(|user| number.get(&user));
-                out.extend(users.map(|&n| (n, foreign)));
             }
         }
         for (&n, &why) in &out {

@@ -170,7 +170,7 @@ impl<'m> Work<'m> {
         materialize_thread_locals(module);
         // A unit may be read from the file itself, in which calls lack what declarations say.
         copy_abi_attributes(module);
-        let mut interpreted = self.choose(&all, &globals);
+        let mut interpreted = self.choose(&all);
         self.landings(&globals, &mut interpreted);
         // Functions that were not read are deleted below.
         let here: Vec<bool> = all.iter().map(|(_, f)| !f.is_declaration()).collect();
@@ -179,13 +179,13 @@ impl<'m> Work<'m> {
             Level::Full => fast_paths::link(module)?,
             Level::Quick => FastPaths::default(),
         };
-        let offsets = self.globals(&globals)?;
+        let thread_locals = self.globals(&globals)?;
         for (&(number, function), here) in all.iter().zip(here) {
             if self.request.functions[number] == FunctionBinding::Compiled
                 && !interpreted.contains_key(&number)
                 && here
             {
-                self.body(function, &callees, &fast_paths, &offsets)?;
+                self.body(function, &callees, &fast_paths, &thread_locals)?;
                 self.definition(number, function)?;
             }
         }
@@ -195,13 +195,13 @@ impl<'m> Work<'m> {
                 unsafe { extra.value.delete() };
                 continue;
             }
-            self.body(extra.value, &callees, &fast_paths, &offsets)?;
+            self.body(extra.value, &callees, &fast_paths, &thread_locals)?;
             in_no_place(extra.value);
             self.out.wide |= target_attributes::knew_wide(extra.value);
             target_attributes::set(extra.value);
             self.out.entries.push((extra.index, extra.name.clone()));
         }
-        for &variable in offsets.keys() {
+        for &variable in thread_locals.keys() {
             if !variable.is_unused() {
                 return Err("a thread_local variable is used in an unknown way".into());
             }

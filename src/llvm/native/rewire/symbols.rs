@@ -6,6 +6,7 @@
 //!
 //! The bodies that use the symbols are left to [`super::body`].
 
+use super::body::ThreadLocalPlace;
 use super::{Work, rename};
 use crate::handles::{Function, Linkage, Variable, Visibility};
 use crate::native::symbol::Symbol;
@@ -100,19 +101,23 @@ impl<'m> Work<'m> {
         Ok(callees)
     }
 
-    /// Turns variables into declarations. Returns the offsets of the thread-local ones; handles of
+    /// Turns variables into declarations. Returns the places of the thread-local ones; handles of
     /// others are not used afterwards.
     pub(super) fn globals(
         &mut self,
         globals: &[(usize, Variable<'m>)],
-    ) -> Result<HashMap<Variable<'m>, usize>, String> {
-        let mut offsets = HashMap::new();
+    ) -> Result<HashMap<Variable<'m>, ThreadLocalPlace<'m>>, String> {
+        let mut places = HashMap::new();
         for &(n, g) in globals {
             match self.request.variables[n] {
                 VariableBinding::ThreadLocal(offset) => {
-                    offsets.insert(g, offset);
+                    places.insert(g, ThreadLocalPlace::InBlock(offset));
                 }
-                VariableBinding::Foreign => {}
+                VariableBinding::Foreign if g.is_unused() => {}
+                VariableBinding::Foreign => {
+                    let record = self.outside(Symbol::LibraryVariable(n), 0)?;
+                    places.insert(g, ThreadLocalPlace::OfLibrary(record));
+                }
                 VariableBinding::Null => {
                     if !g.is_unused() {
                         g.replace_by(g.of().zero());
@@ -126,7 +131,7 @@ impl<'m> Work<'m> {
                 VariableBinding::Far => self.declare_far(g, n)?,
             }
         }
-        Ok(offsets)
+        Ok(places)
     }
 
     /// Replaces a variable by a new declaration, because the old one may promise to be near. The

@@ -81,7 +81,7 @@ impl<'m> Work<'m> {
     }
 
     /// Declares a variable for a symbol.
-    fn outside(&self, symbol: Symbol, space: u32) -> Result<Variable<'m>, String> {
+    pub(super) fn outside(&self, symbol: Symbol, space: u32) -> Result<Variable<'m>, String> {
         let pointer = self.context.pointer();
         let new = self.module.add_variable("", pointer, space);
         rename(new, symbol)?;
