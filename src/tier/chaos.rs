@@ -70,6 +70,10 @@ pub fn stop(compiler: &Arc<Compiler>) {
     programs.retain(|p| !Arc::ptr_eq(&p.compiler, compiler));
 }
 
+/// Functions that are not compiled at their first call: the dynamic linker calls a program's own ones
+/// with its lock held, and the thread that compiles may want that lock.
+const ALLOCATOR: [&str; 4] = ["malloc", "calloc", "realloc", "free"];
+
 /// Chooses the tiers of a function that was lowered and is about to run.
 fn lowered(func: &FuncRef, code: &'static LoweredFunction) {
     let image = func.image();
@@ -94,7 +98,8 @@ fn lowered(func: &FuncRef, code: &'static LoweredFunction) {
         *left -= 1;
     }
     drop(programs);
-    if !compiler.program().can_compile(func.id) {
+    let is_allocator = ALLOCATOR.contains(&&*image.module.functions[func.id].name);
+    if is_allocator || !compiler.program().can_compile(func.id) {
         return;
     }
     let mut unit = Unit {
