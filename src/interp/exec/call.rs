@@ -596,24 +596,38 @@ unsafe fn put_result(r: Regs, dst: u16, words: u16, (first, second): (u64, u64),
     }
 }
 
+/// Calls the function of the instruction at `ip`. Returns two words, as [`call_in_registers`], and the
+/// state of the thread that runs now.
+///
+/// # Safety
+/// As for the handlers of [`isa::InRegisters`] at `ip`.
+#[inline(always)]
+unsafe fn suspended_call(
+    o: &isa::InRegisters,
+    (ip, r): (*const u64, Regs),
+    cx: *mut ThreadState,
+) -> ((u64, u64), *mut ThreadState) {
+    // SAFETY: the slots follow the instruction, and belong to the frame (the caller's contract).
+    unsafe {
+        let held = suspend(ip, r.0, cx);
+        let slots = ip.byte_add(size_of::<Enc<isa::InRegisters>>());
+        let outer = std::mem::replace(&mut (*cx).native_call_frame, r.0);
+        let result = call_in_registers(o, slots.cast(), r.0);
+        let cx = held.resume();
+        (*cx).native_call_frame = outer;
+        (result, cx)
+    }
+}
+
 control_handler!(native_registers(o: InRegisters, r, ip, cx) {
-    let held = suspend(ip, r.0, cx);
-    let slots = ip.byte_add(size_of::<Enc<isa::InRegisters>>());
-    let outer = std::mem::replace(&mut (*cx).native_call_frame, r.0);
-    let result = call_in_registers(o, slots.cast(), r.0);
-    let cx = held.resume();
-    (*cx).native_call_frame = outer;
+    let (result, cx) = suspended_call(o, (ip, r), cx);
     put_result(r, o.dst, o.words, result, o.mask);
-    dispatch(slots.byte_add(tail_bytes(REGISTER_SLOTS)), r.0, cx)
+    let after = ip.byte_add(size_of::<Enc<isa::InRegisters>>());
+    dispatch(after.byte_add(tail_bytes(REGISTER_SLOTS)), r.0, cx)
 });
 control_handler!(compiled_registers(o: InRegisters, r, ip, cx) {
     (*cx).sp = lowest(r);
-    let held = suspend(ip, r.0, cx);
-    let slots = ip.byte_add(size_of::<Enc<isa::InRegisters>>());
-    let outer = std::mem::replace(&mut (*cx).native_call_frame, r.0);
-    let result = call_in_registers(o, slots.cast(), r.0);
-    let cx = held.resume();
-    (*cx).native_call_frame = outer;
+    let (result, cx) = suspended_call(o, (ip, r), cx);
     let (caller, dst) = (frame::caller(r.0), frame::dst(r.0));
     let words = o.words.min((dst >> 16) as u16);
     put_result(Regs(caller), dst as u16, words, result, o.mask);
