@@ -17,7 +17,7 @@ use ompvm_memory::thread;
 use ompvm_memory::{jump, throws};
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Makes interpreted callers of a function call its compiled code, through its stub: code that
 /// replaces it later reaches them as well.
@@ -73,6 +73,7 @@ pub fn redirect_callers(func: &FuncRef) -> Result<(), String> {
         ops: Box::default(),
         slots: 0,
         baseline_attempted: AtomicBool::new(true),
+        interpreted: AtomicU32::new(0),
         pool: Box::default(),
         blocks: Box::default(),
         params: starts.into(),

@@ -9,7 +9,7 @@
 use super::exec::VaList;
 use super::frame::{self, HEADER_BYTES, HEADER_WORDS, Header, LoweredFunction};
 use super::process::INTERPRETER;
-use super::{fork, handler_closure, lower, stats, unwind};
+use super::{fork, handler_closure, lower, stats, unwind, warm_up};
 use ompvm_cache::CacheEntry;
 use ompvm_ir::{FuncId, LocId};
 use ompvm_memory::abi::{CallPlan, NativeFrame, set_entry_hook};
@@ -17,10 +17,11 @@ use ompvm_memory::activation::{self, Activation, Exit, MARGIN, ResumePoint, Resu
 use ompvm_memory::backtrace;
 use ompvm_memory::fuel::Share;
 use ompvm_memory::func::FuncRef;
+use ompvm_memory::image::{Image, NEVER_COMPILED};
 use ompvm_memory::interrupt;
 use ompvm_memory::signal_safe::SignalSafe;
 use ompvm_memory::thread::{self, ThreadState};
-use ompvm_memory::{image::Image, signal_actions, signals, stack, throws, walk};
+use ompvm_memory::{signal_actions, signals, stack, throws, walk};
 use ompvm_support::error::{Error, Unsupported};
 use ompvm_support::message::Message;
 use ompvm_support::{demangle, fork_lock, internal_work};
@@ -129,8 +130,8 @@ pub fn set_lowered_hook(hook: LoweredHook) {
 /// Compiles a lowered function in place. Returns false if the function stays interpreted.
 pub(super) type CompileHook = fn(&'static LoweredFunction) -> bool;
 
-/// Registers the compiler that gets each newly lowered function of an image with
-/// `compiles_at_first_call`, before the function runs.
+/// Registers the compiler of lowered functions, which gets those of an image as
+/// [`Image::interpreted_first`] says: before they run, or after some executions.
 pub fn set_compile_hook(hook: CompileHook) {
     INTERPRETER.compile_hook.set(hook);
 }
@@ -289,10 +290,14 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
     ) {
         Ok(_) => {
             publish(code);
-            if func.image().compiles_at_first_call.load(Ordering::Relaxed)
-                && let Some(compile) = INTERPRETER.compile_hook.get()
-            {
-                compile(code);
+            match func.image().interpreted_first.load(Ordering::Relaxed) {
+                NEVER_COMPILED => {}
+                0 => {
+                    if let Some(compile) = INTERPRETER.compile_hook.get() {
+                        compile(code);
+                    }
+                }
+                executions => warm_up::delay_compilation(code, executions),
             }
             if let Some(hook) = INTERPRETER.lowered_hook.get() {
                 hook(func, code);

@@ -47,6 +47,9 @@ pub struct LoweredFunction {
     pub slots: u32,
     /// True once the baseline tier has processed the function, with or without success.
     pub baseline_attempted: AtomicBool,
+    /// Executions of the entry and the loops before the baseline tier gets the function; see
+    /// [`super::warm_up`].
+    pub interpreted: AtomicU32,
     /// Constants that are copied into each frame.
     pub pool: Box<[u64]>,
     /// Byte offset of each block's code.

@@ -34,6 +34,7 @@ mod stack_overflow;
 pub mod stats;
 pub mod thunk;
 mod unwind;
+mod warm_up;
 
 #[cfg(test)]
 mod tests;

@@ -183,7 +183,7 @@ pub fn point_at(code: &LoweredFunction, at: u32) -> Option<&OsrPoint> {
     Some(&code.osr_points[i])
 }
 
-fn expect_point(code: &LoweredFunction, ip: *const u64) -> &OsrPoint {
+pub(super) fn expect_point(code: &LoweredFunction, ip: *const u64) -> &OsrPoint {
     let at = (ip as usize).wrapping_sub(code.code.as_ptr() as usize) as u32;
     match code.osr_points.binary_search_by_key(&at, |h| h.at) {
         Ok(i) => &code.osr_points[i],

@@ -87,9 +87,11 @@ impl Tiers {
         }
         // Without a baseline tier, the interpreter runs the code that is not compiled yet.
         let below = matches!(mode, TierPolicy::Auto | TierPolicy::Baseline);
-        if below || chaos.is_some_and(|c| c.baseline()) {
-            let _ = baseline::set_compile_at_first_call(image);
-        }
+        let _ = match chaos {
+            None if below => baseline::set_compile_when_warm(image),
+            Some(c) if below || c.baseline() => baseline::set_compile_at_first_call(image),
+            _ => Ok(()),
+        };
         // Fault handlers need the thread's signal stack, which otherwise only the interpreter
         // creates.
         thread::current();

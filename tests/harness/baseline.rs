@@ -3,7 +3,7 @@
 //! line gives the remedy.
 //!
 //! A filter of system calls refuses what a hardened system refuses, for this child process alone.
-//! Does not measure speed.
+//! In `auto`, functions that execute a few times only stay in the interpreter. Does not measure speed.
 
 use crate::compile;
 use crate::run::{End, LIMIT, Ran, run};
@@ -25,7 +25,10 @@ enum Refused {
 
 /// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
-    let mut trials = vec![Trial::test("baseline/refused_execution", || Ok(ends()?))];
+    let mut trials = vec![
+        Trial::test("baseline/refused_execution", || Ok(ends()?)),
+        Trial::test("baseline/warm_functions", || Ok(compiles_warm_functions()?)),
+    ];
     for (name, refused, call) in [
         ("files", Refused::Files, "memfd_create"),
         ("mappings", Refused::Mappings, "mmap"),
@@ -156,5 +159,35 @@ fn goes_on(refused: Refused, call: &str, tier: &str) -> Result<(), String> {
         // The tier was not requested by name.
         ("auto", None) => Ok(()),
         _ => Err(format!("should say why, where asked: {}", ran.summary())),
+    }
+}
+
+/// Checks which functions `auto` and `baseline` compile to machine code without LLVM.
+fn compiles_warm_functions() -> Result<(), String> {
+    let source = root().join("tests/diff/c/warm_functions.c");
+    let bitcode = compile::bitcode(&source, &["-O1".to_owned()])?;
+    let compiled = |tier: &str| {
+        let ran = run(
+            Command::new(ompvm())
+                .env("OMPVM_LOG", "baseline=trace")
+                .args([&format!("--tier={tier}"), "--no-cache"])
+                .arg(&bitcode),
+            "",
+            LIMIT,
+        )?;
+        if ran.end != End::Exit(0) {
+            return Err(ran.summary());
+        }
+        let is_compiled = |name: &str| ran.stderr.contains(&format!("function={name} "));
+        Ok(["once", "rarely", "often", "loops"].map(is_compiled))
+    };
+    let (auto, baseline) = (compiled("auto")?, compiled("baseline")?);
+    // A build whose handlers return to a loop has no baseline compiler.
+    if baseline == [false; 4] && auto == [false; 4] {
+        return Ok(());
+    }
+    match (auto, baseline) {
+        ([false, false, true, true], [true, true, true, true]) => Ok(()),
+        _ => Err(format!("compiled: auto {auto:?}, baseline {baseline:?}")),
     }
 }

@@ -49,7 +49,7 @@ use ompvm_memory::signal_safe;
 use ompvm_support::log;
 use std::fmt::Write;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
 /// Options of the lowering.
@@ -427,6 +427,7 @@ impl<'a> Lowering<'a> {
             ops: self.ops.into(),
             slots: self.next_slot,
             baseline_attempted: AtomicBool::new(false),
+            interpreted: AtomicU32::new(0),
             pool,
             blocks: self.labels[..self.body.blocks.len()].into(),
             params: starts.into(),

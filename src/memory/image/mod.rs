@@ -36,8 +36,11 @@ use ompvm_support::error::Error;
 use ompvm_support::log;
 use once_cell::race::OnceBox;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Value of [`Image::interpreted_first`] if only LLVM compiles the functions.
+pub const NEVER_COMPILED: u32 = u32::MAX;
 
 /// The kind of a symbol to resolve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,9 +91,9 @@ pub struct Image {
     fast_tls: OnceLock<Option<usize>>,
     /// The C++ library that the module was linked with, unless it is the process's own.
     cpp: OnceLock<throws::Library>,
-    /// True if the tier below LLVM compiles functions at their first call. Set before the first
-    /// one.
-    pub compiles_at_first_call: AtomicBool,
+    /// Executions of a function's entry and loops before the tier below LLVM compiles it;
+    /// [`NEVER_COMPILED`] if it does not. Set before the first call.
+    pub interpreted_first: AtomicU32,
     /// True if the interpreter counts the instructions of functions that it lowers.
     pub counts_instructions: AtomicBool,
     /// The instructions that the program may execute in the interpreter. A limit is set before the
@@ -309,7 +312,7 @@ impl Image {
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             fast_tls: OnceLock::new(),
             cpp: OnceLock::new(),
-            compiles_at_first_call: AtomicBool::new(false),
+            interpreted_first: AtomicU32::new(NEVER_COMPILED),
             counts_instructions: AtomicBool::new(false),
             fuel: Tank::default(),
             module,
