@@ -6,7 +6,7 @@
 use super::thunk;
 use ompvm_ir::{
     Call, Callee, FloatKind, Function, GlobalRef, Inst, Module, Op, Ordering, ParamAttrs, Type,
-    TypeId,
+    TypeId, convention,
 };
 use ompvm_memory::abi::CallPlan;
 use ompvm_support::error::Unsupported;
@@ -120,6 +120,9 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
                     "read_register" | "read_volatile_register" | "write_register"
                 ) {
                     return register_problem(module, call, base);
+                }
+                if base == "va_start" && function.calling_convention == convention::WIN64 {
+                    return Some("a variadic function with the calling convention `ms_abi`".into());
                 }
                 let common = COMMON.contains(&base) && !lacks_handlers(module, inst.ty);
                 let common = common || rest.starts_with("experimental.noalias");
@@ -271,6 +274,14 @@ fn native_call_problem(
     inst: &Inst,
     call: &Call,
 ) -> Option<String> {
+    // Through pointers only functions of the program are called in this way.
+    if let Callee::Symbol(_) = call.callee
+        && let Some(name) = convention::native_name(call.calling_convention)
+    {
+        return Some(format!(
+            "a native function with the calling convention `{name}`"
+        ));
+    }
     let odd = |ty: TypeId| match &module.types[ty] {
         Type::Vector { .. } => true,
         Type::Int(bits) => *bits > 128,

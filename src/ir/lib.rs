@@ -13,6 +13,7 @@
 //! index into [`Body::insts`] after subtracting the number of parameters.
 
 pub mod constant;
+pub mod convention;
 pub mod debug;
 pub mod function;
 pub mod inline_asm;

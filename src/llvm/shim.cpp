@@ -250,6 +250,35 @@ extern "C" void ompvm_copy_abi_attributes(LLVMModuleRef module) {
   }
 }
 
+/// The parameters of Swift's conventions that have registers of their own.
+static const AttributeMask &swiftParameters() {
+  static const AttributeMask mask = [] {
+    AttributeMask mask;
+    for (Attribute::AttrKind kind :
+         {Attribute::SwiftSelf, Attribute::SwiftError, Attribute::SwiftAsync})
+      mask.addAttribute(kind);
+    return mask;
+  }();
+  return mask;
+}
+
+/// Makes the parameters of Swift's conventions plain ones, as they are in the tiers below.
+extern "C" void ompvm_clear_swift_parameters(LLVMValueRef function) {
+  Function *f = unwrap<Function>(function);
+  for (unsigned n = 0; n < f->arg_size(); n++)
+    f->removeParamAttrs(n, swiftParameters());
+  for (Instruction &i : instructions(f))
+    if (auto *place = dyn_cast<AllocaInst>(&i))
+      place->setSwiftError(false);
+}
+
+/// Makes the arguments for such parameters plain ones.
+extern "C" void ompvm_clear_swift_arguments(LLVMValueRef instruction) {
+  auto *call = unwrap<CallBase>(instruction);
+  for (unsigned n = 0; n < call->arg_size(); n++)
+    call->removeParamAttrs(n, swiftParameters());
+}
+
 /// Removes all attributes of a parameter.
 extern "C" void ompvm_drop_parameter_attributes(LLVMValueRef function, unsigned index) {
   Function *f = unwrap<Function>(function);

@@ -123,6 +123,8 @@ unsafe extern "C" {
     fn ompvm_write_with_line_tables(module: LLVMModuleRef, always: bool) -> LLVMMemoryBufferRef;
     fn ompvm_materialize_thread_locals(module: LLVMModuleRef);
     fn ompvm_copy_abi_attributes(module: LLVMModuleRef);
+    fn ompvm_clear_swift_parameters(function: LLVMValueRef);
+    fn ompvm_clear_swift_arguments(call: LLVMValueRef);
     fn ompvm_clone_function(function: LLVMValueRef) -> LLVMValueRef;
     fn ompvm_split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef;
     fn ompvm_merge_predecessors(
@@ -488,6 +490,18 @@ pub(super) fn materialize_thread_locals(module: Module<'_>) {
 pub(super) fn copy_abi_attributes(module: Module<'_>) {
     // SAFETY: the module is live.
     unsafe { ompvm_copy_abi_attributes(module.raw()) }
+}
+
+/// Makes the parameters of Swift's conventions plain ones.
+pub(super) fn clear_swift_parameters(function: Function<'_>) {
+    // SAFETY: a live function.
+    unsafe { ompvm_clear_swift_parameters(function.raw()) }
+}
+
+/// Makes the arguments for such parameters plain ones.
+pub(super) fn clear_swift_arguments(call: Call<'_>) {
+    // SAFETY: a live call.
+    unsafe { ompvm_clear_swift_arguments(call.raw()) }
 }
 
 /// Copies a function.

@@ -155,6 +155,11 @@ impl<'m> Call<'m> {
         llvm!(core::LLVMGetInstructionCallConv(self.raw()))
     }
 
+    /// Sets the calling convention.
+    pub(crate) fn set_convention(self, convention: u32) {
+        llvm!(core::LLVMSetInstructionCallConv(self.raw(), convention));
+    }
+
     /// Iterates over the names of the groups of operands that are no arguments (`"deopt"`).
     pub(crate) fn bundle_tags(self) -> impl Iterator<Item = Box<str>> {
         let count = llvm!(core::LLVMGetNumOperandBundles(self.raw()));

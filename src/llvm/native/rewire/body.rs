@@ -10,7 +10,9 @@ use crate::handles::{
 };
 use crate::native::fast_paths::FastPaths;
 use crate::native::symbol::Symbol;
+use crate::shim::{clear_swift_arguments, clear_swift_parameters};
 use hashbrown::HashMap;
+use ompvm_ir::convention;
 
 /// A function whose body is rewritten, and what its calls are replaced by.
 pub(super) struct Body<'b, 'm> {
@@ -42,6 +44,7 @@ impl<'m> Work<'m> {
         fast_paths: &FastPaths<'m>,
         thread_locals: &HashMap<Variable<'m>, ThreadLocalPlace<'m>>,
     ) -> Result<(), String> {
+        clear_swift_parameters(function);
         if let Some(personality) = function.personality() {
             self.out.position_independent = true;
             // LLVM recognizes personalities by name.
@@ -88,9 +91,19 @@ impl<'m> Work<'m> {
         let Some(callee) = called.as_function() else {
             return match called.as_inline_asm() {
                 Some(assembly) => self.assembly(call, assembly, body),
-                None => Ok(()),
+                None => {
+                    unify(call);
+                    Ok(())
+                }
             };
         };
+        let is_native = body
+            .callees
+            .get(&callee)
+            .is_some_and(|f| f.is_declaration());
+        if !is_native && !callee.is_intrinsic() {
+            unify(call);
+        }
         if let Some(&direct) = body.callees.get(&callee) {
             let short = match call.opcode() {
                 Opcode::LLVMCall => body.fast_paths.replacement(direct),
@@ -205,6 +218,12 @@ fn on_a_line<'m>(module: Module<'m>, alloca: Alloca<'m>) {
     if large && alloca.alignment() < LINE {
         alloca.set_alignment(LINE);
     }
+}
+
+/// Gives a call of a function of the program the form that it has in every tier.
+fn unify(call: Call<'_>) {
+    call.set_convention(convention::between_functions(call.convention()));
+    clear_swift_arguments(call);
 }
 
 /// Prevents a tail call of native code, so that the function stays on the stack below it: otherwise

@@ -6,6 +6,8 @@
 //! from a block that is fetched once per function. Functions that must stay interpreted become
 //! declarations whose calls go to their stubs. No address appears in the code.
 //!
+//! Calls between functions of the program have one form in all tiers ([`convention`]).
+//!
 //! Results must not depend on the tier that computes them. So `llvm.fmuladd` becomes a
 //! multiplication and an addition, as on the guest's own target, and nothing is contracted beyond
 //! what [`contract`](crate::contract) made `llvm.fma` for every tier.
@@ -31,6 +33,7 @@ use crate::handles::{Context, Function, Module, Type, Value, Variable};
 use crate::reader::is_bookkeeping;
 use crate::shim::{copy_abi_attributes, materialize_thread_locals};
 use hashbrown::HashMap;
+use ompvm_ir::convention;
 use ompvm_support::log;
 use symbols::in_no_place;
 
@@ -165,6 +168,11 @@ impl<'m> Work<'m> {
             variables: globals,
             ifuncs,
         } = symbols;
+        for &(number, function) in &all {
+            if self.request.functions[number] == FunctionBinding::Compiled {
+                function.set_convention(convention::between_functions(function.convention()));
+            }
+        }
         self.aliases();
         self.ifuncs(ifuncs)?;
         materialize_thread_locals(module);
