@@ -162,8 +162,8 @@ impl<'p> Reader<'p> {
                 linkage: linkage(*v),
             });
         }
-        self.out.ctors = self.xtors("llvm.global_ctors");
-        self.out.dtors = self.xtors("llvm.global_dtors");
+        self.out.ctors = self.xtors("llvm.global_ctors", constructor_priority);
+        self.out.dtors = self.xtors("llvm.global_dtors", destructor_priority);
         // Tables of destructors are walked backwards.
         self.out.dtors.reverse();
         std::mem::take(&mut self.out)
@@ -217,16 +217,31 @@ impl<'p> Reader<'p> {
 
     /// Returns the entries of a constructor table by ascending priority number, without entries
     /// that have no function.
-    fn xtors(&mut self, name: &str) -> Vec<Xtor> {
-        let table = self.parsed.module().variable(name);
-        let Some(table) = table.and_then(|v| v.initializer()) else {
-            return Vec::new();
-        };
-        if table.kind() != ValueKind::LLVMConstantArrayValueKind {
-            return Vec::new();
+    /// Returns constructors or destructors in the order of priorities: pointers in variables of the
+    /// sections that have one, then the entries of a table.
+    fn xtors(&mut self, table: &str, priority_of: fn(&str) -> Option<u32>) -> Vec<Xtor> {
+        let mut found: Vec<(u32, handles::Value<'p>)> = Vec::new();
+        for variable in self.parsed.module().variables() {
+            let priority = variable.section().and_then(|section| priority_of(&section));
+            if let (Some(priority), Some(value)) = (priority, variable.initializer()) {
+                match value.kind() {
+                    ValueKind::LLVMConstantArrayValueKind => {
+                        found.extend(value.operands().map(|f| (priority, f)));
+                    }
+                    _ => found.push((priority, value)),
+                }
+            }
         }
-        let mut entries = Vec::new();
-        for entry in table.operands() {
+        found.retain(|(_, value)| {
+            matches!(
+                value.kind(),
+                ValueKind::LLVMFunctionValueKind | ValueKind::LLVMGlobalAliasValueKind
+            )
+        });
+        let table = self.parsed.module().variable(table);
+        let table = table.and_then(|v| v.initializer());
+        let is_array = |v: &handles::Value| v.kind() == ValueKind::LLVMConstantArrayValueKind;
+        for entry in table.filter(is_array).iter().flat_map(|v| v.operands()) {
             if entry.kind() != ValueKind::LLVMConstantStructValueKind {
                 continue;
             }
@@ -234,15 +249,44 @@ impl<'p> Reader<'p> {
             let (Some(priority), Some(function)) = (fields.next(), fields.next()) else {
                 continue;
             };
-            if function.is_zero() {
-                continue;
+            if !function.is_zero() {
+                found.push((priority.unsigned().unwrap_or(0) as u32, function));
             }
-            entries.push(Xtor {
-                priority: priority.unsigned().unwrap_or(0) as u32,
-                func: self.constant(function),
-            });
         }
-        entries.sort_by_key(|e| e.priority);
-        entries
+        found.sort_by_key(|&(priority, _)| priority);
+        let xtor = |(priority, function)| Xtor {
+            priority,
+            func: self.constant(function),
+        };
+        found.into_iter().map(xtor).collect()
     }
+}
+
+/// The priority of constructors and destructors that have none.
+const DEFAULT_PRIORITY: u32 = 65535;
+
+/// Returns the priority of constructors in a section. The linker sorts `.init_array.N` by number and
+/// `.ctors.N` the other way, and the loader runs `.preinit_array` first (System V ABI, "Dynamic
+/// Section").
+fn constructor_priority(section: &str) -> Option<u32> {
+    if section == ".preinit_array" {
+        return Some(0);
+    }
+    array_priority(section, ".init_array", ".ctors")
+}
+
+/// Returns the priority of destructors in a section.
+fn destructor_priority(section: &str) -> Option<u32> {
+    array_priority(section, ".fini_array", ".dtors")
+}
+
+fn array_priority(section: &str, array: &str, old: &str) -> Option<u32> {
+    let of = |name: &str| match section.strip_prefix(name)? {
+        "" => Some(DEFAULT_PRIORITY),
+        rest => rest.strip_prefix('.')?.parse().ok(),
+    };
+    of(array).or_else(|| match of(old)? {
+        DEFAULT_PRIORITY => Some(DEFAULT_PRIORITY),
+        n => DEFAULT_PRIORITY.checked_sub(n),
+    })
 }
