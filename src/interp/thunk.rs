@@ -748,6 +748,7 @@ mod tests {
             features: Box::default(),
             calling_convention: 0,
             linkage: Linkage::External,
+            section: None,
             personality: None,
             scope: None,
             body: Some(

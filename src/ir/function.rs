@@ -114,6 +114,8 @@ pub struct Function {
     pub calling_convention: u32,
     /// Linkage.
     pub linkage: Linkage,
+    /// The section to place the function in.
+    pub section: Option<Box<str>>,
     /// The personality function (exceptions).
     pub personality: Option<ConstId>,
     /// The function's scope in the source.

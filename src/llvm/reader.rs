@@ -209,14 +209,13 @@ impl<'p> Reader<'p> {
             features: rare_features(function),
             calling_convention: function.convention(),
             linkage: linkage(*function),
+            section: function.section(),
             personality: function.personality().map(|p| self.constant(p)),
             scope,
             body: (!function.is_declaration()).then(|| self.body(function).into()),
         }
     }
 
-    /// Returns the entries of a constructor table by ascending priority number, without entries
-    /// that have no function.
     /// Returns constructors or destructors in the order of priorities: pointers in variables of the
     /// sections that have one, then the entries of a table.
     fn xtors(&mut self, table: &str, priority_of: fn(&str) -> Option<u32>) -> Vec<Xtor> {

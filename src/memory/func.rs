@@ -244,6 +244,11 @@ impl Stubs {
         self.base + index * STUB
     }
 
+    /// Returns the address behind a stub.
+    pub fn end(&self, index: usize) -> usize {
+        self.address(index) + STUB
+    }
+
     /// Writes the stubs, one per item.
     ///
     /// # Errors

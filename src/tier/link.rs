@@ -430,12 +430,10 @@ fn is_linker_defined(module: &Module, name: &str) -> bool {
     let section = name
         .strip_prefix("__start_")
         .or_else(|| name.strip_prefix("__stop_"));
-    section.is_some_and(|s| {
-        module
-            .globals
-            .values()
-            .any(|g| g.section.as_deref() == Some(s))
-    })
+    let variables = module.globals.values().map(|g| &g.section);
+    let functions = module.functions.values().filter(|f| f.body.is_some());
+    let mut sections = variables.chain(functions.map(|f| &f.section));
+    section.is_some_and(|s| sections.any(|known| known.as_deref() == Some(s)))
 }
 
 /// Returns the instructions that the reader did not understand. The interpreter fails when it

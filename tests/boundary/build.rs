@@ -96,6 +96,7 @@ impl Build {
             features: Box::default(),
             calling_convention: 0,
             linkage: Linkage::External,
+            section: None,
             personality: None,
             scope: None,
             body: defined.then(|| Body::default().into()),

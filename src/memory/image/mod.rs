@@ -162,22 +162,37 @@ impl Symbols {
             }
             let here = f.body.is_some();
             if here && f.linkage != Linkage::AvailableExternally {
-                self.define(id);
+                self.defined.push(id);
                 continue;
             }
             let bound = || bounds.and_then(|b| b.address(&f.name));
             match resolve(&f.name, SymbolKind::Function).or_else(bound) {
                 Some(address) => self.native[id] = address,
-                None if here => self.define(id),
+                None if here => self.defined.push(id),
                 None if f.linkage == Linkage::ExternWeak => {}
                 None => self.unresolved.push(f.name.to_string()),
             }
         }
+        // Stubs of one section are adjacent.
+        self.defined
+            .sort_by_key(|&id| module.functions[id].section.as_deref());
+        for (i, &id) in (1..).zip(&self.defined) {
+            self.func_index[id] = i;
+        }
     }
 
-    fn define(&mut self, id: FuncId) {
-        self.defined.push(id);
-        self.func_index[id] = self.defined.len() as u32;
+    /// Returns the address of a bound (`__start_NAME`, `__stop_NAME`) of a section of functions.
+    fn function_bound(&self, module: &Module, stubs: &Stubs, name: &str) -> Option<usize> {
+        let (start, section) = match name.strip_prefix("__start_") {
+            Some(section) => (true, section),
+            None => (false, name.strip_prefix("__stop_")?),
+        };
+        let is_inside = |&id: &FuncId| module.functions[id].section.as_deref() == Some(section);
+        let mut all = self.defined.iter();
+        match start {
+            true => all.position(is_inside).map(|first| stubs.address(first)),
+            false => all.rposition(is_inside).map(|last| stubs.end(last)),
+        }
     }
 
     /// Gives the module's own variables and constants their addresses.
@@ -207,7 +222,7 @@ impl Symbols {
     fn resolve_variables(
         &mut self,
         module: &Module,
-        layout: &DataLayout,
+        (layout, stubs): (&DataLayout, &Stubs),
         bounds: Option<&ProgramLayout>,
         resolve: &mut Resolve<'_>,
     ) {
@@ -222,6 +237,7 @@ impl Symbols {
             };
             let found = resolve(&g.name, kind)
                 .or_else(|| layout.section_bound(&g.name, &self.globals))
+                .or_else(|| self.function_bound(module, stubs, &g.name))
                 .or_else(|| bounds.and_then(|b| b.address(&g.name)));
             match found {
                 Some(address) => self.globals[id] = address,
@@ -282,14 +298,15 @@ impl Image {
         symbols.add_functions(&module, bounds.as_ref(), resolve);
         let first_constant = constants.base + bounds.map_or(0, |b| b.head);
         symbols.place_variables(&module, &layout, data.base, first_constant);
-        symbols.resolve_variables(&module, &layout, bounds.as_ref(), resolve);
+        let len = symbols.defined.len() + module.ifuncs.len();
+        let stubs = Stubs::new(len).map_err(Error::Host)?;
+        symbols.resolve_variables(&module, (&layout, &stubs), bounds.as_ref(), resolve);
         if !symbols.unresolved.is_empty() {
             symbols.unresolved.sort();
             return Err(Error::Unresolved(symbols.unresolved));
         }
         let defined = symbols.defined;
         let code_addresses = CodeAddresses::new(&module, options.trace_calls)?;
-        let stubs = Stubs::new(defined.len() + module.ifuncs.len()).map_err(Error::Host)?;
         let reference = |(i, &id)| new_function(&module, id, stubs.address(i));
         let funcs: Box<[FuncRef]> = defined.iter().enumerate().map(reference).collect();
         /// The next serial number: threads cache blocks of images of the whole process by it.
