@@ -105,6 +105,7 @@ fn expand(format: &str, value: &dyn Fn(char) -> String) -> String {
 /// Returns the expansion of `format` for the calling thread; affinity-format-var if it is `None` or
 /// empty.
 pub fn capture(thread: &Thread, format: Option<&str>) -> String {
+    super::bind_root(thread);
     let own;
     let format = match format {
         Some(given) if !given.is_empty() => given,
