@@ -253,7 +253,8 @@ impl ThreadBinding {
 }
 
 /// Assigns a place to a thread of the program, if binding is on and the thread has none: when it
-/// first begins a region, or queries or displays places, as in libomp. Other calls leave its mask unchanged.
+/// first begins a region, or queries or displays places, as in libomp. Other calls leave its mask
+/// unchanged.
 fn bind_root(thread: &Thread) {
     if thread.binding.assignment.get().count != 0 || !settings().bind || !thread.is_root() {
         return;
