@@ -218,8 +218,8 @@ impl<'p> Reader<'p> {
 
     /// Returns constructors or destructors in the order of priorities: pointers in variables of the
     /// sections that have one, then the entries of a table.
-    fn xtors(&mut self, table: &str, priority_of: fn(&str) -> Option<u32>) -> Vec<Xtor> {
-        let mut found: Vec<(u32, handles::Value<'p>)> = Vec::new();
+    fn xtors(&mut self, table: &str, priority_of: fn(&str) -> Option<i32>) -> Vec<Xtor> {
+        let mut found: Vec<(i32, handles::Value<'p>)> = Vec::new();
         for variable in self.parsed.module().variables() {
             let priority = variable.section().and_then(|section| priority_of(&section));
             if let (Some(priority), Some(value)) = (priority, variable.initializer()) {
@@ -249,12 +249,12 @@ impl<'p> Reader<'p> {
                 continue;
             };
             if !function.is_zero() {
-                found.push((priority.unsigned().unwrap_or(0) as u32, function));
+                found.push((priority.unsigned().unwrap_or(0) as i32, function));
             }
         }
         found.sort_by_key(|&(priority, _)| priority);
-        let xtor = |(priority, function)| Xtor {
-            priority,
+        let xtor = |(priority, function): (i32, _)| Xtor {
+            priority: priority.max(0) as u32,
             func: self.constant(function),
         };
         found.into_iter().map(xtor).collect()
@@ -262,30 +262,30 @@ impl<'p> Reader<'p> {
 }
 
 /// The priority of constructors and destructors that have none.
-const DEFAULT_PRIORITY: u32 = 65535;
+const DEFAULT_PRIORITY: i32 = 65535;
 
 /// Returns the priority of constructors in a section. The linker sorts `.init_array.N` by number and
 /// `.ctors.N` the other way, and the loader runs `.preinit_array` first (System V ABI, "Dynamic
 /// Section").
-fn constructor_priority(section: &str) -> Option<u32> {
+fn constructor_priority(section: &str) -> Option<i32> {
     if section == ".preinit_array" {
-        return Some(0);
+        return Some(-1);
     }
     array_priority(section, ".init_array", ".ctors")
 }
 
 /// Returns the priority of destructors in a section.
-fn destructor_priority(section: &str) -> Option<u32> {
+fn destructor_priority(section: &str) -> Option<i32> {
     array_priority(section, ".fini_array", ".dtors")
 }
 
-fn array_priority(section: &str, array: &str, old: &str) -> Option<u32> {
-    let of = |name: &str| match section.strip_prefix(name)? {
-        "" => Some(DEFAULT_PRIORITY),
-        rest => rest.strip_prefix('.')?.parse().ok(),
+fn array_priority(section: &str, array: &str, old: &str) -> Option<i32> {
+    if section == array || section == old {
+        return Some(DEFAULT_PRIORITY);
+    }
+    let number = |name: &str| -> Option<i32> {
+        let rest = section.strip_prefix(name)?;
+        rest.strip_prefix('.')?.parse().ok()
     };
-    of(array).or_else(|| match of(old)? {
-        DEFAULT_PRIORITY => Some(DEFAULT_PRIORITY),
-        n => DEFAULT_PRIORITY.checked_sub(n),
-    })
+    number(array).or_else(|| DEFAULT_PRIORITY.checked_sub(number(old)?))
 }

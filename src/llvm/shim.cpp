@@ -251,32 +251,31 @@ extern "C" void ompvm_copy_abi_attributes(LLVMModuleRef module) {
 }
 
 /// The parameters of Swift's conventions that have registers of their own.
-static const AttributeMask &swiftParameters() {
-  static const AttributeMask mask = [] {
-    AttributeMask mask;
-    for (Attribute::AttrKind kind :
-         {Attribute::SwiftSelf, Attribute::SwiftError, Attribute::SwiftAsync})
-      mask.addAttribute(kind);
-    return mask;
-  }();
-  return mask;
-}
+static constexpr Attribute::AttrKind SWIFT_PARAMETERS[] = {
+    Attribute::SwiftSelf, Attribute::SwiftError, Attribute::SwiftAsync};
 
 /// Makes the parameters of Swift's conventions plain ones, as they are in the tiers below.
 extern "C" void ompvm_clear_swift_parameters(LLVMValueRef function) {
   Function *f = unwrap<Function>(function);
-  for (unsigned n = 0; n < f->arg_size(); n++)
-    f->removeParamAttrs(n, swiftParameters());
-  for (Instruction &i : instructions(f))
-    if (auto *place = dyn_cast<AllocaInst>(&i))
-      place->setSwiftError(false);
+  for (Attribute::AttrKind kind : SWIFT_PARAMETERS) {
+    unsigned at;
+    while (f->getAttributes().hasAttrSomewhere(kind, &at))
+      f->removeParamAttr(at - AttributeList::FirstArgIndex, kind);
+  }
 }
 
-/// Makes the arguments for such parameters plain ones.
+/// Makes the arguments for such parameters plain ones, and the variables of errors plain memory.
 extern "C" void ompvm_clear_swift_arguments(LLVMValueRef instruction) {
   auto *call = unwrap<CallBase>(instruction);
-  for (unsigned n = 0; n < call->arg_size(); n++)
-    call->removeParamAttrs(n, swiftParameters());
+  for (Attribute::AttrKind kind : SWIFT_PARAMETERS) {
+    unsigned at;
+    while (call->getAttributes().hasAttrSomewhere(kind, &at)) {
+      unsigned n = at - AttributeList::FirstArgIndex;
+      call->removeParamAttr(n, kind);
+      if (auto *place = dyn_cast<AllocaInst>(call->getArgOperand(n)))
+        place->setSwiftError(false);
+    }
+  }
 }
 
 /// Removes all attributes of a parameter.

@@ -198,6 +198,46 @@ fn aliases_ifuncs_and_attributes() {
 }
 
 #[test]
+fn constructors_in_sections() {
+    let m = module(
+        "@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [\
+         { i32, ptr, ptr } { i32 65535, ptr @table, ptr null }]\n\
+         @v1 = global ptr @plain, section \".init_array\"\n\
+         @v2 = global [2 x ptr] [ptr @old, ptr null], section \".ctors\"\n\
+         @v3 = global ptr @c200, section \".init_array.200\"\n\
+         @v4 = global ptr @c100, section \".ctors.65435\"\n\
+         @v5 = global ptr @c0, section \".ctors.65535\"\n\
+         @v6 = global ptr @pre, section \".preinit_array\"\n\
+         @v7 = global ptr @other, section \".init_arrays\"\n\
+         @v8 = global ptr @down, section \".fini_array\"\n\
+         @v9 = global i64 5, section \".init_array\"\n\
+         declare void @table()\ndeclare void @plain()\ndeclare void @old()\n\
+         declare void @c200()\ndeclare void @c100()\ndeclare void @c0()\n\
+         declare void @pre()\ndeclare void @other()\ndeclare void @down()\n",
+    );
+    let of = |list: &[ompvm_ir::Xtor]| -> Vec<(u32, String)> {
+        let shown = |x: &ompvm_ir::Xtor| (x.priority, m.show_const(x.func).to_string());
+        list.iter().map(shown).collect()
+    };
+    let named = |list: &[(u32, &str)]| -> Vec<(u32, String)> {
+        list.iter()
+            .map(|&(p, f)| (p, format!("ptr @{f}")))
+            .collect()
+    };
+    let constructors = [
+        (0, "pre"),
+        (0, "c0"),
+        (100, "c100"),
+        (200, "c200"),
+        (65535, "plain"),
+        (65535, "old"),
+        (65535, "table"),
+    ];
+    assert_eq!(of(&m.ctors), named(&constructors));
+    assert_eq!(of(&m.dtors), named(&[(65535, "down")]));
+}
+
+#[test]
 fn constructors_in_running_order() {
     let m = module(
         "@llvm.global_ctors = appending global [3 x { i32, ptr, ptr }] [\

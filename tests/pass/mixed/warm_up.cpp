@@ -10,8 +10,7 @@
 
 static volatile long opaque = 1;
 
-/// Each loop of a nest may be the one that counts last.
-__attribute__((noinline)) static long nest(long outer, long inner) {
+__attribute__((always_inline)) static inline long body(long outer, long inner) {
   long sum = 0, product = 1;
   double mean = 0;
   for (long i = 0; i < outer; i++) {
@@ -25,20 +24,12 @@ __attribute__((noinline)) static long nest(long outer, long inner) {
   return sum + product + (long)mean;
 }
 
-/// The same, with other code for each pair of bounds.
-template <int Outer, int Inner>
-__attribute__((noinline)) static long fresh_nest() {
-  long sum = 0, product = 1;
-  double mean = 0;
-  for (long i = 0; i < Outer * opaque; i++) {
-    long row = i * opaque;
-    for (long k = 0; k < Inner * opaque; k++) {
-      sum += row * k + 1;
-      mean += (double)k / 2;
-    }
-    product = product * 3 % 1000003 + row;
-  }
-  return sum + product + (long)mean;
+/// A nest that has changed its tier after the first check.
+__attribute__((noinline)) static long nest(long outer, long inner) { return body(outer, inner); }
+
+/// A nest that changes in its only call; each of its loops may be the one that counts last.
+template <int Outer, int Inner> __attribute__((noinline)) static long fresh_nest() {
+  return body(Outer * opaque, Inner * opaque);
 }
 
 template <int Outer, int Inner> static void check_nest() {
