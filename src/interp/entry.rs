@@ -173,8 +173,18 @@ pub(super) fn publish(code: &'static LoweredFunction) {
     }
 }
 
-/// The list of functions that are being lowered, each with the thread that lowers it.
-pub(super) struct InProgress(Vec<(usize, libc::pthread_t)>);
+/// A function that is being lowered.
+struct LoweringInProgress {
+    /// Address of its [`FuncRef`].
+    func: usize,
+    /// The thread that lowers it.
+    by: libc::pthread_t,
+    /// True if another thread has waited for it.
+    awaited: bool,
+}
+
+/// The functions that are being lowered.
+pub(super) struct InProgress(Vec<LoweringInProgress>);
 
 impl InProgress {
     /// Returns an empty list.
@@ -186,7 +196,7 @@ impl InProgress {
     pub(super) fn drop_other_threads(&mut self) {
         // SAFETY: `pthread_self` has no preconditions.
         let own = unsafe { libc::pthread_self() };
-        self.0.retain(|&(_, by)| by == own);
+        self.0.retain(|l| l.by == own);
     }
 }
 
@@ -212,28 +222,38 @@ impl Claim {
             }
             // A thread does not wait for itself: its signal handler may call the function that it
             // is lowering.
-            let other = |in_progress: &InProgress| {
-                let mut list = in_progress.0.iter();
-                list.any(|&(f, by)| f == key && by != own)
-            };
+            let other = |l: &LoweringInProgress| l.func == key && l.by != own;
             let mut late = false;
-            if other(&list) {
+            if let Some(lowering) = list.0.iter_mut().find(|l| other(l)) {
+                lowering.awaited = true;
                 let waited = INTERPRETER.lowering_done.wait_timeout(list, MAX_WAIT);
                 let (again, result) = waited.unwrap_or_else(PoisonError::into_inner);
                 (list, late) = (again, result.timed_out());
             }
-            if late || !other(&list) {
-                list.0.push((key, own));
+            if late || !list.0.iter().any(other) {
+                list.0.push(LoweringInProgress {
+                    func: key,
+                    by: own,
+                    awaited: false,
+                });
                 return Some(Claim(key));
             }
         }
     }
 }
 
+impl Claim {
+    /// Returns true if another thread waits for the function.
+    fn is_awaited(&self) -> bool {
+        let list = &fork_lock::lock(&INTERPRETER.in_progress).0;
+        list.iter().any(|l| l.func == self.0 && l.awaited)
+    }
+}
+
 impl Drop for Claim {
     fn drop(&mut self) {
         let list = &mut fork_lock::lock(&INTERPRETER.in_progress).0;
-        if let Some(i) = list.iter().position(|&(f, _)| f == self.0) {
+        if let Some(i) = list.iter().position(|l| l.func == self.0) {
             list.swap_remove(i);
         }
         INTERPRETER.lowering_done.notify_all();
@@ -252,16 +272,47 @@ pub fn lower_function(func: &FuncRef) -> &'static LoweredFunction {
     known().unwrap_or_else(|| first_call(func))
 }
 
+/// The outcome of lowering a function before its first call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoweredAhead {
+    /// It was called before.
+    Late,
+    /// It was called meanwhile, and the caller waited.
+    Awaited,
+    /// It was not called yet.
+    InTime,
+}
+
+/// Lowers a function before its first call, and compiles it in place if `warm`.
+pub fn lower_ahead(func: &FuncRef, warm: bool) -> LoweredAhead {
+    if !func.code.load(Ordering::Acquire).is_null() {
+        return LoweredAhead::Late;
+    }
+    stack::with_room(|| {
+        let (code, claim) = lower_first(func);
+        let awaited = claim.is_some_and(|claim| claim.is_awaited());
+        if warm && func.image().interpreted_first.load(Ordering::Relaxed) != NEVER_COMPILED {
+            warm_up::compile(code);
+        }
+        match awaited {
+            true => LoweredAhead::Awaited,
+            false => LoweredAhead::InTime,
+        }
+    })
+}
+
 /// Lowers a function in a section: a handler of the program may call functions that are not lowered
 /// either, at any point.
 #[cold]
 #[inline(never)]
 fn first_call(func: &FuncRef) -> &'static LoweredFunction {
     let _section = SignalSafe::enter();
-    stack::with_room(|| lower_first(func))
+    stack::with_room(|| lower_first(func).0)
 }
 
-fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
+/// Lowers a function that another thread may be lowering, too. Returns its code, and the claim to
+/// release if there was one.
+fn lower_first(func: &FuncRef) -> (&'static LoweredFunction, Option<Claim>) {
     // SAFETY: only this function stores to `code`, and only pointers to leaked code.
     let known = || unsafe {
         func.code
@@ -271,7 +322,7 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
     };
     let claim = Claim::acquire(func);
     if let Some(code) = known() {
-        return code;
+        return (code, claim);
     }
     let _own = internal_work::enter();
     let options = lower::Options::of_image(func.image());
@@ -307,8 +358,7 @@ fn lower_first(func: &FuncRef) -> &'static LoweredFunction {
         // SAFETY: another thread stored leaked code here in the same way.
         Err(winner) => unsafe { &*winner.cast::<LoweredFunction>() },
     };
-    drop(claim);
-    done
+    (done, claim)
 }
 
 /// Returns the image, function and source location of a bytecode position.

@@ -64,7 +64,7 @@ unsafe extern "sysv64-unwind" fn next_handler(ip: *const u64, regs: *mut u64) ->
 
 /// Compiles a function. What stays interpreted gets the handlers of its instructions back.
 #[cold]
-fn compile(code: &'static LoweredFunction) {
+pub(super) fn compile(code: &'static LoweredFunction) {
     let _section = SignalSafe::enter();
     stack::with_room(|| {
         let _own = internal_work::enter();

@@ -165,10 +165,20 @@ impl Function {
 /// The code of a function. Block 0 is the entry.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Body {
+    /// The blocks: each is a range of `insts` that ends with its terminator. First, so that
+    /// [`Lazy::size`] finds them.
+    pub blocks: Vec<Block>,
     /// All instructions, block after block.
     pub insts: Vec<Inst>,
-    /// The blocks: each is a range of `insts` that ends with its terminator.
-    pub blocks: Vec<Block>,
+}
+
+/// The size of a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BodySize {
+    /// Number of instructions.
+    pub insts: usize,
+    /// Number of blocks.
+    pub blocks: usize,
 }
 
 /// One block.

@@ -33,7 +33,8 @@ pub mod visit;
 pub use constant::{Const, ConstExpr, ConstId};
 pub use debug::{DebugInfo, FileId, Loc, LocId, Scope, ScopeId};
 pub use function::{
-    Block, BlockId, Body, FuncId, Function, FunctionAttrs, ParamAttrs, Protect, UnsafeMath,
+    Block, BlockId, Body, BodySize, FuncId, Function, FunctionAttrs, ParamAttrs, Protect,
+    UnsafeMath,
 };
 pub use inst::{
     AsmCall, AtomicScope, BinOp, Call, Callee, CastOp, Clause, FastMath, FloatPred, Inst, IntFlags,

@@ -11,7 +11,7 @@
 //! save the files and the module's name.
 
 use super::debug::{DebugInfo, File, Loc, Scope};
-use super::function::{Body, Function};
+use super::function::{Block, Body, BodySize, Function};
 use super::module::{Alias, Global, GlobalRef, IFunc, Module, Xtor};
 use super::types::{Type, TypeTable};
 use super::{AliasId, Const, FuncId, GlobalId, IFuncId, TypeId};
@@ -125,6 +125,28 @@ impl<T: fmt::Debug> fmt::Debug for Lazy<T> {
 impl LazyPart for Body {
     fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
         postcard::from_bytes(bytes)
+    }
+}
+
+impl Lazy<Body> {
+    /// Returns the size of the body, without decoding its instructions.
+    pub fn size(&self) -> BodySize {
+        let of = |body: &Body| BodySize {
+            insts: body.insts.len(),
+            blocks: body.blocks.len(),
+        };
+        if let Some(body) = self.value.as_ref().or(self.decoded.get()) {
+            return of(body);
+        }
+        let encoded = self.encoded.iter();
+        let mut starts = encoded.map(|e| &e.bytes[e.start as usize..e.end as usize]);
+        let blocks = starts
+            .next()
+            .and_then(|bytes| postcard::take_from_bytes::<Vec<Block>>(bytes).ok());
+        blocks.map_or_else(BodySize::default, |(blocks, _)| BodySize {
+            insts: blocks.last().map_or(0, |b| b.end as usize),
+            blocks: blocks.len(),
+        })
     }
 }
 

@@ -36,6 +36,7 @@ mod late;
 pub mod libraries;
 pub mod link;
 mod loader;
+mod lower_ahead;
 mod memory_limit;
 pub mod native_policy;
 mod osr_loops;

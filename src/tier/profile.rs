@@ -92,6 +92,15 @@ impl FunctionProfile {
     }
 }
 
+/// A function that the last stored run lowered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlierLowered {
+    /// Index of the function.
+    pub function: u32,
+    /// True if the baseline tier compiled it.
+    pub warm: bool,
+}
+
 /// The sum of all runs of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
@@ -110,6 +119,8 @@ pub struct Profile {
     /// Measured cost of one unit of effort in nanoseconds, by level; 0 if unknown.
     pub per_instruction: [u32; 2],
     functions: BTreeMap<u32, FunctionProfile>,
+    /// The functions that the last stored run lowered, in the order of their first calls.
+    pub lowered: Vec<EarlierLowered>,
 }
 
 /// The code that a function has.
@@ -153,6 +164,8 @@ pub struct RunProfile {
     pub per_instruction: [u32; 2],
     /// The findings by function.
     pub rows: BTreeMap<u32, ProfileRow>,
+    /// The lowered functions without other code, in the order of their first calls.
+    pub lowered: Vec<EarlierLowered>,
 }
 
 /// A compilation that a run begins with.
@@ -194,7 +207,10 @@ impl Profile {
     pub fn read(bytes: Option<Vec<u8>>, module: usize) -> Profile {
         let profile = bytes.and_then(|b| postcard::from_bytes::<Profile>(&b).ok());
         let fits = |p: &Profile| {
-            p.module as usize == module && p.functions.keys().all(|&f| (f as usize) < module)
+            let mut lowered = p.lowered.iter().map(|l| l.function);
+            p.module as usize == module
+                && p.functions.keys().all(|&f| (f as usize) < module)
+                && lowered.all(|f| (f as usize) < module)
         };
         profile.filter(fits).unwrap_or_else(|| Profile {
             module: module as u32,
@@ -408,6 +424,8 @@ impl Profile {
                 *sum /= 2;
             }
         }
+        self.lowered.clone_from(&run.lowered);
+        self.lowered.truncate(MAX_FUNCTIONS);
         let lost = run.rows.values().any(|s| s.lost);
         gain >= run.wall / WORTH_PART || !run.waited.is_zero() || lost || run.planned
     }
@@ -493,6 +511,30 @@ mod tests {
             }
             (plan, stores)
         }
+    }
+
+    #[test]
+    fn the_last_run_says_what_to_lower_ahead() {
+        let lowered = |functions: &[u32]| -> Vec<EarlierLowered> {
+            let one = |&function| EarlierLowered {
+                function,
+                warm: function == 1,
+            };
+            functions.iter().map(one).collect()
+        };
+        let mut profile = Profile::read(None, 3);
+        for functions in [&[2, 0][..], &[1]] {
+            let run = RunProfile {
+                lowered: lowered(functions),
+                ..RunProfile::default()
+            };
+            profile.add(&run, &|_| CodeState::None, &|_| CodeState::None);
+            assert_eq!(Profile::read(profile.bytes(), 3), profile);
+            assert_eq!(profile.lowered, lowered(functions));
+        }
+        // The profile of another module.
+        profile.lowered = lowered(&[3]);
+        assert_eq!(Profile::read(profile.bytes(), 3).lowered, []);
     }
 
     #[test]

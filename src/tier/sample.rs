@@ -32,6 +32,7 @@ mod hot;
 
 use super::compiler::{CachedCode, Compiler};
 use super::eager::{self, PacedEager};
+use super::lower_ahead::LowerAhead;
 use super::queue::{Job, Queue};
 use super::recompile::GAIN_PART;
 use super::registry::REGISTRY;
@@ -265,12 +266,12 @@ impl SamplerState {
         }
     }
 
-    /// Waits for the next tick. Returns the time that the program has waited for compilations if
-    /// sampling has ended.
-    fn wait_for_tick(&self, tick: Duration) -> Option<Duration> {
+    /// Waits for the next tick, which is at `end`. Returns the time that the program has waited for
+    /// compilations if sampling has ended.
+    fn wait_until(&self, end: Instant) -> Option<Duration> {
         let mut ends = self.ends.lock();
         if ends.asked.is_none() && !ends.paused {
-            self.changed.wait_for(&mut ends, tick);
+            self.changed.wait_until(&mut ends, end);
         }
         ends.asked.or(ends.paused.then_some(Duration::ZERO))
     }
@@ -345,10 +346,11 @@ impl SamplerState {
     }
 
     fn sample_until_end(&self, seen: &mut HashMap<usize, HotSample>, begun: bool) -> Duration {
-        let mut paced = if begun {
-            PacedEager::none()
+        let (mut paced, mut ahead) = if begun {
+            (PacedEager::none(), LowerAhead::default())
         } else {
-            self.start_eager()
+            let lowered = &self.warm_start.profile().lowered;
+            (self.start_eager(), LowerAhead::new(lowered))
         };
         let mut tick = TICK;
         let mut last = (Instant::now(), process_time());
@@ -357,7 +359,9 @@ impl SamplerState {
         let mut threads: u32 = 1;
         let mut inside: Vec<&'static LoweredFunction> = Vec::new();
         loop {
-            if let Some(waited) = self.wait_for_tick(tick) {
+            let end = Instant::now() + tick;
+            ahead.lower_until(&self.image, end);
+            if let Some(waited) = self.wait_until(end) {
                 return waited;
             }
             let now = Instant::now();

@@ -7,7 +7,7 @@
 
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
-use ompvm_ir::{BlockId, Call, Callee, FuncId, GlobalRef, Module, TailKind};
+use ompvm_ir::{BlockId, Call, Callee, FuncId, GlobalRef, Lazy, Module, TailKind};
 
 /// Most instructions of a function that is compiled as part of its callers' units.
 pub const SMALL: usize = 80;
@@ -17,7 +17,7 @@ const MIN_GROUP: usize = 300;
 /// Returns the number of instructions of a function.
 pub fn size(module: &Module, id: FuncId) -> usize {
     let body = module.functions[id].body.as_ref();
-    body.map_or(0, |b| b.insts.len())
+    body.map_or(0, |b| b.size().insts)
 }
 
 /// Cost of a block for LLVM beside its instructions, in instructions: passes copy and iterate at
@@ -28,7 +28,8 @@ const PER_BLOCK: usize = 30;
 /// Returns the compile effort of a function, in instructions of straight-line code.
 pub fn effort(module: &Module, id: FuncId) -> usize {
     let body = module.functions[id].body.as_ref();
-    body.map_or(0, |b| b.insts.len() + PER_BLOCK * b.blocks.len())
+    let size = body.map(Lazy::size).unwrap_or_default();
+    size.insts + PER_BLOCK * size.blocks
 }
 
 /// Returns the blocks of the loop whose first block is `head`: all from which control returns to

@@ -9,7 +9,7 @@
 //! [`super::profile`] decides which compilations are paid for.
 
 use super::compiler::{CachedCode, Compiler, EventKind};
-use super::profile::{self, CodeState, PlanInputs, Profile, RunProfile};
+use super::profile::{self, CodeState, EarlierLowered, PlanInputs, Profile, RunProfile};
 use super::queue::{Job, Queue};
 use super::units::{self, SMALL};
 use cranelift_entity::EntityRef;
@@ -21,6 +21,7 @@ use ompvm_jit::Level;
 use ompvm_memory::image::Image;
 use ompvm_support::clock::process_time;
 use ompvm_support::topology;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -176,14 +177,24 @@ impl WarmStart {
         };
         let number = |f: FuncId| f.index() as u32;
         let this = std::ptr::from_ref(image) as usize;
+        // Of what was lowered ahead, the next run is not told of functions that were not called.
+        let never_executed = image.interpreted_first.load(Ordering::Relaxed);
         for code in
             interp::lowered_functions().filter(|c| c.image == this && !c.osr_points.is_empty())
         {
+            let warm = code.baseline_attempted.load(Ordering::Relaxed);
+            if warm || code.interpreted.load(Ordering::Relaxed) != never_executed {
+                run.lowered.push(EarlierLowered {
+                    function: number(code.func),
+                    warm,
+                });
+            }
             if self.code[code.func.index()] == CodeState::None {
                 let size = units::size(&image.module, code.func) as u32;
                 run.rows.entry(number(code.func)).or_default().below += LOWERING_COST * size;
             }
         }
+        run.lowered.reverse();
         for (function, below, called) in seen {
             let of = run.rows.entry(number(function)).or_default();
             of.below += below;

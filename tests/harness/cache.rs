@@ -772,6 +772,55 @@ fn unwanted_profile() -> Result<(), String> {
     }
 }
 
+/// Checks that a later run lowers functions before `main` calls them.
+fn lowered_ahead() -> Result<(), String> {
+    if std::thread::available_parallelism().map_or(1, |n| n.get()) == 1 {
+        return Ok(());
+    }
+    let functions: String = (0..40)
+        .map(|i| {
+            format!("__attribute__((noinline)) int f{i}(volatile int *p) {{ return *p += {i}; }}\n")
+        })
+        .collect();
+    let calls: String = (0..40).map(|i| format!("  f{i}(&sum);\n")).collect();
+    let text = format!(
+        "#include <stdio.h>
+{functions}
+int main(void) {{
+  volatile int sum = 0;
+  volatile long n = 0;
+  while (n < 3000000) n++;
+{calls}  printf(\"%d\\n\", sum);
+}}
+"
+    );
+    let (folder, guest) = (Folder::new()?, source("called-late.c", &text)?);
+    let mut ahead = 0;
+    // A run that got hardly any processor time may have sampled nothing.
+    for number in 0..SHORT_RUNS {
+        let mut command = folder.command();
+        command.env("OMPVM_LOG", "interp=trace,interp::bytecode=off");
+        let ran = run(command.arg("run").arg(&guest), "", LIMIT)?;
+        if ran.end != End::Exit(0) || ran.stdout != "780\n" {
+            return Err(ran.summary());
+        }
+        let lowered = |l: &&str| l.contains("lowered a function function=f");
+        let by_sampling = |l: &&str| l.contains(" ompvm sample] ");
+        let functions = ran.stderr.lines().filter(lowered);
+        ahead = functions.filter(by_sampling).count();
+        if number == 0 && ahead > 0 {
+            return Err(format!("{ahead} without a profile"));
+        }
+        // The last one may be called before its turn.
+        if ahead >= 39 {
+            return Ok(());
+        }
+    }
+    Err(format!(
+        "the last of many runs lowered {ahead} of 40 functions ahead"
+    ))
+}
+
 /// Checks that a child of `fork` can decode a function's instructions while another thread of its
 /// parent was decoding them. In `auto` no run of a small program stores code, so each decodes all
 /// functions that it calls.
@@ -790,7 +839,7 @@ type Test = fn() -> Result<(), String>;
 
 /// Returns one trial per way to use a cache, or in which it can fail.
 pub fn trials() -> Vec<Trial> {
-    let all: [(&str, Test); 21] = [
+    let all: [(&str, Test); 22] = [
         ("every_form_of_input", every_form_of_input),
         ("rare_instructions", rare_instructions),
         ("second_run", second_run),
@@ -812,6 +861,7 @@ pub fn trials() -> Vec<Trial> {
         ("damaged_profile", damaged_profile),
         ("profiles_race", profiles_race),
         ("unwanted_profile", unwanted_profile),
+        ("lowered_ahead", lowered_ahead),
     ];
     let trial =
         |(name, test): (&str, Test)| Trial::test(format!("cache/{name}"), move || Ok(test()?));

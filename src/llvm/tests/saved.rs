@@ -54,8 +54,12 @@ fn saved_modules_load_unchanged() {
         for (id, f) in &read.functions {
             let other = &loaded.functions[id];
             assert_eq!(other.scope, f.scope);
+            let size = |f: &ompvm_ir::Function| f.body.as_ref().map(|b| b.size());
+            // Of the saved body it is read ahead of the instructions.
+            assert_eq!(size(other), size(f));
             let insts = |f: &ompvm_ir::Function| f.body.as_ref().map(|b| b.insts.clone());
             assert_eq!(insts(other), insts(f));
+            assert_eq!(size(other), size(f));
         }
         assert_eq!(
             loaded.debug.locs.values().as_slice(),
