@@ -28,6 +28,7 @@ pub mod guard;
 mod handles;
 mod heap_growth;
 pub mod kernelize;
+mod lazy_link;
 mod libc_locks;
 mod naked;
 pub mod native;
@@ -130,7 +131,8 @@ fn read_module(inputs: &[Input], options: ReadOptions, tables: bool) -> Result<M
     Ok(read)
 }
 
-/// Reads the files, on several threads if that pays or is asked for.
+/// Reads the files: one on several threads if that pays or is asked for, several without the
+/// functions that occur twice. Both give up at anything unusual, which [`parse::parse`] diagnoses.
 fn read_files(inputs: &[Input], options: ReadOptions, tables: bool) -> Result<Module, Error> {
     if let [file] = inputs
         && parse::is_bitcode(&file.bytes)
@@ -144,11 +146,32 @@ fn read_files(inputs: &[Input], options: ReadOptions, tables: bool) -> Result<Mo
             return Ok(module);
         }
     }
+    if inputs.len() > 1
+        && let Some(Ok(module)) = linked(inputs, options.contract, tables, lazy_link::link)
+    {
+        return Ok(module);
+    }
     one(inputs, options.contract, tables)
 }
 
-/// Reads the files on one thread, which then writes the line tables if asked to.
+/// Reads the files on one thread, and says what is wrong with them.
 fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Error> {
+    let parse: Link = |inputs| Some(parse::parse(inputs));
+    linked(inputs, contract, line_tables, parse)
+        .unwrap_or_else(|| ompvm_support::bug!("a reader that neither read nor failed"))
+}
+
+/// Links files into one module; `None` to leave them to another way.
+type Link = fn(&[Input]) -> Option<Result<parse::Parsed, Error>>;
+
+/// Links the files and reads the module on one thread, which then writes the line tables if asked
+/// to.
+fn linked(
+    inputs: &[Input],
+    contract: bool,
+    line_tables: bool,
+    link: Link,
+) -> Option<Result<Module, Error>> {
     let names = inputs
         .iter()
         .map(|i| i.name.as_str())
@@ -159,7 +182,7 @@ fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Er
     let written = line_tables.then(LineTables::default);
     let limits = guard::ResourceLimits::for_reading(inputs.iter().map(|i| i.bytes.len()).sum());
     let done = guard::run_with_deferred(&limits, move || {
-        let parsed = match parse::parse(&inputs) {
+        let parsed = match link(&inputs)? {
             Ok(parsed) => parsed,
             Err(error) => return Some((Err(error), Box::new(|| ()) as guard::Deferred)),
         };
@@ -181,15 +204,15 @@ fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Er
         };
         Some((Ok(module), Box::new(later) as guard::Deferred))
     });
-    match done {
-        Ok(Some(result)) => result.map(|mut module| {
-            let file = |i: &Input| (i.name.clone(), i.bytes.clone());
-            module.files = files.iter().map(file).collect();
-            module
-        }),
-        Ok(None) => ompvm_support::bug!("a reader that neither read nor failed"),
+    let result = match done {
+        Ok(result) => result?,
         Err(cause) => Err(Error::Input { file: names, cause }),
-    }
+    };
+    Some(result.map(|mut module| {
+        let file = |i: &Input| (i.name.clone(), i.bytes.clone());
+        module.files = files.iter().map(file).collect();
+        module
+    }))
 }
 
 /// Returns the version of the linked LLVM: major, minor, patch.

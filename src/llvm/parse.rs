@@ -389,7 +389,7 @@ fn check_target(module: Module) -> Result<(), String> {
 }
 
 /// Returns a symbol that this module and an earlier file both define, with that file's number.
-fn duplicate(
+pub(super) fn duplicate(
     module: Module,
     index: usize,
     defined: &mut HashMap<Box<str>, usize>,

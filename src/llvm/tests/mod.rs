@@ -3,6 +3,7 @@
 mod errors;
 mod instructions;
 mod layout;
+mod lazy_link;
 mod native;
 mod parallel_read;
 mod saved;

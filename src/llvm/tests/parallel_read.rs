@@ -6,7 +6,7 @@ use crate::parallel_read::read as read_by;
 use ompvm_ir::LocId;
 
 /// Converts textual IR to a bitcode file.
-fn bitcode(text: &str) -> Input {
+pub(super) fn bitcode(text: &str) -> Input {
     let bytes =
         parse::merge(&[input("test.ll", text.as_bytes())]).unwrap_or_else(|e| panic!("{e}"));
     input("test.bc", &bytes)
