@@ -8,9 +8,10 @@
 //! description covers the range: baseline code never moves the stack pointer, so the caller's frame
 //! is always directly above it, as at the entry of a handler.
 //!
-//! After a fork the child shares the file with its parent. Before it appends anything, it maps a
-//! file of its own at the same addresses, with the same contents up to the fork. Each mapping is
-//! replaced by one system call, so other threads may run code there meanwhile. The fork itself
+//! A child process shares the file with its parent. Before it appends anything, it maps a file of
+//! its own at the same addresses, with the same contents up to the fork. Each mapping is replaced by
+//! one system call, so other threads may run code there meanwhile. A child knows itself by its
+//! number: those of `clone`, `_Fork` and the system calls run no handlers of `fork`. The fork itself
 //! waits until no thread is appending ([`fork`]).
 //!
 //! Nothing is freed, and neither is the bytecode that leads to the code.
@@ -49,15 +50,14 @@ pub struct AreaUse {
     bytes: usize,
     /// Bytes of the area that its file backs.
     backed: usize,
-    /// True if the file is the parent's.
-    foreign: bool,
+    /// The process that the file belongs to.
+    owner: libc::pid_t,
 }
 
-impl AreaUse {
-    /// Marks the file as the parent's, in a child of fork.
-    pub fn mark_foreign(&mut self) {
-        self.foreign = true;
-    }
+/// Returns the number of the calling process.
+fn own_process() -> libc::pid_t {
+    // SAFETY: `getpid` has no preconditions.
+    unsafe { libc::getpid() }
 }
 
 /// The code of the baseline tier.
@@ -176,12 +176,12 @@ fn create_area() -> Result<Area, String> {
         used: Mutex::new(AreaUse {
             bytes: 0,
             backed,
-            foreign: false,
+            owner: own_process(),
         }),
     })
 }
 
-/// Gives a child of fork a file of its own, with the contents that its parent had appended by then.
+/// Gives a child process a file of its own, with the contents that its parent had appended by then.
 fn separate_from_parent(area: &Area, used: &mut AreaUse) -> Result<(), String> {
     let (file, backed) = file()?;
     if backed < used.bytes {
@@ -195,12 +195,12 @@ fn separate_from_parent(area: &Area, used: &mut AreaUse) -> Result<(), String> {
     copy.write_all(code).map_err(|e| e.to_string())?;
     let file = OwnedFd::from(copy);
     // SAFETY: the area's mappings are replaced whole, by the same contents. If the second call
-    // fails, the area stays foreign, so nothing is ever written through the first.
+    // fails, the area stays the parent's, so nothing is ever written through the first.
     unsafe {
         map(&file, EXECUTE, area.run as *mut c_void)?;
         map(&file, WRITE, area.write as *mut c_void)?;
     }
-    (used.backed, used.foreign) = (backed, false);
+    (used.backed, used.owner) = (backed, own_process());
     Ok(())
 }
 
@@ -244,12 +244,12 @@ pub fn available() -> Result<(), String> {
     area().map(drop)
 }
 
-/// Appends code; returns the address at which it runs. `None` if the area is full, or if a child of
-/// fork cannot get an area of its own.
+/// Appends code; returns the address at which it runs. `None` if the area is full, or if a child
+/// process cannot get an area of its own.
 pub fn append(code: &[u8]) -> Option<usize> {
     let area = area().ok()?;
     let mut used = fork_lock::lock(&area.used);
-    if used.foreign {
+    if used.owner != own_process() {
         separate_from_parent(area, &mut used).ok()?;
     }
     let start = used.bytes.next_multiple_of(16);

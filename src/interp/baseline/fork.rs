@@ -1,6 +1,6 @@
-//! Keeps the code area usable in a child of `fork`: its lock is held across the fork, and the child
-//! takes note that the area's file is its parent's. Signals are blocked meanwhile: a handler may
-//! call a function for the first time, whose code is appended to the area.
+//! Keeps the code area usable in a child of `fork`: its lock is held across the fork, so no other
+//! thread holds it in the child. Signals are blocked meanwhile: a handler may call a function for the
+//! first time, whose code is appended to the area.
 
 use super::code_memory::{self, AreaUse};
 use ompvm_memory::signal_safe::SignalsBlocked;
@@ -10,6 +10,7 @@ use std::mem::ManuallyDrop;
 use std::sync::MutexGuard;
 
 /// The guard of the code area's lock, dropped before signals are unblocked.
+#[expect(dead_code, reason = "held, not looked at")]
 struct Held {
     area: Option<MutexGuard<'static, AreaUse>>,
     _signals: SignalsBlocked,
@@ -25,11 +26,6 @@ thread_local! {
 
 const _: () = assert!(!std::mem::needs_drop::<Cell<Option<HeldArea>>>());
 
-/// Takes the lock that the calling thread holds.
-fn take_held() -> Option<Held> {
-    HELD.take().map(ManuallyDrop::into_inner)
-}
-
 extern "C" fn prepare() {
     let signals = SignalsBlocked::new();
     let held = Held {
@@ -39,19 +35,13 @@ extern "C" fn prepare() {
     HELD.set(Some(ManuallyDrop::new(held)));
 }
 
-extern "C" fn parent() {
-    drop(take_held());
-}
-
-extern "C" fn child() {
-    let mut held = take_held();
-    if let Some(used) = held.as_mut().and_then(|held| held.area.as_mut()) {
-        used.mark_foreign();
-    }
+/// Releases the lock, in the parent and in the child.
+extern "C" fn release() {
+    drop(HELD.take().map(ManuallyDrop::into_inner));
 }
 
 /// Registers the handlers. Called once, where the area is made.
 pub fn install() {
     // SAFETY: the handlers are functions of this crate that do not unwind.
-    unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
+    unsafe { libc::pthread_atfork(Some(prepare), Some(release), Some(release)) };
 }
