@@ -131,22 +131,18 @@ impl LazyPart for Body {
 impl Lazy<Body> {
     /// Returns the size of the body, without decoding its instructions.
     pub fn size(&self) -> BodySize {
-        let of = |body: &Body| BodySize {
-            insts: body.insts.len(),
-            blocks: body.blocks.len(),
-        };
-        if let Some(body) = self.value.as_ref().or(self.decoded.get()) {
-            return of(body);
-        }
-        let encoded = self.encoded.iter();
-        let mut starts = encoded.map(|e| &e.bytes[e.start as usize..e.end as usize]);
-        let blocks = starts
-            .next()
-            .and_then(|bytes| postcard::take_from_bytes::<Vec<Block>>(bytes).ok());
-        blocks.map_or_else(BodySize::default, |(blocks, _)| BodySize {
+        let of = |blocks: &[Block]| BodySize {
             insts: blocks.last().map_or(0, |b| b.end as usize),
             blocks: blocks.len(),
-        })
+        };
+        if let Some(body) = self.value.as_ref().or(self.decoded.get()) {
+            return of(&body.blocks);
+        }
+        let Some(Encoded { bytes, start, end }) = &self.encoded else {
+            return BodySize::default();
+        };
+        postcard::take_from_bytes::<Vec<Block>>(&bytes[*start as usize..*end as usize])
+            .map_or_else(|_| BodySize::default(), |(blocks, _)| of(&blocks))
     }
 }
 
