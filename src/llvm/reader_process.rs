@@ -319,7 +319,7 @@ pub fn find() -> std::path::PathBuf {
 }
 
 /// Returns the file that this code was loaded from.
-fn own_library() -> Option<std::path::PathBuf> {
+pub fn own_library() -> Option<std::path::PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: the call fills the structure if it succeeds, and the name is a C string of the loader.

@@ -1,14 +1,16 @@
 //! Key of a program in the cache: a hash of everything that its compiled code depends on.
 //!
 //! The key covers the bitcode, LLVM's version, the processor, and ompvm itself by the size and time
-//! of its executable, so development builds need no version bump; [`FORMAT`] is for builds that
-//! these do not tell apart. The processor is queried by CPUID rather than through LLVM, whose
+//! of its executable or of its library in another one, such as Python's. So development builds need
+//! no version bump; [`FORMAT`] is for builds that these do not tell apart. The processor is queried by CPUID rather than through LLVM, whose
 //! queries cost more than the rest of a warm start.
 
+use ompvm_llvm::reader_process;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 /// Version of the stored format; incremented when it changes.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// A program's key.
 pub(super) type Key = [u8; 32];
@@ -22,7 +24,7 @@ pub(super) fn compute<'f>(files: impl Iterator<Item = &'f [u8]>) -> Key {
     for word in [major, minor, patch] {
         hash.update(&word.to_le_bytes());
     }
-    if let Ok(meta) = std::fs::metadata("/proc/self/exe") {
+    if let Some(meta) = own_file().and_then(|file| std::fs::metadata(file).ok()) {
         for word in [meta.size(), meta.mtime() as u64, meta.mtime_nsec() as u64] {
             hash.update(&word.to_le_bytes());
         }
@@ -33,6 +35,24 @@ pub(super) fn compute<'f>(files: impl Iterator<Item = &'f [u8]>) -> Key {
         hash.update(bytes);
     }
     *hash.finalize().as_bytes()
+}
+
+/// Returns the file that holds this code.
+fn own_file() -> Option<PathBuf> {
+    unsafe extern "C" {
+        /// The header of the ELF file that this code is linked into; linkers define it.
+        static __ehdr_start: libc::Elf64_Ehdr;
+    }
+    // SAFETY: the header is mapped read-only with the file, and `getauxval` has no preconditions.
+    let (own, program) = unsafe {
+        let headers = __ehdr_start.e_phoff as usize;
+        let own = (&raw const __ehdr_start as usize).wrapping_add(headers);
+        (own, libc::getauxval(libc::AT_PHDR) as usize)
+    };
+    match own == program {
+        true => Some("/proc/self/exe".into()),
+        false => reader_process::own_library(),
+    }
 }
 
 /// Hashes vendor, model and features of the processor, including the features that the system
