@@ -6,7 +6,7 @@
 //! the rest of the run: its mapped data is copied back, and its regions run on the host.
 
 use super::device::{Device, DeviceCode, Failure, Image, Kernel, MemoryKind, Queue, Result};
-use super::earlier_runs::{EarlierRuns, Formation, ThisRun};
+use super::earlier_runs::{Formation, ThisRun};
 use super::host_access;
 use super::map::data::DataConstruct;
 use super::map::items::MapItem;
@@ -15,6 +15,7 @@ use super::program::{self, Program, requires};
 use super::watched::Watched;
 use super::{cuda, emulated, fallback, group, processors, ranks, report};
 use hashbrown::HashMap;
+use ompvm_cache::CacheEntry;
 use ompvm_kmpc::hooks;
 use ompvm_kmpc::icv;
 use ompvm_memory::internal_thread;
@@ -132,7 +133,7 @@ fn open() -> &'static [DeviceState] {
 }
 
 /// Records the time of a kernel.
-pub(super) fn add_kernel_time(time: Duration) {
+pub fn add_kernel_time(time: Duration) {
     DEVICES.run.add_kernel(time);
 }
 
@@ -171,26 +172,28 @@ fn discover() -> &'static [DeviceState] {
     })
 }
 
-/// Prepares for a program with device code that is about to start, if several devices are selected
-/// to work together: records its run at exit, and if it has used devices before, begins to open
-/// them beside it. Several contexts take longer than the first steps of most programs. A program
+/// Prepares for a program with code for devices that is about to start, if several devices are
+/// selected to work together: records its run in its cache `entry` at exit, and if it has used
+/// devices before, begins to open them beside it. Several contexts take longer than the first steps of most programs. A program
 /// that has not used devices may leave them to its children, which cannot use the context of
 /// another process.
-pub(super) fn expect(program: &Program) {
+pub fn expect(entry: Option<CacheEntry>) {
     let grouped = DEVICES.selection.lock().1;
     let alone = matches!(grouped, DeviceGroup::One | DeviceGroup::Each);
-    if alone || program.options.cache.is_none() {
+    let Some(entry) = entry.filter(|_| !alone) else {
+        return;
+    };
+    // A process has one record, that of its first program.
+    if !DEVICES.run.expect(entry) {
         return;
     }
-    if DEVICES.run.expect() {
-        extern "C" fn at_exit() {
-            record_run();
-        }
-        // A guest may end by `exit`, while its program is registered.
-        // SAFETY: the handler lives as long as the process and does not unwind.
-        unsafe { libc::atexit(at_exit) };
+    extern "C" fn at_exit() {
+        record_run();
     }
-    if DEVICES.list.get().is_some() || !EarlierRuns::of(program).any() {
+    // A guest may end by `exit`, while its program is registered.
+    // SAFETY: the handler lives as long as the process and does not unwind.
+    unsafe { libc::atexit(at_exit) };
+    if DEVICES.list.get().is_some() || !DEVICES.run.earlier().any() {
         return;
     }
     // Without a thread, the first use opens them.
@@ -199,22 +202,9 @@ pub(super) fn expect(program: &Program) {
     }));
 }
 
-/// Records this run of the program, if it has not been recorded.
-pub(super) fn record_run() {
-    if let Some(program) = recorded_program() {
-        DEVICES.run.record(&program);
-    }
-}
-
-/// Returns the program that has a record: the first one with device code.
-fn recorded_program() -> Option<Arc<Program>> {
-    let programs = program::all_programs();
-    programs.into_iter().find(|p| !p.images.is_empty())
-}
-
-/// Returns true if earlier runs of the program say that one device takes less time than `devices`.
-fn prefer_one(devices: usize) -> bool {
-    recorded_program().is_some_and(|program| EarlierRuns::of(&program).prefer_one(devices))
+/// Records this run, if it has not been recorded.
+pub fn record_run() {
+    DEVICES.run.record();
 }
 
 /// Returns the devices of this process that are selected now, for a rank that serves.
@@ -291,7 +281,7 @@ fn join(list: &mut [Arc<dyn Device>], grouped: DeviceGroup, settings: &'static S
         return;
     }
     let free = matches!(grouped, DeviceGroup::All | DeviceGroup::Auto);
-    if free && !list[first].predicts_no_speed() && prefer_one(chosen.len()) {
+    if free && !list[first].predicts_no_speed() && DEVICES.run.earlier().prefer_one(chosen.len()) {
         let why = "one device works alone: several took longer in earlier runs";
         tracing::info!(target: log::OFFLOAD, why);
         report::note(why);
@@ -561,6 +551,17 @@ impl DeviceState {
         fresh
     }
 
+    /// Loads code, on a device that works alone as on a member of a group.
+    ///
+    /// # Errors
+    /// Fails as [`Device::load`] does.
+    pub fn load_code(&self, code: DeviceCode) -> Result<Box<dyn Image>> {
+        match DEVICES.run.device_alone() {
+            Some(first) if first as i32 == self.number => self.load_like_member(code),
+            _ => self.device.load(&code),
+        }
+    }
+
     /// Loads the code that a group's member would have: an earlier run has left it in the cache,
     /// compiled. Code that shares variables with other members is not for one device.
     fn load_like_member(&self, code: DeviceCode) -> Result<Box<dyn Image>> {
@@ -612,10 +613,7 @@ impl DeviceState {
             divided: false,
             options: program.options.clone(),
         };
-        let image = match DEVICES.run.device_alone() {
-            Some(first) if first as i32 == self.number => self.load_like_member(code)?,
-            _ => self.device.load(&code)?,
-        };
+        let image = self.load_code(code)?;
         let mut table = self.table.lock();
         for entry in program.entries.iter().filter(|e| e.size > 0) {
             let Some(symbol) = image.symbol(&entry.name) else {

@@ -5,11 +5,8 @@
 //! devices, and how long their kernels took. If the kernels of the first run, which uses all
 //! devices, cannot save what the others cost, the next run uses one; then the better choice
 //! follows from both. The records are of a program's device code, whatever its input is, and each
-//! run replaces the one of its kind.
-//!
-//! Programs without `target` regions have no record: they use all devices.
+//! run replaces the one of its kind. Kernels are those of `target` regions and of plain loops.
 
-use super::program::Program;
 use ompvm_cache::CacheEntry;
 use ompvm_support::log;
 use serde::{Deserialize, Serialize};
@@ -39,15 +36,15 @@ pub(super) struct EarlierRuns {
 }
 
 impl EarlierRuns {
-    /// Reads the record of a program.
-    pub(super) fn of(program: &Program) -> EarlierRuns {
-        let bytes = entry(program).and_then(|entry| entry.bytes(ENTRY));
+    /// Reads the record in a program's cache entry.
+    fn of(entry: &CacheEntry) -> EarlierRuns {
+        let bytes = entry.bytes(ENTRY);
         let read = bytes.and_then(|bytes| postcard::from_bytes(&bytes).ok());
         read.unwrap_or_default()
     }
 
-    fn store(&self, program: &Program) {
-        if let (Some(entry), Ok(bytes)) = (entry(program), postcard::to_allocvec(self)) {
+    fn store(&self, entry: &CacheEntry) {
+        if let Ok(bytes) = postcard::to_allocvec(self) {
             entry.put_bytes(ENTRY, &bytes);
         }
     }
@@ -92,9 +89,17 @@ pub(super) struct ThisRun {
     /// Times in nanoseconds, as in [`Run`].
     waited: AtomicU64,
     kernels: AtomicU64,
-    /// Number of the process; children of `fork` record nothing.
-    process: OnceLock<u32>,
+    place: OnceLock<Place>,
     recorded: AtomicBool,
+}
+
+/// The place of the record.
+#[derive(Debug)]
+struct Place {
+    /// Number of the process; children of `fork` record nothing.
+    process: u32,
+    /// The cache entry of the first program with code for devices.
+    entry: CacheEntry,
 }
 
 impl ThisRun {
@@ -104,14 +109,21 @@ impl ThisRun {
             formation: OnceLock::new(),
             waited: AtomicU64::new(0),
             kernels: AtomicU64::new(0),
-            process: OnceLock::new(),
+            place: OnceLock::new(),
             recorded: AtomicBool::new(false),
         }
     }
 
-    /// Expects this process to be recorded. Returns true at the first call.
-    pub(super) fn expect(&self) -> bool {
-        self.process.set(std::process::id()).is_ok()
+    /// Expects this process to be recorded in the cache entry. Returns true at the first call.
+    pub(super) fn expect(&self, entry: CacheEntry) -> bool {
+        let process = std::process::id();
+        self.place.set(Place { process, entry }).is_ok()
+    }
+
+    /// Reads the record of earlier runs.
+    pub(super) fn earlier(&self) -> EarlierRuns {
+        let place = self.place.get();
+        place.map_or_else(EarlierRuns::default, |place| EarlierRuns::of(&place.entry))
     }
 
     /// Sets the use of several devices.
@@ -139,20 +151,19 @@ impl ThisRun {
             .fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// Writes the record of a program, once.
-    pub(super) fn record(&self, program: &Program) {
-        let own = self.process.get() == Some(&std::process::id());
-        let (true, Some(formation)) = (own, self.formation.get()) else {
+    /// Writes the record, once.
+    pub(super) fn record(&self) {
+        let (Some(place), Some(formation)) = (self.place.get(), self.formation.get()) else {
             return;
         };
-        if self.recorded.swap(true, Ordering::Relaxed) {
+        if place.process != std::process::id() || self.recorded.swap(true, Ordering::Relaxed) {
             return;
         }
         let run = Run {
             waited: self.waited.load(Ordering::Relaxed),
             kernels: self.kernels.load(Ordering::Relaxed),
         };
-        let mut runs = EarlierRuns::of(program);
+        let mut runs = EarlierRuns::of(&place.entry);
         match formation {
             // Without a kernel the devices were of no use, so the next run does not expect them.
             _ if run.kernels == 0 => runs = EarlierRuns::default(),
@@ -160,14 +171,8 @@ impl ThisRun {
             Formation::Alone(_) => runs.alone = Some(run),
         }
         tracing::debug!(target: log::OFFLOAD, ?runs, "records the run");
-        runs.store(program);
+        runs.store(&place.entry);
     }
-}
-
-/// Returns the cache entry of a program's device code.
-fn entry(program: &Program) -> Option<CacheEntry> {
-    let images = program.images.iter().map(|image| &image.bytes[..]);
-    program.options.cache_entry(images)
 }
 
 #[cfg(test)]

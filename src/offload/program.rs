@@ -191,7 +191,8 @@ pub unsafe fn register(
     }
     PROGRAMS.update(|list| list.push(program.clone()));
     if !program.images.is_empty() {
-        devices::expect(&program);
+        let images = program.images.iter().map(|image| &image.bytes[..]);
+        devices::expect(program.options.cache_entry(images));
     }
     Ok(Some(Registration(program)))
 }

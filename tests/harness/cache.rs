@@ -821,6 +821,35 @@ int main(void) {{
     ))
 }
 
+/// Checks that several devices which run plain loops leave a record, and that a later run opens them
+/// beside the program.
+fn plain_loops_on_devices() -> Result<(), String> {
+    let text = "#include <stdio.h>
+static double a[100000];
+int main(void) {
+#pragma omp parallel for
+  for (int i = 0; i < 100000; i++) a[i] = i;
+  printf(\"%.0f\\n\", a[99999]);
+}
+";
+    let (folder, guest) = (Folder::new()?, source("plain-loop.c", text)?);
+    let with_devices = || {
+        let mut command = folder.command();
+        command.env("OMPVM_LOG", "offload=debug").arg("run");
+        command.args(["--offload=force", "--device=emulated:2", "--devices=all"]);
+        let ran = run(command.arg(&guest), "", LIMIT)?;
+        let record = "records the run runs=EarlierRuns { alone: None, group: Some(";
+        match ran.end == End::Exit(0) && ran.stdout == "99999\n" && ran.stderr.contains(record) {
+            true => Ok(ran.stderr.contains(" ompvm devices] found the devices")),
+            false => Err(ran.summary()),
+        }
+    };
+    match (with_devices()?, with_devices()?) {
+        (false, true) => Ok(()),
+        beside => Err(format!("opened beside the program: {beside:?}")),
+    }
+}
+
 /// Checks that a child of `fork` can decode a function's instructions while another thread of its
 /// parent was decoding them. In `auto` no run of a small program stores code, so each decodes all
 /// functions that it calls.
@@ -839,7 +868,7 @@ type Test = fn() -> Result<(), String>;
 
 /// Returns one trial per way to use a cache, or in which it can fail.
 pub fn trials() -> Vec<Trial> {
-    let all: [(&str, Test); 22] = [
+    let all: [(&str, Test); 23] = [
         ("every_form_of_input", every_form_of_input),
         ("rare_instructions", rare_instructions),
         ("second_run", second_run),
@@ -862,6 +891,7 @@ pub fn trials() -> Vec<Trial> {
         ("profiles_race", profiles_race),
         ("unwanted_profile", unwanted_profile),
         ("lowered_ahead", lowered_ahead),
+        ("plain_loops_on_devices", plain_loops_on_devices),
     ];
     let trial =
         |(name, test): (&str, Test)| Trial::test(format!("cache/{name}"), move || Ok(test()?));

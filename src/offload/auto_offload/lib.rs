@@ -45,7 +45,7 @@ use ompvm_llvm::Input;
 use ompvm_llvm::kernelize::{Kernelized, RegionPlan, kernelize};
 use ompvm_memory::{func, signals};
 use ompvm_offload::device::{DeviceCode, Failure, Image, Kernel};
-use ompvm_offload::devices::DeviceState;
+use ompvm_offload::devices::{self, DeviceState};
 use ompvm_offload::options::OffloadOptions;
 use ompvm_offload::{host_access, report};
 use ompvm_support::log;
@@ -178,6 +178,7 @@ pub fn register(contents: ProgramParts, options: &OffloadOptions) -> Option<Regi
     for &(start, size) in program.variables.values() {
         heap::add(start, size, heap::BlockKind::Variable);
     }
+    devices::expect(program.cache_entry());
     signals::set_restore_hook(residency::handle_fault);
     in_use::watch_forks();
     host_access::set_hooks(begin_copy, in_use::end);
@@ -198,6 +199,7 @@ fn begin_copy(start: usize, size: usize, write: bool) -> Option<u64> {
 impl Drop for Registration {
     fn drop(&mut self) {
         residency::copy_all_to_host();
+        devices::record_run();
         if self.0.is_auto() {
             preparation::stop_observing(&self.0);
         } else {
@@ -313,7 +315,7 @@ impl Program {
                 options: self.options.clone(),
             };
             let since = Instant::now();
-            let image = state.device.load(&code)?;
+            let image = state.load_code(code)?;
             tracing::debug!(
                 target: log::OFFLOAD,
                 program = self.name,
@@ -460,6 +462,7 @@ fn record_device_run(
     state: &DeviceState,
     done: &launch::RunStatistics,
 ) {
+    devices::add_kernel_time(Duration::from_nanos(done.kernel));
     tracing::trace!(
         target: log::OFFLOAD,
         region = %place(start),
