@@ -73,6 +73,8 @@ pub fn trials() -> Vec<Trial> {
     let client = |c: &'static Client| Trial::test(format!("capi/{}", c.name), || Ok(check(c)?));
     let mut trials: Vec<Trial> = CLIENTS.iter().map(client).collect();
     trials.push(Trial::test("capi/exports", || Ok(exports()?)));
+    let builds = || Ok(entries_of_builds()?);
+    trials.push(Trial::test("capi/entries_of_builds", builds));
     trials
 }
 
@@ -148,8 +150,18 @@ fn check(client: &Client) -> Result<(), String> {
         shown(client.source)?;
     }
     let folder = root().join("target/guests/capi").join(client.name);
-    std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
-    let library = library(&folder)?;
+    let library = build(client, &folder)?;
+    let ran = start(&folder, &library, None)?;
+    match ran.stdout.lines().last() {
+        Some("ok" | "32") => Ok(()),
+        _ => Err(ran.summary()),
+    }
+}
+
+/// Builds a client and its guest in a folder. Returns the folder of the library.
+fn build(client: &Client, folder: &Path) -> Result<PathBuf, String> {
+    std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
+    let library = library(folder)?;
     let guest = folder.join("kernel.bc");
     must(
         Command::new(llvm_bin().join("clang"))
@@ -170,16 +182,44 @@ fn check(client: &Client) -> Result<(), String> {
             .args(["-lompvm", "-lpthread", "-o"])
             .arg(&program),
     )?;
-    let ran = must(
-        Command::new(&program)
-            .arg(&guest)
-            .current_dir(&folder)
-            .env("LD_LIBRARY_PATH", &library)
-            // The library keeps state for the whole process and frees none of it at the end.
-            .env("ASAN_OPTIONS", "detect_leaks=0"),
-    )?;
-    match ran.stdout.lines().last() {
-        Some("ok" | "32") => Ok(()),
-        _ => Err(ran.summary()),
+    Ok(library)
+}
+
+/// Runs a client with a library, and with a cache of its own if one is given.
+fn start(folder: &Path, library: &Path, cache: Option<&Path>) -> Result<Ran, String> {
+    let mut command = Command::new(folder.join("program"));
+    command
+        .arg(folder.join("kernel.bc"))
+        .current_dir(folder)
+        .env("LD_LIBRARY_PATH", library)
+        // The library keeps state for the whole process and frees none of it at the end.
+        .env("ASAN_OPTIONS", "detect_leaks=0");
+    if let Some(cache) = cache {
+        command.env("OMPVM_CACHE_DIR", cache);
+    }
+    must(&mut command)
+}
+
+/// Checks that a program in C that gets another build of the library does not read the cache entries
+/// of the first: the program itself stays the same.
+fn entries_of_builds() -> Result<(), String> {
+    let folder = root().join("target/guests/capi/builds");
+    let library = build(&CLIENTS[2], &folder)?;
+    let (cache, other) = (folder.join("cache"), folder.join("other"));
+    let _ = std::fs::remove_dir_all(&cache);
+    std::fs::create_dir_all(&other).map_err(|e| e.to_string())?;
+    // A copy has a time of its own.
+    let copy = other.join("libompvm.so.0");
+    std::fs::copy(library.join("libompvm.so.0"), copy).map_err(|e| e.to_string())?;
+    let mut counts = Vec::new();
+    for library in [&library, &library, &other] {
+        start(&folder, library, Some(&cache))?;
+        let entries = std::fs::read_dir(&cache).map_err(|e| e.to_string())?;
+        counts.push(entries.count());
+    }
+    std::fs::remove_dir_all(&other).map_err(|e| e.to_string())?;
+    match counts[..] {
+        [first, second, other] if first > 0 && second == first && other == 2 * first => Ok(()),
+        _ => Err(format!("entries after each run: {counts:?}")),
     }
 }
