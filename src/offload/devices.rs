@@ -177,10 +177,12 @@ fn discover() -> &'static [DeviceState] {
 /// devices before, begins to open them beside it. Several contexts take longer than the first steps of most programs. A program
 /// that has not used devices may leave them to its children, which cannot use the context of
 /// another process.
-pub fn expect(entry: Option<CacheEntry>) {
+pub fn expect(entry: impl FnOnce() -> Option<CacheEntry>) {
     let grouped = DEVICES.selection.lock().1;
-    let alone = matches!(grouped, DeviceGroup::One | DeviceGroup::Each);
-    let Some(entry) = entry.filter(|_| !alone) else {
+    if matches!(grouped, DeviceGroup::One | DeviceGroup::Each) {
+        return;
+    }
+    let Some(entry) = entry() else {
         return;
     };
     // A process has one record, that of its first program.

@@ -192,7 +192,7 @@ pub unsafe fn register(
     PROGRAMS.update(|list| list.push(program.clone()));
     if !program.images.is_empty() {
         let images = program.images.iter().map(|image| &image.bytes[..]);
-        devices::expect(program.options.cache_entry(images));
+        devices::expect(|| program.options.cache_entry(images));
     }
     Ok(Some(Registration(program)))
 }

@@ -178,7 +178,7 @@ pub fn register(contents: ProgramParts, options: &OffloadOptions) -> Option<Regi
     for &(start, size) in program.variables.values() {
         heap::add(start, size, heap::BlockKind::Variable);
     }
-    devices::expect(program.cache_entry());
+    devices::expect(|| program.cache_entry());
     signals::set_restore_hook(residency::handle_fault);
     in_use::watch_forks();
     host_access::set_hooks(begin_copy, in_use::end);
