@@ -825,8 +825,10 @@ int main(void) {{
 /// beside the program.
 fn plain_loops_on_devices() -> Result<(), String> {
     let text = "#include <stdio.h>
+#include <unistd.h>
 static double a[100000];
 int main(void) {
+  usleep(20000);
 #pragma omp parallel for
   for (int i = 0; i < 100000; i++) a[i] = i;
   printf(\"%.0f\\n\", a[99999]);
@@ -844,10 +846,16 @@ int main(void) {
             false => Err(ran.summary()),
         }
     };
-    match (with_devices()?, with_devices()?) {
-        (false, true) => Ok(()),
-        beside => Err(format!("opened beside the program: {beside:?}")),
+    if with_devices()? {
+        return Err("the first run opened devices beside the program".into());
     }
+    // The thread may get a processor late.
+    for _ in 0..SHORT_RUNS {
+        if with_devices()? {
+            return Ok(());
+        }
+    }
+    Err("no later run opened devices beside the program".into())
 }
 
 /// Checks that a child of `fork` can decode a function's instructions while another thread of its
