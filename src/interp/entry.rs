@@ -240,9 +240,7 @@ impl Claim {
             }
         }
     }
-}
 
-impl Claim {
     /// Returns true if another thread waits for the function.
     fn is_awaited(&self) -> bool {
         let list = &fork_lock::lock(&INTERPRETER.in_progress).0;
@@ -275,11 +273,11 @@ pub fn lower_function(func: &FuncRef) -> &'static LoweredFunction {
 /// The outcome of lowering a function before its first call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoweredAhead {
-    /// It was called before.
+    /// Not lowered: a call came first.
     Late,
-    /// It was called meanwhile, and the caller waited.
+    /// Lowered while a caller waited.
     Awaited,
-    /// It was not called yet.
+    /// Lowered before any call.
     InTime,
 }
 

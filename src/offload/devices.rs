@@ -174,9 +174,9 @@ fn discover() -> &'static [DeviceState] {
 
 /// Prepares for a program with code for devices that is about to start, if several devices are
 /// selected to work together: records its run in its cache `entry` at exit, and if it has used
-/// devices before, begins to open them beside it. Several contexts take longer than the first steps of most programs. A program
-/// that has not used devices may leave them to its children, which cannot use the context of
-/// another process.
+/// devices before, begins to open them beside it. Several contexts take longer than the first steps
+/// of most programs. A program that has not used devices may leave them to its children, which
+/// cannot use the context of another process.
 pub fn expect(entry: impl FnOnce() -> Option<CacheEntry>) {
     let grouped = DEVICES.selection.lock().1;
     if matches!(grouped, DeviceGroup::One | DeviceGroup::Each) {

@@ -100,7 +100,8 @@ int main(void) {
 "#;
 const RARE_SAYS: &str = "807060504030201 1.010 2.25 12.0 0.50\n";
 
-fn source(name: &str, text: &str) -> Result<PathBuf, String> {
+/// Compiles a source to bitcode at `-O1`.
+pub fn source(name: &str, text: &str) -> Result<PathBuf, String> {
     let path = compile::source("cache", name, text)?;
     compile::bitcode(&path, &["-O1".to_owned(), "-fopenmp".to_owned()])
 }
@@ -110,10 +111,11 @@ fn guest() -> Result<PathBuf, String> {
 }
 
 /// A separate cache.
-struct Folder(tempfile::TempDir);
+pub struct Folder(tempfile::TempDir);
 
 impl Folder {
-    fn new() -> Result<Folder, String> {
+    /// Makes an empty folder, removed at the end.
+    pub fn new() -> Result<Folder, String> {
         tempfile::tempdir().map(Folder).map_err(|e| e.to_string())
     }
 
@@ -121,7 +123,8 @@ impl Folder {
         self.0.path().join("cache")
     }
 
-    fn command(&self) -> Command {
+    /// Returns a command of ompvm with a cache in the folder.
+    pub fn command(&self) -> Command {
         let mut command = Command::new(ompvm());
         command.env("OMPVM_CACHE_DIR", self.path());
         command
@@ -659,7 +662,7 @@ impl Folder {
 }
 
 /// The most short runs until their hot function has been compiled.
-const SHORT_RUNS: usize = 100;
+pub const SHORT_RUNS: usize = 100;
 
 fn short_runs_add_up() -> Result<(), String> {
     let (folder, guest) = (Folder::new()?, short_runs("return 0;")?);
@@ -772,92 +775,6 @@ fn unwanted_profile() -> Result<(), String> {
     }
 }
 
-/// Checks that a later run lowers functions before `main` calls them.
-fn lowered_ahead() -> Result<(), String> {
-    if std::thread::available_parallelism().map_or(1, |n| n.get()) == 1 {
-        return Ok(());
-    }
-    let functions: String = (0..40)
-        .map(|i| {
-            format!("__attribute__((noinline)) int f{i}(volatile int *p) {{ return *p += {i}; }}\n")
-        })
-        .collect();
-    let calls: String = (0..40).map(|i| format!("  f{i}(&sum);\n")).collect();
-    let text = format!(
-        "#include <stdio.h>
-{functions}
-int main(void) {{
-  volatile int sum = 0;
-  volatile long n = 0;
-  while (n < 3000000) n++;
-{calls}  printf(\"%d\\n\", sum);
-}}
-"
-    );
-    let (folder, guest) = (Folder::new()?, source("called-late.c", &text)?);
-    let mut ahead = 0;
-    // A run that got hardly any processor time may have sampled nothing.
-    for number in 0..SHORT_RUNS {
-        let mut command = folder.command();
-        command.env("OMPVM_LOG", "interp=trace,interp::bytecode=off");
-        let ran = run(command.arg("run").arg(&guest), "", LIMIT)?;
-        if ran.end != End::Exit(0) || ran.stdout != "780\n" {
-            return Err(ran.summary());
-        }
-        let lowered = |l: &&str| l.contains("lowered a function function=f");
-        let by_sampling = |l: &&str| l.contains(" ompvm sample] ");
-        let functions = ran.stderr.lines().filter(lowered);
-        ahead = functions.filter(by_sampling).count();
-        if number == 0 && ahead > 0 {
-            return Err(format!("{ahead} without a profile"));
-        }
-        // The last one may be called before its turn.
-        if ahead >= 39 {
-            return Ok(());
-        }
-    }
-    Err(format!(
-        "the last of many runs lowered {ahead} of 40 functions ahead"
-    ))
-}
-
-/// Checks that several devices which run plain loops leave a record, and that a later run opens them
-/// beside the program.
-fn plain_loops_on_devices() -> Result<(), String> {
-    let text = "#include <stdio.h>
-#include <unistd.h>
-static double a[100000];
-int main(void) {
-  usleep(20000);
-#pragma omp parallel for
-  for (int i = 0; i < 100000; i++) a[i] = i;
-  printf(\"%.0f\\n\", a[99999]);
-}
-";
-    let (folder, guest) = (Folder::new()?, source("plain-loop.c", text)?);
-    let with_devices = || {
-        let mut command = folder.command();
-        command.env("OMPVM_LOG", "offload=debug").arg("run");
-        command.args(["--offload=force", "--device=emulated:2", "--devices=all"]);
-        let ran = run(command.arg(&guest), "", LIMIT)?;
-        let record = "records the run runs=EarlierRuns { alone: None, group: Some(";
-        match ran.end == End::Exit(0) && ran.stdout == "99999\n" && ran.stderr.contains(record) {
-            true => Ok(ran.stderr.contains(" ompvm devices] found the devices")),
-            false => Err(ran.summary()),
-        }
-    };
-    if with_devices()? {
-        return Err("the first run opened devices beside the program".into());
-    }
-    // The thread may get a processor late.
-    for _ in 0..SHORT_RUNS {
-        if with_devices()? {
-            return Ok(());
-        }
-    }
-    Err("no later run opened devices beside the program".into())
-}
-
 /// Checks that a child of `fork` can decode a function's instructions while another thread of its
 /// parent was decoding them. In `auto` no run of a small program stores code, so each decodes all
 /// functions that it calls.
@@ -876,7 +793,7 @@ type Test = fn() -> Result<(), String>;
 
 /// Returns one trial per way to use a cache, or in which it can fail.
 pub fn trials() -> Vec<Trial> {
-    let all: [(&str, Test); 23] = [
+    let all: [(&str, Test); 21] = [
         ("every_form_of_input", every_form_of_input),
         ("rare_instructions", rare_instructions),
         ("second_run", second_run),
@@ -898,8 +815,6 @@ pub fn trials() -> Vec<Trial> {
         ("damaged_profile", damaged_profile),
         ("profiles_race", profiles_race),
         ("unwanted_profile", unwanted_profile),
-        ("lowered_ahead", lowered_ahead),
-        ("plain_loops_on_devices", plain_loops_on_devices),
     ];
     let trial =
         |(name, test): (&str, Test)| Trial::test(format!("cache/{name}"), move || Ok(test()?));

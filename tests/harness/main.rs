@@ -49,6 +49,7 @@ mod house;
 mod images;
 mod install;
 mod labels;
+mod later_runs;
 mod limits;
 mod log;
 mod lto;
@@ -180,6 +181,7 @@ fn main() {
         trials.extend(advice::trials());
         trials.extend(baseline::trials());
         trials.extend(cache::trials());
+        trials.extend(later_runs::trials());
         trials.extend(cli::trials());
         trials.extend(coherence::trials());
         trials.extend(compare::trials());

@@ -2,8 +2,8 @@
 //!
 //! The key covers the bitcode, LLVM's version, the processor, and ompvm itself by the size and time
 //! of its executable or of its library in another one, such as Python's. So development builds need
-//! no version bump; [`FORMAT`] is for builds that these do not tell apart. The processor is queried by CPUID rather than through LLVM, whose
-//! queries cost more than the rest of a warm start.
+//! no version bump; [`FORMAT`] is for builds that these do not tell apart. The processor is queried
+//! by CPUID rather than through LLVM, whose queries cost more than the rest of a warm start.
 
 use ompvm_llvm::reader_process;
 use std::os::unix::fs::MetadataExt;

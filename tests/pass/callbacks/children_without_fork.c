@@ -1,4 +1,5 @@
-// Linux `clone(2)`, POSIX.1-2024 `_Fork`: children that are made without the handlers of `fork` run code of their own, and their parent runs on.
+// Linux `clone(2)`, POSIX.1-2024 `_Fork`: children that are made without the handlers of `fork` run code of
+// their own, and their parent runs on.
 // options: --tier=baseline
 // levels: O1
 // stdout: ok
