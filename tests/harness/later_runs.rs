@@ -95,8 +95,8 @@ int main(void) {
 /// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("later_runs/lowered_ahead", || Ok(lowered_ahead()?)),
-        Trial::test("later_runs/plain_loops_on_devices", || {
+        Trial::test("cache/lowered_ahead", || Ok(lowered_ahead()?)),
+        Trial::test("cache/plain_loops_on_devices", || {
             Ok(plain_loops_on_devices()?)
         }),
     ]
