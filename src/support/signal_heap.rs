@@ -14,12 +14,15 @@
 //! Only programs whose global allocator is [`FaultAlloc`](super::fault_alloc::FaultAlloc) have this
 //! heap; in others a section changes nothing. Allocations of C and C++ code are not affected.
 //!
-//! Uses dlmalloc on one range of address space. If the range is used up, or the system refuses it,
-//! sections allocate from the C library.
+//! Uses dlmalloc on one range of address space, and [`magazine`] for small blocks. If the range is
+//! used up, or the system refuses it, sections allocate from the C library.
+
+mod magazine;
 
 use super::fault_alloc::{self, Source};
 use super::{fork_lock, limits};
 use dlmalloc::Dlmalloc;
+use magazine::{Magazine, SizeClass};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt;
 use std::ptr::null_mut;
@@ -187,13 +190,31 @@ fn lock() -> MutexGuard<'static, Dlmalloc<Pages>> {
     blocks
 }
 
+/// Returns the size of the heap's block for a layout, and its class if it has one. A freed block
+/// holds a [`Waiting`].
+#[inline]
+fn block_size(bytes: usize, align: usize) -> (usize, Option<SizeClass>) {
+    let bytes = bytes.max(size_of::<Waiting>());
+    let class = magazine::size_class(bytes, align);
+    (class.map_or(bytes, |class| class.bytes), class)
+}
+
 /// Returns a block, or null if the heap is full. The caller is in a section.
 pub(super) fn alloc(layout: Layout, zeroed: bool) -> *mut u8 {
+    let (bytes, class) = block_size(layout.size(), layout.align());
+    if let Some(class) = class {
+        let block = magazine::take(class);
+        if !block.is_null() {
+            if zeroed {
+                // SAFETY: a block of its class's size, which nothing uses.
+                unsafe { block.write_bytes(0, layout.size()) };
+            }
+            return block;
+        }
+    }
     if HEAP.base.load(Ordering::Relaxed) == 0 {
         reserve();
     }
-    // A freed block holds a `Waiting`.
-    let bytes = layout.size().max(size_of::<Waiting>());
     let mut blocks = lock();
     // SAFETY: the layout is valid by the contract of `GlobalAlloc`.
     unsafe {
@@ -204,16 +225,22 @@ pub(super) fn alloc(layout: Layout, zeroed: bool) -> *mut u8 {
     }
 }
 
-/// Changes the size of a block of this heap; returns null if the heap is full. The caller is in a
-/// section.
+/// Changes the size of a block of this heap; returns null if the heap is full or the block has to
+/// move to another size class. The caller is in a section.
 ///
 /// # Safety
 /// As for [`GlobalAlloc::realloc`].
 pub(super) unsafe fn realloc(block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-    let least = size_of::<Waiting>();
-    let old = layout.size().max(least);
+    let (old, old_class) = block_size(layout.size(), layout.align());
+    let (new, new_class) = block_size(size, layout.align());
+    if old == new {
+        return block;
+    }
+    if old_class.is_some() || new_class.is_some() {
+        return null_mut();
+    }
     // SAFETY: a block of this heap with this layout, by the caller's contract.
-    unsafe { lock().realloc(block, old, layout.align(), size.max(least)) }
+    unsafe { lock().realloc(block, old, layout.align(), new) }
 }
 
 /// Frees a block of this heap. `in_section` tells if the calling thread is in a section.
@@ -221,15 +248,16 @@ pub(super) unsafe fn realloc(block: *mut u8, layout: Layout, size: usize) -> *mu
 /// # Safety
 /// As for [`GlobalAlloc::dealloc`].
 pub(super) unsafe fn dealloc(block: *mut u8, layout: Layout, in_section: bool) {
-    let bytes = layout.size().max(size_of::<Waiting>());
-    // SAFETY: a block of this heap with this layout, by the caller's contract; `alloc` made it at
-    // least as large as a `Waiting`. The size was valid for the larger of both.
+    let (bytes, class) = block_size(layout.size(), layout.align());
+    // SAFETY: a block of this heap with this layout, by the caller's contract; `alloc` made it of
+    // this size, which was valid.
     unsafe {
-        if in_section {
-            lock().free(block, bytes, layout.align());
-        } else {
+        if !in_section {
             let layout = Layout::from_size_align_unchecked(bytes, layout.align());
-            push(&HEAP.returned, block, layout);
+            return push(&HEAP.returned, block, layout);
+        }
+        if !class.is_some_and(|class| magazine::put(class, block)) {
+            lock().free(block, bytes, layout.align());
         }
     }
 }
@@ -270,6 +298,7 @@ impl Section {
         // The description of a fault in a section stays with its own memory.
         if before == Source::System {
             fault_alloc::set_source(Source::SignalHeap);
+            magazine::begin(|| alloc(Layout::new::<Magazine>(), false));
         }
         Section { before }
     }
@@ -277,6 +306,13 @@ impl Section {
 
 impl Drop for Section {
     fn drop(&mut self) {
+        if self.before == Source::System {
+            magazine::end(|block, layout| {
+                let (bytes, _) = block_size(layout.size(), layout.align());
+                // SAFETY: a free block of this heap with this layout.
+                unsafe { lock().free(block, bytes, layout.align()) }
+            });
+        }
         fault_alloc::set_source(self.before);
     }
 }
