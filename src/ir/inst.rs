@@ -34,6 +34,7 @@ impl Operand {
     }
 
     /// Returns the value, or else the constant.
+    #[inline]
     pub fn unpack(self) -> Result<Value, ConstId> {
         if self.0 & Self::CONST == 0 {
             Ok(Value::from_u32(self.0))

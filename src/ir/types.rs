@@ -130,6 +130,7 @@ impl TypeTable {
 
 impl std::ops::Index<TypeId> for TypeTable {
     type Output = Type;
+    #[inline]
     fn index(&self, id: TypeId) -> &Type {
         &self.types[id]
     }

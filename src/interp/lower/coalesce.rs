@@ -8,6 +8,7 @@
 use super::Lowering;
 use super::flow::{Edges, Flow};
 use super::materialize::Materialization;
+use super::slots::Use;
 use cranelift_entity::EntityRef;
 use hashbrown::HashSet;
 use ompvm_ir::{BinOp, Callee, GlobalRef, Op, Type};
@@ -99,16 +100,21 @@ impl Lowering<'_> {
     /// Gives phis and their incoming values one slot where their live ranges do not overlap.
     /// Returns the values that get one slot, class by class. Values for which `apart` is true share
     /// nothing.
-    pub(super) fn coalesce(&self, flow: &Flow, apart: impl Fn(usize) -> bool) -> Vec<Vec<u32>> {
+    pub(super) fn coalesce(
+        &self,
+        flow: &Flow,
+        uses: &[Use],
+        apart: impl Fn(usize) -> bool,
+    ) -> Vec<Vec<u32>> {
         let (mut candidates, pairs) = self.candidates(apart);
         if candidates.list.is_empty() {
             return Vec::new();
         }
-        self.each_use(|v, b, at| {
-            if let Some(c) = candidates.of_value(v) {
-                c.uses.push((b, at));
+        for u in uses {
+            if let Some(c) = candidates.of_value(u.value as usize) {
+                c.uses.push((u.block, u.at));
             }
-        });
+        }
         let mut candidates = candidates.list;
         let budget = self.body.insts.len() * MAX_WORK + 10_000;
         find_live_blocks(&mut candidates, &flow.preds, budget);

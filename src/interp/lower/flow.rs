@@ -68,7 +68,8 @@ impl Flow {
     /// Builds the flow of blocks, given by their first instruction and the one after the last.
     fn of_edges(bounds: &[(u32, u32)], edges: &[(u32, u32)]) -> Flow {
         let n = bounds.len();
-        let succs = Edges::new(n, edges.iter().copied());
+        let mut succs = Edges::new(n, edges.iter().copied());
+        succs.sort();
         let preds = Edges::new(n, edges.iter().map(|&(b, s)| (s, b)));
         let mut shift = vec![0; n];
         let mut number = vec![0u32; n];
@@ -112,26 +113,23 @@ impl Flow {
 }
 
 /// Returns all blocks in reverse postorder; those that nothing reaches come last. Blocks that
-/// follow in the body are visited first, so that the order of a compiler's output is kept.
+/// follow in the body are visited first, so that the order of a compiler's output is kept:
+/// `succs` is sorted.
 fn reverse_postorder(succs: &Edges, n: usize) -> Vec<u32> {
     let mut order = Vec::with_capacity(n);
     let mut seen = vec![false; n];
-    let mut stack: Vec<(u32, Vec<u32>)> = Vec::new();
-    let pending = |b: u32| {
-        let mut next = succs.neighbors(b).to_vec();
-        next.sort_unstable();
-        next
-    };
+    let mut stack: Vec<(u32, &[u32])> = Vec::new();
     if n > 0 {
         seen[0] = true;
-        stack.push((0, pending(0)));
+        stack.push((0, succs.neighbors(0)));
     }
     while let Some((b, next)) = stack.last_mut() {
-        match next.pop() {
-            Some(s) if seen[s as usize] => {}
-            Some(s) => {
-                seen[s as usize] = true;
-                stack.push((s, pending(s)));
+        match next.split_last() {
+            Some((&s, others)) => {
+                *next = others;
+                if !std::mem::replace(&mut seen[s as usize], true) {
+                    stack.push((s, succs.neighbors(s)));
+                }
             }
             None => {
                 order.push(*b);
@@ -201,6 +199,13 @@ impl Edges {
             *at += 1;
         }
         Edges { start, list }
+    }
+
+    /// Sorts each list.
+    fn sort(&mut self) {
+        for ends in self.start.windows(2) {
+            self.list[ends[0] as usize..ends[1] as usize].sort_unstable();
+        }
     }
 
     pub(super) fn neighbors(&self, b: u32) -> &[u32] {

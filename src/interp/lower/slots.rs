@@ -37,6 +37,13 @@ impl FreeSlots {
     }
 }
 
+/// A use of a value, where its code is emitted.
+pub(super) struct Use {
+    pub(super) value: u32,
+    pub(super) block: u32,
+    pub(super) at: i64,
+}
+
 /// Slots reserved for values that live in one block.
 const RESERVED_SLOTS: u64 = 4_000;
 
@@ -118,8 +125,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// Calls `f(value, block, position)` for every use, at the position where it is emitted.
-    pub(super) fn each_use(&self, mut f: impl FnMut(usize, u32, i64)) {
+    /// Returns every use of a leaf, at the position where it is emitted.
+    fn uses(&self) -> Vec<Use> {
+        let mut uses = Vec::with_capacity(self.body.insts.len() * 2);
+        let mut add = |value: usize, block: u32, at: i64| {
+            let value = value as u32;
+            uses.push(Use { value, block, at });
+        };
         for (b, block) in self.body.blocks.iter().enumerate() {
             for i in block.start..block.end {
                 let v = self.nparams + i as usize;
@@ -133,14 +145,15 @@ impl Lowering<'_> {
                 if let Op::Phi { incoming } = op {
                     for &(from, o) in incoming {
                         let end = i64::from(self.body.blocks[from.as_u32() as usize].end) * 2 - 1;
-                        self.leaves(o, &mut |v| f(v, from.as_u32(), end));
+                        self.leaves(o, &mut |v| add(v, from.as_u32(), end));
                     }
                 } else {
                     let at = self.position(i, block.end);
-                    self.operand_leaves(v, &mut |v| f(v, b as u32, at));
+                    self.operand_leaves(v, &mut |v| add(v, b as u32, at));
                 }
             }
         }
+        uses
     }
 
     /// Returns the positions of calls that return twice.
@@ -173,9 +186,12 @@ impl Lowering<'_> {
     }
 
     /// Returns the live interval of each value.
-    fn intervals(&self, flow: &Flow) -> Vec<Interval> {
+    fn intervals(&self, flow: &Flow, uses: &[Use]) -> Vec<Interval> {
         let mut last = vec![i64::MIN; self.slot.len()];
-        self.each_use(|v, b, at| last[v] = last[v].max(flow.position(b, at)));
+        for u in uses {
+            let last = &mut last[u.value as usize];
+            *last = (*last).max(flow.position(u.block, u.at));
+        }
         let mut intervals = vec![Interval::EMPTY; last.len()];
         for (v, end) in last.iter().enumerate().take(self.nparams) {
             intervals[v].add(-1);
@@ -213,7 +229,8 @@ impl Lowering<'_> {
         }
         self.scratch = self.fresh(2);
         let flow = Flow::new(self.body);
-        let mut intervals = self.intervals(&flow);
+        let uses = self.uses();
+        let mut intervals = self.intervals(&flow, &uses);
         let twice = self.calls_that_return_twice(&flow);
         for i in intervals.iter_mut() {
             if twice.iter().any(|&call| i.start < call && call < i.end) {
@@ -221,7 +238,7 @@ impl Lowering<'_> {
             }
         }
         // Values of a class other than the first get the slot of the first.
-        let mut classes = self.coalesce(&flow, |v| intervals[v] == Interval::ALWAYS);
+        let mut classes = self.coalesce(&flow, &uses, |v| intervals[v] == Interval::ALWAYS);
         let mut follows = vec![false; self.slot.len()];
         for class in &mut classes {
             class.sort_unstable();
@@ -232,7 +249,7 @@ impl Lowering<'_> {
             }
         }
         let mut order: Vec<u32> = (self.nparams..self.slot.len())
-            .filter(|&v| !follows[v] && self.has_slots(v))
+            .filter(|&v| !follows[v] && intervals[v] != Interval::EMPTY)
             .map(|v| v as u32)
             .collect();
         order.sort_by_key(|&v| intervals[v as usize].start);
@@ -247,15 +264,16 @@ impl Lowering<'_> {
     /// Gives slots to values, in the order in which their intervals start.
     fn scan(&mut self, order: &[u32], intervals: &[Interval]) {
         let mut free = [FreeSlots::default(), FreeSlots::default()];
-        let mut active: BinaryHeap<Reverse<(i64, usize, u16, u16)>> = BinaryHeap::new();
+        // The kind, the words and the slot are one number, which compares fast.
+        let mut active: BinaryHeap<Reverse<(i64, u64)>> = BinaryHeap::new();
         for &v in order {
             let v = v as usize;
             let Interval { start, end } = intervals[v];
-            while let Some(&Reverse((before, kind, words, slot))) = active.peek()
+            while let Some(&Reverse((before, held))) = active.peek()
                 && before < start
             {
                 active.pop();
-                free[kind].give(words, slot);
+                free[(held >> 32) as usize].give((held >> 16) as u16, held as u16);
             }
             let ty = self.body.insts[v - self.nparams].ty;
             let (kind, words) = (usize::from(self.is_float(ty)), self.words(ty));
@@ -264,7 +282,8 @@ impl Lowering<'_> {
                 None => self.fresh(words),
             };
             self.slot[v] = slot;
-            active.push(Reverse((end, kind, words, slot)));
+            let held = (kind as u64) << 32 | u64::from(words) << 16 | u64::from(slot);
+            active.push(Reverse((end, held)));
         }
     }
 
