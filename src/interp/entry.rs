@@ -105,7 +105,7 @@ fn find_code(ip: *const u64) -> Option<&'static LoweredFunction> {
 
 /// Returns the code at an address if a lowered function has its code there.
 pub(super) fn code_at(code: *const LoweredFunction) -> Option<&'static LoweredFunction> {
-    lowered_functions().find(|&known| ptr::eq(known, code))
+    INTERPRETER.code_index.get(code)
 }
 
 /// Iterates over all lowered code, newest first.
@@ -154,6 +154,7 @@ fn bytecode_at(pc: usize) -> Option<*const u64> {
 
 /// Makes code visible to [`locate`].
 pub(super) fn publish(code: &'static LoweredFunction) {
+    INTERPRETER.code_index.insert(code);
     let node = Box::leak(Box::new(CodeNode {
         code,
         next: ptr::null(),
@@ -217,7 +218,7 @@ impl Claim {
         });
         let mut list = fork_lock::lock(&INTERPRETER.in_progress);
         loop {
-            if !func.code.load(Ordering::Acquire).is_null() {
+            if is_lowered(func) {
                 return None;
             }
             // A thread does not wait for itself: its signal handler may call the function that it
@@ -270,6 +271,11 @@ pub fn lower_function(func: &FuncRef) -> &'static LoweredFunction {
     known().unwrap_or_else(|| first_call(func))
 }
 
+/// Returns true if a function is lowered.
+pub fn is_lowered(func: &FuncRef) -> bool {
+    !func.code.load(Ordering::Acquire).is_null()
+}
+
 /// The outcome of lowering a function before its first call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoweredAhead {
@@ -283,7 +289,7 @@ pub enum LoweredAhead {
 
 /// Lowers a function before its first call, and compiles it in place if `warm`.
 pub fn lower_ahead(func: &FuncRef, warm: bool) -> LoweredAhead {
-    if !func.code.load(Ordering::Acquire).is_null() {
+    if is_lowered(func) {
         return LoweredAhead::Late;
     }
     stack::with_room(|| {

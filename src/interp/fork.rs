@@ -27,6 +27,7 @@ pub(super) struct HeldLocks {
     in_progress: Option<MutexGuard<'static, entry::InProgress>>,
     thunks: Option<MutexGuard<'static, thunk::CompiledThunks>>,
     patching: Option<MutexGuard<'static, ()>>,
+    code_index: Option<MutexGuard<'static, usize>>,
     counts: Option<MutexGuard<'static, stats::Counters>>,
     /// Dropped last.
     signals: SignalsBlocked,
@@ -48,6 +49,7 @@ extern "C" fn prepare() {
         in_progress: lock_before_fork(&INTERPRETER.in_progress),
         thunks: lock_before_fork(INTERPRETER.thunks.state()),
         patching: lock_before_fork(&INTERPRETER.patching),
+        code_index: INTERPRETER.code_index.lock_before_fork(),
         counts: lock_before_fork(&INTERPRETER.counters),
         // Last, because owners of the other locks allocate.
         heap: signal_heap::lock_before_fork(),

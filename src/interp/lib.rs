@@ -16,6 +16,7 @@
 
 mod check;
 mod cleanup;
+mod code_index;
 mod compiled_calls;
 mod entry;
 pub mod exec;
@@ -43,8 +44,8 @@ pub use check::find_unsupported;
 pub use cleanup::cleanup_address;
 pub use compiled_calls::{library_replacements, redirect_callers};
 pub use entry::{
-    LoweredAhead, address_after_call, attach_cache, end_program, function_at, install, locate,
-    lower_ahead, lower_function, lowered_functions, prepare_interrupts, set_bytecode_hook,
+    LoweredAhead, address_after_call, attach_cache, end_program, function_at, install, is_lowered,
+    locate, lower_ahead, lower_function, lowered_functions, prepare_interrupts, set_bytecode_hook,
     set_compile_hook, set_lowered_hook, set_machine_code,
 };
 pub use lower::{Options, count_instructions, disassemble};

@@ -3,9 +3,11 @@
 //! The modules that use a field define its type.
 
 use super::cleanup::CleanupBuffer;
+use super::code_index::CodeIndex;
 use super::entry::{BytecodeHook, CodeNode, CompileHook, InProgress, LoweredHook};
 use super::exec;
 use super::fork::HeldForFork;
+use super::frame::LoweredFunction;
 use super::isa::{Enc, INSTRUCTIONS, Nil};
 use super::stats::Counters;
 use super::thunk::Thunks;
@@ -26,6 +28,8 @@ pub(super) struct Interpreter {
     pub(super) counting: AtomicBool,
     /// All lowered code, newest first.
     pub(super) lowered: AtomicPtr<CodeNode>,
+    /// The same code by address.
+    pub(super) code_index: CodeIndex<LoweredFunction>,
     /// Called with each newly lowered function before it runs.
     pub(super) lowered_hook: Hook<LoweredHook>,
     /// Compiles functions of images that ask for it.
@@ -62,6 +66,7 @@ pub(super) static INTERPRETER: Interpreter = Interpreter {
     },
     counting: AtomicBool::new(false),
     lowered: AtomicPtr::new(ptr::null_mut()),
+    code_index: CodeIndex::new(),
     lowered_hook: hook!(LoweredHook),
     compile_hook: hook!(CompileHook),
     bytecode_hook: hook!(BytecodeHook),

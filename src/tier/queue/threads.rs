@@ -11,7 +11,6 @@ use crate::call_closure;
 use crate::compiler::EventKind;
 use crate::units::{self, SMALL};
 use cranelift_entity::EntityRef;
-use hashbrown::HashSet;
 use ompvm_interp::{self as interp, osr};
 use ompvm_ir::FuncId;
 use ompvm_jit::{Level, OsrEntry, Unit};
@@ -308,11 +307,11 @@ impl Queue {
         (jobs, unit, Some(later))
     }
 
-    /// Returns the functions that were called while they had no compiled code.
-    fn lowered_functions(&self) -> HashSet<FuncId> {
-        let image = std::ptr::from_ref(&*self.image) as usize;
-        let ours = interp::lowered_functions().filter(|c| c.image == image);
-        ours.map(|c| c.func).collect()
+    /// Returns true if a function was called while it had no compiled code.
+    fn is_lowered(&self, function: FuncId) -> bool {
+        self.image
+            .func_ref(function)
+            .is_some_and(interp::is_lowered)
     }
 
     /// Returns the unit of a job: its function or loop, the small functions called there, and all
@@ -321,15 +320,10 @@ impl Queue {
     /// called yet, such as the code of error messages.
     fn unit(&self, job: &Job) -> Unit {
         let module = &self.image.module;
-        let lowered = (job.level == Level::Quick).then(|| self.lowered_functions());
         // Nothing is known of what a function calls that was never called itself.
-        let lowered = lowered.filter(|lowered| lowered.contains(&job.function));
+        let all = job.level != Level::Quick || !self.is_lowered(job.function);
         let is_compiled = |f| self.image.func_ref(f).is_some_and(FuncRef::is_compiled);
-        let is_wanted = |f| {
-            lowered
-                .as_ref()
-                .is_none_or(|lowered| lowered.contains(&f) || is_compiled(f))
-        };
+        let is_wanted = |f| all || self.is_lowered(f) || is_compiled(f);
         let osr_block = job.osr_block();
         let inside = osr_block.map(|block| units::in_loop(module, job.function, block));
         let own = inside.as_ref().map_or_else(
