@@ -113,11 +113,7 @@ impl DataLayout {
         let constants = self.const_len.next_multiple_of(PAGE);
         // One more byte, so that the end is an address of the program, too.
         let mut first = Mapping::new(head + constants + self.data_len + 1, access)?;
-        let second = Mapping {
-            base: first.base + head + constants,
-            len: self.data_len + 1,
-        };
-        first.len = head + constants;
+        let second = first.split_off(head + constants);
         let bounds = ProgramLayout {
             base: first.base,
             head,
