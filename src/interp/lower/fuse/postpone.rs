@@ -13,6 +13,12 @@ use ompvm_ir::{
     BinOp, Call, Callee, CastOp, Const, FloatKind, GlobalRef, Op, Operand, Ordering, Type, TypeId,
 };
 
+/// The place of an instruction that may be emitted in another block, or far behind.
+const ANYWHERE: u32 = u32::MAX;
+
+/// Most instructions between a splat and its last user for a load that both lanes take.
+const MAX_SPLAT_DISTANCE: u32 = 100;
+
 /// Intrinsics, without their prefix, that neither write memory nor transfer control.
 const PURE: [&str; 16] = [
     "fmuladd.",
@@ -167,8 +173,29 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Returns the last of the places where the users of splat `i` are emitted, or [`ANYWHERE`].
+    fn last_place(&self, i: u32, end: u32, uses: u32, place: &[u32]) -> u32 {
+        let v = self.nparams + i as usize;
+        let (mut found, mut last) = (0, i);
+        for user in i + 1..end.min(i + MAX_SPLAT_DISTANCE) {
+            let op = &self.body.insts[user as usize].op;
+            let before = found;
+            op.for_each_operand(&mut |o| {
+                found += u32::from(o.unpack().is_ok_and(|o| o.index() == v));
+            });
+            if found > before {
+                last = last.max(place[user as usize]);
+            }
+            if found == uses {
+                return last;
+            }
+        }
+        ANYWHERE
+    }
+
     /// Postpones instructions that their user can perform.
     pub(in crate::lower) fn fuse(&mut self, uses: &[u32], last_user: &[u32]) {
+        // The last place where each instruction is emitted.
         let mut place: Vec<u32> = (0..self.body.insts.len() as u32).collect();
         for (b, block) in self.body.blocks.iter().enumerate() {
             let mut barrier = u32::MAX;
@@ -193,7 +220,8 @@ impl<'a> Lowering<'a> {
                                         && (self.takes_load(by) || self.pairs(by, v))
                                 }
                             };
-                            taken && barrier >= place[user as usize]
+                            let last = place[user as usize];
+                            taken && last != ANYWHERE && barrier >= last
                         }
                         Op::Binary {
                             op: BinOp::Add, b, ..
@@ -222,9 +250,14 @@ impl<'a> Lowering<'a> {
                         self.kind[v] = Materialization::AtUse;
                     }
                 }
-                if local && self.kind[v] == Materialization::AtUse {
-                    place[i as usize] = place[user as usize];
-                }
+                place[i as usize] = match (self.kind[v], &inst.op) {
+                    (Materialization::AtUse, _) if local => place[user as usize],
+                    (Materialization::AtUse, _) => ANYWHERE,
+                    (Materialization::Rematerialized, Op::ShuffleVector { .. }) => {
+                        self.last_place(i, block.end, uses[v], &place)
+                    }
+                    _ => i,
+                };
                 if self.is_barrier(&inst.op) {
                     barrier = i;
                 }
