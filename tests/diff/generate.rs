@@ -15,6 +15,8 @@
 
 use std::fmt::Write;
 
+#[path = "generate_broadcast.rs"]
+mod broadcast;
 #[path = "generate_complex.rs"]
 mod complex;
 #[path = "generate_cpp.rs"]
@@ -221,12 +223,13 @@ pub fn program(seed: u64) -> String {
     g.globals();
     let count = 3 + g.rng.below(5);
     for _ in 0..count {
-        match g.rng.below(8) {
+        match g.rng.below(9) {
             0 if !g.structs.is_empty() => g.struct_function(),
             1 if g.with_vectors => g.vector_function(),
             2 => g.recursive_function(),
             3 => g.machine_function(),
             4 if g.with_vectors => g.complex_function(),
+            8 if g.with_vectors => g.broadcast_function(),
             4 | 5 => g.scalar_function(true),
             _ => g.scalar_function(false),
         }
@@ -364,8 +367,17 @@ mod tests {
     fn the_features_all_appear() {
         let all: String = (0..100).map(program).collect();
         for feature in [
-            "__int128", "v4u a", "switch (", "goto L", "&&halt", "while (", "struct S", "table[",
-            "float", " : ",
+            "__int128",
+            "v4u a",
+            "switch (",
+            "goto L",
+            "&&halt",
+            "while (",
+            "struct S",
+            "table[",
+            "float",
+            " : ",
+            "may_alias",
         ] {
             assert!(
                 all.contains(feature),

@@ -79,6 +79,7 @@ pub fn source(seed: u64) -> Source {
             96 => g.scalar_function(true),
             97 => g.scalar_function(false),
             98..=99 => g.complex_function(),
+            _ if g.with_vectors && g.rng.chance(15) => g.broadcast_function(),
             _ => g.kernel_function(),
         }
     }
