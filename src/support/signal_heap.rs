@@ -256,7 +256,8 @@ pub(super) unsafe fn dealloc(block: *mut u8, layout: Layout, in_section: bool) {
             let layout = Layout::from_size_align_unchecked(bytes, layout.align());
             return push(&HEAP.returned, block, layout);
         }
-        if !class.is_some_and(|class| magazine::put(class, block)) {
+        let make = || alloc(Layout::new::<Magazine>(), false);
+        if !class.is_some_and(|class| magazine::put(class, block, make)) {
             lock().free(block, bytes, layout.align());
         }
     }
@@ -298,7 +299,7 @@ impl Section {
         // The description of a fault in a section stays with its own memory.
         if before == Source::System {
             fault_alloc::set_source(Source::SignalHeap);
-            magazine::begin(|| alloc(Layout::new::<Magazine>(), false));
+            magazine::begin();
         }
         Section { before }
     }

@@ -79,23 +79,14 @@ fn class_bytes(number: usize) -> usize {
     }
 }
 
-/// Takes a magazine for this thread's section. `make` returns memory for a new one, or null; without
-/// a magazine the section uses the heap alone.
-pub(super) fn begin(make: impl FnOnce() -> *mut u8) {
-    let spare = SPARE.iter().map(|m| m.swap(null_mut(), Ordering::Acquire));
-    let magazine = spare.into_iter().find(|m| !m.is_null()).unwrap_or_else(|| {
-        let fresh = make().cast::<Magazine>();
-        if !fresh.is_null() {
-            let empty = Magazine {
-                lists: [null_mut(); CLASSES],
-                bytes: 0,
-            };
-            // SAFETY: `make` returned memory for a magazine, which nothing else uses.
-            unsafe { fresh.write(empty) };
-        }
-        fresh
-    });
-    HELD.set(magazine);
+/// Takes a spare magazine for this thread's section, if there is one.
+pub(super) fn begin() {
+    let take = |m: &AtomicPtr<Magazine>| match m.load(Ordering::Relaxed).is_null() {
+        true => null_mut(),
+        false => m.swap(null_mut(), Ordering::Acquire),
+    };
+    let mut spare = SPARE.iter().map(take);
+    HELD.set(spare.find(|m| !m.is_null()).unwrap_or(null_mut()));
 }
 
 /// Gives the magazine of this thread's section back. If there are enough of them, calls `free` with
@@ -142,14 +133,18 @@ pub(super) fn take(class: SizeClass) -> *mut u8 {
     }
 }
 
-/// Puts a freed block of a class into the magazine of this thread's section. Returns false if there
-/// is none or it is full.
+/// Puts a freed block of a class into the magazine of this thread's section. `make` returns memory
+/// for a first one, or null. Returns false if there is none or it is full.
 ///
 /// # Safety
-/// The block belongs to the heap, has the size of its class, and nothing uses it any more.
+/// The calling thread is in a section. The block belongs to the heap, has the size of its class, and
+/// nothing uses it any more.
 #[inline]
-pub(super) unsafe fn put(class: SizeClass, block: *mut u8) -> bool {
-    let magazine = HELD.get();
+pub(super) unsafe fn put(class: SizeClass, block: *mut u8, make: fn() -> *mut u8) -> bool {
+    let mut magazine = HELD.get();
+    if magazine.is_null() {
+        magazine = fresh(make);
+    }
     let block = block.cast::<Free>();
     // SAFETY: the magazine is this thread's alone until `end`; the block is free by contract.
     unsafe {
@@ -161,6 +156,22 @@ pub(super) unsafe fn put(class: SizeClass, block: *mut u8) -> bool {
         (*magazine).bytes += class.bytes;
     }
     true
+}
+
+/// Makes a magazine for this thread's section; returns null without memory.
+#[cold]
+fn fresh(make: fn() -> *mut u8) -> *mut Magazine {
+    let magazine = make().cast::<Magazine>();
+    if !magazine.is_null() {
+        let empty = Magazine {
+            lists: [null_mut(); CLASSES],
+            bytes: 0,
+        };
+        // SAFETY: `make` returned memory for a magazine, which nothing else uses.
+        unsafe { magazine.write(empty) };
+    }
+    HELD.set(magazine);
+    magazine
 }
 
 #[cfg(test)]
