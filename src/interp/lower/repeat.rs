@@ -17,7 +17,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the slot that a step just emitted counts in place, and the other slots that it
-    /// reads.
+    /// reads. `None` if one of these is the counter: a loop may double it.
     fn counter(&self, at: usize, number: u16) -> Option<(u16, [u16; 2])> {
         let is = |codes: &[u16]| codes.contains(&number);
         let (dst, a, others) = if is(&[
@@ -43,7 +43,7 @@ impl Lowering<'_> {
         } else {
             return None;
         };
-        (dst == a).then_some((dst, others))
+        (dst == a && !others.contains(&dst)).then_some((dst, others))
     }
 
     /// Gives the instruction before the step just emitted its repeating form, if the current block
