@@ -37,6 +37,7 @@ enum LocationKind : uint32_t {
   Slot = 1, // its slot form is at `offset`
   Derived = 2, // it is recomputed from its operands
   Address = 3, // it is the address `offset` of the frame
+  Dead = 4, // it is not computed: it has no uses
 };
 
 struct ValueLocation {
@@ -283,8 +284,11 @@ public:
     for (unsigned n = 0; n < read.size(); n++)
       for (Use &use : read[n]->uses()) {
         auto *user = cast<Instruction>(use.getUser());
-        if (locationOf(user).kind == Derived)
+        uint32_t kind = locationOf(user).kind;
+        if (kind == Derived)
           read.insert(user);
+        else if (kind == Dead)
+          continue;
         else if (auto *phi = dyn_cast<PHINode>(user))
           reach(phi->getIncomingBlock(use));
         else

@@ -262,6 +262,7 @@ fn osr_entry(run: &mut Run) -> Result<(), String> {
         ("derived", LocationKind::Derived),
         ("nowhere", LocationKind::Nowhere),
         ("address", LocationKind::Address),
+        ("dead", LocationKind::Dead),
     ] {
         while let Some(n) = run.number(name)? {
             let value = locations.get_mut(n as usize);

@@ -38,6 +38,8 @@ pub enum LocationKind {
     Derived = 2,
     /// The value is the address of the offset.
     Address = 3,
+    /// Nothing uses the value, and it is not computed: its operands are not read either.
+    Dead = 4,
 }
 
 unsafe extern "C" {

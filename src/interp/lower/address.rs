@@ -35,7 +35,7 @@ impl Lowering<'_> {
         };
         let mut ty = elem;
         for (n, &index) in indices.iter().enumerate() {
-            let before = self.counter_before_sinking(index, user);
+            let before = self.counter_before_sinking(index, user, self.current as u32);
             let stride = if n == 0 {
                 self.m.layout(elem).size
             } else {

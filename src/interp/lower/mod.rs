@@ -523,9 +523,10 @@ pub(crate) fn value_locations(code: &LoweredFunction) -> Arc<[ValueLocation]> {
             {
                 (LocationKind::Slot, u32::from(layout.slots[v]) * 8)
             }
-            materialize::Materialization::AtDefinition
-            | materialize::Materialization::Sunk
-            | materialize::Materialization::Dead => (LocationKind::Nowhere, 0),
+            materialize::Materialization::AtDefinition | materialize::Materialization::Sunk => {
+                (LocationKind::Nowhere, 0)
+            }
+            materialize::Materialization::Dead => (LocationKind::Dead, 0),
             materialize::Materialization::Alias
             | materialize::Materialization::AtUse
             | materialize::Materialization::Rematerialized => (LocationKind::Derived, 0),

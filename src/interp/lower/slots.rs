@@ -78,36 +78,44 @@ pub fn too_many_slots(m: &Module, f: &Function) -> bool {
 }
 
 impl Lowering<'_> {
-    fn leaves(&self, o: Operand, f: &mut impl FnMut(usize)) {
+    /// Calls `f` with the values whose slots code for an operand reads in `block`.
+    fn leaves(&self, o: Operand, block: u32, f: &mut impl FnMut(usize)) {
         let Ok(v) = o.unpack() else { return };
         let v = v.index();
         match self.kind[v] {
             Materialization::AtDefinition | Materialization::Sunk | Materialization::Dead => f(v),
             Materialization::Alias | Materialization::AtUse | Materialization::Rematerialized => {
-                self.operand_leaves(v, f)
+                self.operand_leaves(v, block, f)
             }
         }
     }
 
-    /// Calls `f` with the leaves of an instruction's operands.
-    fn operand_leaves(&self, v: usize, f: &mut impl FnMut(usize)) {
+    /// Calls `f` with the leaves of an instruction's operands, for code in `block`.
+    fn operand_leaves(&self, v: usize, block: u32, f: &mut impl FnMut(usize)) {
         let op = &self.body.insts[v - self.nparams].op;
         let gep = matches!(op, Op::Gep { .. });
         op.for_each_operand(&mut |o| {
             let o = if gep {
-                self.counter_before_sinking(o, v).unwrap_or(o)
+                self.counter_before_sinking(o, v, block).unwrap_or(o)
             } else {
                 o
             };
-            self.leaves(o, f);
+            self.leaves(o, block, f);
         });
     }
 
     /// Returns the counter whose next value is the index `o` of the gep `user`, if that value is
-    /// produced after the gep.
-    pub(super) fn counter_before_sinking(&self, o: Operand, user: usize) -> Option<Operand> {
+    /// produced after the gep. Code for the gep in another block than its own reads the value:
+    /// compiled loops leave no more than the values that the IR names.
+    pub(super) fn counter_before_sinking(
+        &self,
+        o: Operand,
+        user: usize,
+        block: u32,
+    ) -> Option<Operand> {
         let v = o.unpack().ok()?.index();
-        if self.kind[v] != Materialization::Sunk || self.block_of[v] != self.block_of[user] {
+        let own = self.block_of[v];
+        if self.kind[v] != Materialization::Sunk || own != self.block_of[user] || own != block {
             return None;
         }
         match self.body.insts[v - self.nparams].op {
@@ -145,11 +153,12 @@ impl Lowering<'_> {
                 if let Op::Phi { incoming } = op {
                     for &(from, o) in incoming {
                         let end = i64::from(self.body.blocks[from.as_u32() as usize].end) * 2 - 1;
-                        self.leaves(o, &mut |v| add(v, from.as_u32(), end));
+                        let from = from.as_u32();
+                        self.leaves(o, from, &mut |v| add(v, from, end));
                     }
                 } else {
                     let at = self.position(i, block.end);
-                    self.operand_leaves(v, &mut |v| add(v, b as u32, at));
+                    self.operand_leaves(v, b as u32, &mut |v| add(v, b as u32, at));
                 }
             }
         }
