@@ -10,8 +10,9 @@
 //! and to the stack in variadic calls.
 //!
 //! Refuses, with the reason: vectors of other widths beyond 128 bits (their registers depend on the
-//! callee's attributes), vectors of 256 bits on processors without AVX, conventions other than C,
-//! and struct results that need more registers than there are.
+//! callee's attributes), vectors of 256 bits on processors without AVX, values that LLVM splits
+//! (integers of 65 to 127 bits, short vectors of small integers), conventions other than C, and
+//! struct results that need more registers than there are.
 
 mod registers;
 mod variadic;
@@ -181,8 +182,8 @@ struct Leaf {
 enum Class {
     /// At most 64 bits.
     Int(u8),
-    /// 65 to 128 bits.
-    Wide(u8),
+    /// 128 bits.
+    Wide,
     /// Bytes in a vector register.
     Sse(u8),
     X87,
@@ -198,7 +199,8 @@ fn leaves(
     let class = match &module.types[ty] {
         Type::Void => return Ok(()),
         Type::Int(bits @ 1..=64) => Class::Int(*bits as u8),
-        Type::Int(bits @ 65..=128) => Class::Wide(*bits as u8),
+        Type::Int(128) => Class::Wide,
+        // Up to 127 bits, LLVM passes two words that need not stay together.
         Type::Int(bits) => return Err(format!("an integer of {bits} bits passed to native code")),
         Type::Ptr(_) => Class::Int(64),
         Type::Float(kind) => match kind {
@@ -220,10 +222,15 @@ fn leaves(
             if *scalable || bits > 128 && !wide {
                 return Err(format!("a vector of {bits} bits passed to native code"));
             }
-            if lane < 8 || !lane.is_power_of_two() {
+            let integers = matches!(module.types[*elem], Type::Int(_));
+            if lane < 8 || !lane.is_power_of_two() || integers && lane > 64 {
                 return Err(format!(
                     "a vector of {lane}-bit lanes passed to native code"
                 ));
+            }
+            // LLVM passes these lane by lane.
+            if integers && lane <= 16 && bits < 64 && !len.is_power_of_two() {
+                return Err(format!("a vector of {bits} bits passed to native code"));
             }
             if *len == 1 && !matches!(module.types[*elem], Type::Float(_)) {
                 Class::Int(lane.min(64) as u8)
@@ -400,7 +407,7 @@ impl ArgumentPlan {
                 self.moves
                     .push(int_move(place, arg, offset, bits, signext, whole));
             }
-            Class::Wide(bits) => {
+            Class::Wide => {
                 (self.simple_ints, self.simple_doubles) = (None, None);
                 let (lo, hi) = if self.alloc.gpr + 2 <= 6 {
                     (self.alloc.gpr(), self.alloc.gpr())
@@ -410,7 +417,7 @@ impl ArgumentPlan {
                 };
                 self.moves.push(int_move(lo, arg, offset, 64, false, whole));
                 self.moves
-                    .push(int_move(hi, arg, offset + 8, bits - 64, false, whole));
+                    .push(int_move(hi, arg, offset + 8, 64, false, whole));
             }
             Class::Sse(bytes) => {
                 self.simple_ints = None;
@@ -716,13 +723,13 @@ fn plan_return(module: &Module, ty: TypeId) -> Result<(Vec<Move>, u8), String> {
                 moves.push(int_move(Location::Gpr(gpr), 0, offset, bits, false, whole));
                 gpr += 1;
             }
-            Class::Wide(bits) => {
+            Class::Wide => {
                 moves.push(int_move(Location::Gpr(gpr), 0, offset, 64, false, whole));
                 moves.push(int_move(
                     Location::Gpr(gpr + 1),
                     0,
                     offset + 8,
-                    bits - 64,
+                    64,
                     false,
                     whole,
                 ));
