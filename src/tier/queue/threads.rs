@@ -307,7 +307,8 @@ impl Queue {
         (jobs, unit, Some(later))
     }
 
-    /// Returns true if a function was called while it had no compiled code.
+    /// Returns true if a function was called without compiled code, here or in an earlier run that
+    /// had it lowered ahead.
     fn is_lowered(&self, function: FuncId) -> bool {
         self.image
             .func_ref(function)

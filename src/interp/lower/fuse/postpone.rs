@@ -2,7 +2,8 @@
 //!
 //! [`Lowering::fuse`] postpones a load of a double (or of two) to the arithmetic that is its only
 //! user, arithmetic to the store that is its only user, and a constant added to an index to the
-//! address. A load moves past other instructions only if none of them can write memory or trap.
+//! address. A load moves past other instructions only if none of them can write memory or trap, up
+//! to the last of the places where its user is emitted: a splat is emitted at each of its uses.
 //! These decisions depend only on the function's IR and precede all emission; the sibling files
 //! emit. Integers, floats and wider vectors are not fused, since no profile shows a need.
 
