@@ -236,7 +236,7 @@ impl Module {
             file: self.ir.name.clone(),
             cause,
         };
-        let bitcode = Bitcode::new(self.ir.files.clone(), self.ir.line_tables.clone());
+        let bitcode = Bitcode::of(&self.ir);
         Ok(bitcode.bytes().map_err(fail)?.to_vec())
     }
 

@@ -42,7 +42,8 @@ pub use inst::{
 };
 pub use jump::{JUMP_BUFFER, JUMP_BUFFER_WORD};
 pub use module::{
-    Alias, AliasId, Global, GlobalId, GlobalRef, IFunc, IFuncId, LineTables, Linkage, Module, Xtor,
+    Alias, AliasId, Global, GlobalId, GlobalRef, IFunc, IFuncId, LineTables, Linkage, Module,
+    Opened, Xtor,
 };
 pub use serialized::Lazy;
 pub use types::{FloatKind, Type, TypeId, TypeTable};

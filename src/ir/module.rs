@@ -11,6 +11,8 @@ use super::types::{TypeId, TypeTable};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Reference to a global variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -160,14 +162,19 @@ pub struct Module {
     /// then call `llvm.fma` already.
     pub contracted: bool,
     /// The files that the module was read from, name and contents, for the compiler.
-    pub files: std::sync::Arc<[(String, Vec<u8>)]>,
+    pub files: Arc<[(String, Vec<u8>)]>,
     /// The program as one piece of bitcode with line tables as its only debug information, once
     /// that is made.
     pub line_tables: LineTables,
+    /// The program as its reader has left it open.
+    pub opened: Opened,
 }
 
 /// Bitcode that may still be made while the program runs; `None` if it cannot be made.
-pub type LineTables = std::sync::Arc<std::sync::OnceLock<Option<Box<[u8]>>>>;
+pub type LineTables = Arc<OnceLock<Option<Box<[u8]>>>>;
+
+/// Programs that a reader has left open for the compiler, which knows their type.
+pub type Opened = Arc<Mutex<Vec<Box<dyn Any + Send>>>>;
 
 impl Module {
     /// Returns true if a native link of the program would make it flush denormals to zero

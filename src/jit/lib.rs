@@ -106,7 +106,7 @@ impl Program {
         let excluded = excluded(image, whole, &settings.interpret);
         Program {
             request: request(&resolver, cell.is_some(), &excluded, settings),
-            bitcode: Bitcode::new(image.module.files.clone(), image.module.line_tables.clone()),
+            bitcode: Bitcode::of(&image.module),
             looked: Mutex::default(),
             stored: AtomicBool::new(false),
             instead,

@@ -1,4 +1,4 @@
-//! Parallel reading of one large file.
+//! Reading of one bitcode file, on several threads if it is large.
 //!
 //! At the start of a program nothing else can be done, most processors are idle, and reading is a
 //! large part of a short run. An LLVM context belongs to one thread, so every thread opens the file
@@ -6,16 +6,20 @@
 //! list, and copies them into shared tables ([`Tables`]); the first thread also copies the
 //! variables. Each thread verifies what it has read.
 //!
+//! The compiler reads its units from the same file. Opening it takes longer than compiling a small
+//! unit, so the threads leave a file of usual size open for that ([`OpenedProgram`]).
+//!
 //! This module does not diagnose files. Anything unusual, such as a file of another LLVM or a
 //! function that does not verify, results in `None`; the file is then read on one thread, which
 //! reports the error.
 
+use super::native::OpenedProgram;
 use super::parse::{self, Parsed};
 use super::reader::Reader;
 use super::tables::Tables;
 use super::{Input, contract, guard, shim};
-use ompvm_ir::{Function, Module};
-use ompvm_support::topology;
+use ompvm_ir::{Function, Module, Opened};
+use ompvm_support::{limits, topology};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,6 +32,8 @@ const MOST: usize = 4;
 pub(super) const SEVERAL: usize = 3;
 /// Size of the largest file that is read in parallel, since each thread multiplies its memory.
 const LARGE: usize = 16 << 20;
+/// Size of the largest file that is left open. A module takes some twenty times the memory.
+const LEFT_OPEN: usize = 1 << 20;
 
 /// Returns the number of threads to read a file of that size with now.
 pub(super) fn worthwhile(bytes: usize) -> usize {
@@ -41,7 +47,8 @@ pub(super) fn worthwhile(bytes: usize) -> usize {
 
 /// State shared by the threads.
 struct Work {
-    file: Input,
+    /// The file's name and contents.
+    file: Arc<[(String, Vec<u8>)]>,
     contract: bool,
     /// Index of the next unread function among those with a body.
     next: AtomicUsize,
@@ -58,21 +65,28 @@ struct Part {
     names: Vec<Box<str>>,
 }
 
-/// Reads a bitcode file on several threads; `None` if that is impossible.
+/// Reads a bitcode file on that many threads; `None` if that is impossible.
 pub(super) fn read(file: &Input, contract: bool, threads: usize) -> Option<Module> {
     let work = Arc::new(Work {
-        file: file.clone(),
+        file: Arc::new([(file.name.clone(), file.bytes.clone())]),
         contract,
         next: AtomicUsize::new(0),
         tables: Mutex::default(),
     });
-    let limits = guard::ResourceLimits::for_reading(work.file.bytes.len());
+    let limits = guard::ResourceLimits::for_reading(file.bytes.len());
+    let opened = Opened::default();
+    let leave_open = file.bytes.len() <= LEFT_OPEN && limits::address_space().is_none();
     let part = |first: bool| {
         let work = work.clone();
+        let opened = leave_open.then(|| opened.clone());
         let read = move || {
             let (part, parsed) = work.part(first)?;
-            // Freed while the program already runs; the bytes outlive the parsed module.
-            let later = move || drop((parsed, work));
+            let program = OpenedProgram::new(parsed, work.file.clone());
+            // Freed, or left to the compiler, while the program already runs.
+            let later = move || match opened.as_ref().map(|opened| opened.lock()) {
+                Some(Ok(mut opened)) => opened.push(Box::new(program)),
+                _ => drop(program),
+            };
             Some((part, Box::new(later) as guard::Deferred))
         };
         guard::run_with_deferred(&limits, read).ok()?
@@ -103,13 +117,14 @@ pub(super) fn read(file: &Input, contract: bool, threads: usize) -> Option<Modul
         .collect();
     std::mem::take(&mut *work.tables.lock()).put(&mut module);
     module.contracted = contract;
-    module.files = Arc::new([(file.name.clone(), file.bytes.clone())]);
+    module.files = work.file.clone();
+    module.opened = opened;
     Some(module)
 }
 
 impl Work {
     fn part(&self, first: bool) -> Option<(Part, Parsed)> {
-        let bytes = &self.file.bytes;
+        let (name, bytes) = &self.file[0];
         if !shim::is_current(bytes) {
             return None;
         }
@@ -150,7 +165,7 @@ impl Work {
             own.extend(all.filter(|(_, f)| f.is_declaration()).map(|(n, _)| n));
         }
         let part = Part {
-            module: first.then(|| reader.symbols(&self.file.name)),
+            module: first.then(|| reader.symbols(name)),
             functions: own
                 .iter()
                 .map(|&n| (n, reader.function(functions[n])))

@@ -10,11 +10,11 @@
 //!
 //! The choice of functions is left to `Session`, and storage to `ompvm-cache`.
 
-use super::source::Source;
+use super::source::{OpenedProgram, Source};
 use super::{CompileRequest, DebugLevel};
 use crate::parse::{self, Parsed};
 use crate::{Input, contain, shim};
-use ompvm_ir::LineTables;
+use ompvm_ir::{LineTables, Module, Opened};
 use ompvm_support::limits;
 use parking_lot::Mutex;
 use std::mem::ManuallyDrop;
@@ -37,6 +37,8 @@ pub struct Bitcode {
     /// The linked files, unless they are one piece of bitcode already.
     merged: OnceLock<Result<Vec<u8>, String>>,
     line_tables: LineTables,
+    /// Programs that the reader has left open.
+    opened: Opened,
     /// Nanoseconds that units have spent opening files with types.
     opening: AtomicU64,
     /// True once a unit writes line tables.
@@ -44,6 +46,14 @@ pub struct Bitcode {
 }
 
 impl Bitcode {
+    /// Takes the files of a module, and what its reader has left for the compiler.
+    pub fn of(module: &Module) -> Bitcode {
+        Bitcode {
+            opened: module.opened.clone(),
+            ..Bitcode::new(module.files.clone(), module.line_tables.clone())
+        }
+    }
+
     /// Takes a single bitcode file as it is; anything else is read, linked and written to memory on
     /// first use.
     pub fn new(files: Arc<[(String, Vec<u8>)]>, line_tables: LineTables) -> Bitcode {
@@ -52,6 +62,7 @@ impl Bitcode {
             files,
             merged: OnceLock::new(),
             line_tables,
+            opened: Opened::default(),
             opening: AtomicU64::new(0),
             writing: AtomicBool::new(false),
         }
@@ -144,10 +155,21 @@ impl Bitcode {
             kept.retain(|source| source.serves(bytes));
             kept.pop()
         });
-        match kept {
+        match kept.or_else(|| self.left_open(bytes, request)) {
             Some(source) => Ok(Some(source)),
             None => Source::open(bytes, request),
         }
+    }
+
+    /// Takes over a program that the reader has left open, if units are read from its file.
+    fn left_open(&self, bytes: &[u8], request: &CompileRequest) -> Option<Source> {
+        let (_, file) = self.files.first()?;
+        if !std::ptr::eq(bytes, &**file) {
+            return None;
+        }
+        let opened = self.opened.try_lock().ok()?.pop()?;
+        let opened = opened.downcast::<OpenedProgram>().ok()?;
+        Source::take_over(*opened, &self.files, request)
     }
 
     /// Keeps a source for the next unit.
@@ -164,6 +186,8 @@ impl Bitcode {
             .try_lock()
             .map(|mut kept| std::mem::take(&mut *kept));
         drop(kept);
+        let opened = self.opened.try_lock();
+        drop(opened.map(|mut opened| std::mem::take(&mut *opened)));
     }
 
     /// Records the time that a unit took to open a program with types, or of another version of

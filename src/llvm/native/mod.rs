@@ -34,6 +34,7 @@ use ompvm_support::log;
 use ompvm_support::progress;
 use ompvm_support::settings::InjectedFailure;
 pub use pipeline::{host_features_with, host_lacks};
+pub(crate) use source::OpenedProgram;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -19,9 +19,27 @@ use crate::reader::is_bookkeeping;
 use crate::shim;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::LLVMValueRef;
+use std::sync::Arc;
 
 /// Number of units that a source serves.
 const UNITS: u32 = 64;
+
+/// A program that its reader has opened, from the bytes of the first file.
+pub(crate) struct OpenedProgram {
+    parsed: Parsed,
+    /// Freed after the module, which refers to the bytes.
+    files: Arc<[(String, Vec<u8>)]>,
+}
+
+// SAFETY: its owner alone uses the context and the module, on one thread at a time.
+unsafe impl Send for OpenedProgram {}
+
+impl OpenedProgram {
+    /// Wraps a program that was opened lazily, without types, from the bytes of the first file.
+    pub(crate) fn new(parsed: Parsed, files: Arc<[(String, Vec<u8>)]>) -> OpenedProgram {
+        OpenedProgram { parsed, files }
+    }
+}
 
 /// A symbol of the program with its number.
 #[derive(Clone, Copy)]
@@ -65,6 +83,24 @@ impl Source {
         }
         let parsed = parse::open(bytes, false)?;
         shim::read_metadata(parsed.module())?;
+        Ok(Source::of(parsed, bytes, request))
+    }
+
+    /// Takes over a program that its reader has opened from `files`; `None` if it is not usable.
+    /// The functions that the reader has read need not be read again.
+    pub(super) fn take_over(
+        opened: OpenedProgram,
+        files: &Arc<[(String, Vec<u8>)]>,
+        request: &CompileRequest,
+    ) -> Option<Source> {
+        let [(_, bytes)] = &files[..] else {
+            return None;
+        };
+        let same = Arc::ptr_eq(&opened.files, files);
+        same.then(|| Source::of(opened.parsed, bytes, request))?
+    }
+
+    fn of(parsed: Parsed, bytes: &[u8], request: &CompileRequest) -> Option<Source> {
         let mut source = Source {
             parsed,
             bytes: bytes.as_ptr() as usize,
@@ -73,7 +109,7 @@ impl Source {
             typed: false,
             units: 0,
         };
-        Ok(source.number(request).then_some(source))
+        source.number(request).then_some(source)
     }
 
     /// Numbers the symbols. Returns false if they are not those of the request.

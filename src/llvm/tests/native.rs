@@ -1,8 +1,10 @@
 //! Tests of the symbols and instructions in compiled objects.
 
+use super::parallel_read;
 use crate::native::{
     Bitcode, CompileRequest, DebugLevel, FunctionBinding, Level, Session, Unit, VariableBinding,
 };
+use crate::parallel_read::read;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 use ompvm_ir::LineTables;
 use std::sync::Arc;
@@ -343,6 +345,57 @@ fn a_program_without_types_gets_no_second_form() {
     let program = bitcode(LOOP);
     program.opened(Duration::from_secs(60));
     assert!(program.line_tables().is_none());
+}
+
+/// Functions that the reader changes: one rounds once, one has a thread-local address as a constant.
+const CHANGED: &str = "
+    target triple = \"x86_64-pc-linux-gnu\"
+    @cells = thread_local global [4 x double] zeroinitializer
+    define double @f(double %a, double %b) {
+      %sum = call double @llvm.fmuladd.f64(double %a, double %b, double 2.5)
+      %twice = call double @g(double %sum)
+      ret double %twice
+    }
+    define double @g(double %x) {
+      %old = load double, ptr getelementptr ([4 x double], ptr @cells, i64 0, i64 2)
+      %new = fadd double %old, %x
+      ret double %new
+    }
+    declare double @llvm.fmuladd.f64(double, double, double)";
+
+#[test]
+fn units_take_over_what_the_reader_has_opened() {
+    let file = parallel_read::bitcode(CHANGED);
+    let module = read(&file, true, 2).expect("nothing odd");
+    let left = || module.opened.lock().expect("no panic").len();
+    while left() < 2 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let names: Vec<Box<str>> = module.functions.values().map(|f| f.name.clone()).collect();
+    let bindings = module.functions.values().map(|f| match &f.body {
+        Some(_) => FunctionBinding::Compiled,
+        None => FunctionBinding::Intrinsic,
+    });
+    let mut request = request(names, bindings.collect());
+    request.variables = vec![VariableBinding::ThreadLocal(0)];
+    request.contracted = true;
+    let compile = |program: &Bitcode, functions: &[usize]| {
+        let unit = Unit {
+            functions: Some(functions.to_vec()),
+            ..Unit::default()
+        };
+        let mut objects = Session::open(&request, program).compile(&unit);
+        objects.as_mut().expect("an object").remove(0).bytes
+    };
+    let opened = Bitcode::of(&module);
+    let fresh = Bitcode::new(module.files.clone(), LineTables::default());
+    // The later units need functions whose bodies an earlier one has taken.
+    for functions in [&[0][..], &[1], &[0, 1], &[0]] {
+        assert_eq!(compile(&opened, functions), compile(&fresh, functions));
+    }
+    assert_eq!(left(), 1, "one source serves one thread");
+    opened.close();
+    assert_eq!(left(), 0);
 }
 
 #[test]
