@@ -131,9 +131,8 @@ fn read_module(inputs: &[Input], options: ReadOptions, tables: bool) -> Result<M
     Ok(read)
 }
 
-/// Reads the files: one function by function, on several threads if that pays or is asked for;
-/// several without the functions that occur twice. Both give up at anything unusual, which
-/// [`parse::parse`] diagnoses.
+/// Reads the files: one on several threads if that pays or is asked for, several without the
+/// functions that occur twice. Both give up at anything unusual, which [`parse::parse`] diagnoses.
 fn read_files(inputs: &[Input], options: ReadOptions, tables: bool) -> Result<Module, Error> {
     if let [file] = inputs
         && parse::is_bitcode(&file.bytes)
@@ -142,7 +141,8 @@ fn read_files(inputs: &[Input], options: ReadOptions, tables: bool) -> Result<Mo
             true => parallel_read::SEVERAL,
             false => parallel_read::worthwhile(file.bytes.len()),
         };
-        if let Some(module) = parallel_read::read(file, options.contract, threads) {
+        let read = (threads > 1).then(|| parallel_read::read(file, options.contract, threads));
+        if let Some(module) = read.flatten() {
             return Ok(module);
         }
     }

@@ -1,4 +1,4 @@
-//! Reading of one bitcode file, on several threads if it is large.
+//! Parallel reading of one large file.
 //!
 //! At the start of a program nothing else can be done, most processors are idle, and reading is a
 //! large part of a short run. An LLVM context belongs to one thread, so every thread opens the file
