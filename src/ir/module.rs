@@ -161,6 +161,9 @@ pub struct Module {
     /// True if `a * b + c` rounds once where the source allows it and it is profitable; the bodies
     /// then call `llvm.fma` already.
     pub contracted: bool,
+    /// True if the program has code that switches stacks, so that a function may return on another
+    /// thread.
+    pub switches_stacks: bool,
     /// The files that the module was read from, name and contents, for the compiler.
     pub files: Arc<[(String, Vec<u8>)]>,
     /// The program as one piece of bitcode with line tables as its only debug information, once

@@ -165,6 +165,7 @@ struct Header<Text, Types, Consts, Globals, Functions, Aliases, IFuncs> {
     data_layout: Text,
     module_asm: Text,
     assembly: serde_bytes::ByteBuf,
+    switches_stacks: bool,
     types: Types,
     consts: Consts,
     const_types: Vec<Option<TypeId>>,
@@ -212,6 +213,7 @@ pub fn save(module: &Module, uses: Box<[GlobalRef]>) -> Result<Vec<u8>, postcard
         data_layout: &module.data_layout,
         module_asm: &module.module_asm,
         assembly: module.assembly.clone().into(),
+        switches_stacks: module.switches_stacks,
         types: module.types.iter().collect(),
         consts: module.consts.values().collect(),
         const_types: module
@@ -273,6 +275,7 @@ pub fn load(bytes: Vec<u8>) -> Option<Module> {
         data_layout: head.data_layout,
         module_asm: head.module_asm,
         assembly: head.assembly.into_vec(),
+        switches_stacks: head.switches_stacks,
         types: TypeTable::read_only(head.types),
         consts: head.consts.into_iter().collect(),
         globals: head.globals.into_iter().collect(),

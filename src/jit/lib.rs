@@ -378,6 +378,7 @@ fn request(
         thread_cell,
         debug: tools::debug(),
         contracted: module.contracted,
+        switches_stacks: module.switches_stacks,
         fail: settings.fail.clone(),
     }
 }

@@ -186,7 +186,8 @@ fn linked(
             Ok(parsed) => parsed,
             Err(error) => return Some((Err(error), Box::new(|| ()) as guard::Deferred)),
         };
-        shim::expand_thread_locals(parsed.module());
+        let switches = shim::switches_stacks(parsed.module());
+        shim::expand_thread_locals(parsed.module(), switches);
         shim::lower_checked_loads(parsed.module());
         if contract {
             contract::contract(parsed.module());
@@ -195,6 +196,7 @@ fn linked(
         let tables = Mutex::default();
         let mut module = reader::Reader::new(&parsed, &tables).read(name);
         module.contracted = contract;
+        module.switches_stacks = switches;
         module.line_tables = written.clone().unwrap_or_default();
         let later = move || {
             if let Some(written) = written {

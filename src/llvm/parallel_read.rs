@@ -153,7 +153,8 @@ impl Work {
             return None;
         }
         shim::copy_abi_attributes(module);
-        shim::expand_thread_locals(module);
+        let switches = shim::switches_stacks(module);
+        shim::expand_thread_locals(module, switches);
         shim::lower_checked_loads(module);
         if self.contract {
             contract::contract(module);
@@ -165,7 +166,10 @@ impl Work {
             own.extend(all.filter(|(_, f)| f.is_declaration()).map(|(n, _)| n));
         }
         let part = Part {
-            module: first.then(|| reader.symbols(name)),
+            module: first.then(|| Module {
+                switches_stacks: switches,
+                ..reader.symbols(name)
+            }),
             functions: own
                 .iter()
                 .map(|&n| (n, reader.function(functions[n])))

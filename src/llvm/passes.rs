@@ -43,7 +43,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("contract", |run| run.on(contract::contract)),
     ("disable_unrolling", |run| run.on(shim::disable_unrolling)),
     ("expand_thread_locals", |run| {
-        run.on(shim::expand_thread_locals)
+        run.on(|m| shim::expand_thread_locals(m, shim::switches_stacks(m)))
     }),
     ("hoist_indices", |run| run.on(shim::hoist_indices)),
     ("keep_in_memory", |run| run.on(shim::keep_in_memory)),
@@ -58,7 +58,7 @@ const PASSES: &[(&str, Pass)] = &[
         run.on(|m| shim::mark_unroll(m, machine.handle()))
     }),
     ("materialize_thread_locals", |run| {
-        run.on(shim::materialize_thread_locals)
+        run.on(|m| shim::materialize_thread_locals(m, shim::switches_stacks(m)))
     }),
     ("max_trips", max_trips),
     ("none", |_| Ok(())),
@@ -332,6 +332,7 @@ fn rewire(run: &mut Run) -> Result<(), String> {
         thread_cell: false,
         debug: DebugLevel::Lines,
         contracted: false,
+        switches_stacks: false,
         fail: None,
     };
     let rewired =

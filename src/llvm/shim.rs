@@ -120,10 +120,11 @@ unsafe extern "C" {
     fn ompvm_drop_parameter_attributes(function: LLVMValueRef, index: u32);
     fn ompvm_version_aliases(module: LLVMModuleRef) -> c_int;
     fn ompvm_uncollapse(module: LLVMModuleRef) -> c_int;
-    fn ompvm_expand_thread_locals(module: LLVMModuleRef);
+    fn ompvm_switches_stacks(module: LLVMModuleRef) -> bool;
+    fn ompvm_expand_thread_locals(module: LLVMModuleRef, switches: bool);
     fn ompvm_has_types(module: LLVMModuleRef) -> c_int;
     fn ompvm_write_with_line_tables(module: LLVMModuleRef, always: bool) -> LLVMMemoryBufferRef;
-    fn ompvm_materialize_thread_locals(module: LLVMModuleRef);
+    fn ompvm_materialize_thread_locals(module: LLVMModuleRef, switches: bool);
     fn ompvm_copy_abi_attributes(module: LLVMModuleRef);
     fn ompvm_clear_swift_parameters(function: LLVMValueRef);
     fn ompvm_clear_swift_arguments(call: LLVMValueRef);
@@ -475,17 +476,24 @@ pub(super) fn replace_function<'m>(function: Function<'m>, instead: Function<'m>
 }
 
 /// Expands constant expressions over addresses of thread-local variables into instructions, in the
-/// functions read so far; see `thread_locals.cpp`.
-pub(super) fn expand_thread_locals(module: Module<'_>) {
+/// functions read so far; see `thread_locals.cpp`. In a program that switches stacks, fetches
+/// addresses again behind calls.
+pub(super) fn expand_thread_locals(module: Module<'_>, switches: bool) {
     // SAFETY: the module is live, and nobody holds an instruction of it.
-    unsafe { ompvm_expand_thread_locals(module.raw()) }
+    unsafe { ompvm_expand_thread_locals(module.raw(), switches) }
+}
+
+/// Returns true if an opened program has code that switches stacks, as far as declarations show.
+pub(super) fn switches_stacks(module: Module<'_>) -> bool {
+    // SAFETY: the module is live.
+    unsafe { ompvm_switches_stacks(module.raw()) }
 }
 
 /// Makes every instruction that uses a thread-local variable fetch its address first; see
 /// `thread_locals.cpp`.
-pub(super) fn materialize_thread_locals(module: Module<'_>) {
+pub(super) fn materialize_thread_locals(module: Module<'_>, switches: bool) {
     // SAFETY: the module is live, and nobody holds an instruction of it.
-    unsafe { ompvm_materialize_thread_locals(module.raw()) }
+    unsafe { ompvm_materialize_thread_locals(module.raw(), switches) }
 }
 
 /// Copies ABI attributes of parameters from a callee's declaration to its direct calls.

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 /// Version of the stored format; incremented when it changes.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// A program's key.
 pub(super) type Key = [u8; 32];

@@ -105,6 +105,8 @@ pub struct CompileRequest {
     pub debug: DebugLevel,
     /// True if the functions were read with `llvm.fmuladd` contracted where that pays.
     pub contracted: bool,
+    /// True if code of the program may leave a function on one thread and return on another.
+    pub switches_stacks: bool,
     /// Failure to inject into compilations.
     pub fail: Option<InjectedFailure>,
 }
@@ -406,7 +408,7 @@ impl<'r> Session<'r> {
         symbols: Option<rewire::Symbols<'m>>,
         added: Vec<Variable<'m>>,
     ) -> Result<Read<'m>, String> {
-        super::shim::expand_thread_locals(module);
+        super::shim::expand_thread_locals(module, self.request.switches_stacks);
         super::shim::lower_checked_loads(module);
         if self.request.contracted {
             super::contract::contract(module);

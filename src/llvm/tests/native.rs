@@ -34,6 +34,7 @@ fn request(names: Vec<Box<str>>, functions: Vec<FunctionBinding>) -> CompileRequ
         thread_cell: false,
         debug: DebugLevel::Lines,
         contracted: false,
+        switches_stacks: false,
         fail: None,
     }
 }

@@ -157,6 +157,7 @@ impl<'m> Work<'m> {
             }
         };
         let block = match body.block {
+            _ if self.request.switches_stacks => self.thread_block_at(call, body)?,
             Some(block) => block,
             None => *body.block.insert(self.thread_block(body)?),
         };

@@ -175,7 +175,7 @@ impl<'m> Work<'m> {
         }
         self.aliases();
         self.ifuncs(ifuncs)?;
-        materialize_thread_locals(module);
+        materialize_thread_locals(module, self.request.switches_stacks);
         // A unit may be read from the file itself, in which calls lack what declarations say.
         copy_abi_attributes(module);
         let mut interpreted = self.choose(&all);

@@ -37,6 +37,29 @@ impl<'m> Work<'m> {
         Ok(call)
     }
 
+    /// Fetches the thread's block before an instruction, whose result belongs to the thread that
+    /// executes it.
+    pub(super) fn thread_block_at(
+        &mut self,
+        at: Call<'m>,
+        body: &Body<'_, 'm>,
+    ) -> Result<Call<'m>, String> {
+        let helper = self.helper()?;
+        let variables = fixed_allocas(body.function);
+        let first = body.function.entry().and_then(|b| b.instructions().next());
+        // As above, the block may be split before them.
+        if let Some(first) = first {
+            for variable in variables {
+                variable.move_before(first);
+            }
+        }
+        let call = body.builder.before(at).call(helper, &[]);
+        let scope = body.function.subprogram();
+        let artificial = || scope.map(|scope| self.context.artificial_location(scope));
+        call.set_debug_location(at.debug_location().or_else(artificial));
+        Ok(call)
+    }
+
     /// Defines `ptr ompvm.block()`, which returns the cell's contents, or creates the block.
     fn helper(&mut self) -> Result<Function<'m>, String> {
         if let Some(known) = self.module.function(HELPER) {
