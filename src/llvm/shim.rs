@@ -158,6 +158,7 @@ unsafe extern "C" {
         module: LLVMModuleRef,
         length: *mut usize,
     ) -> *const u8;
+    fn ompvm_may_define_labels(module: LLVMModuleRef) -> bool;
     fn ompvm_dispose_code_pipeline(pipeline: *mut c_void);
     fn ompvm_split_vectors(module: LLVMModuleRef);
     fn ompvm_mark_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
@@ -666,6 +667,12 @@ impl CodePipeline {
         // SAFETY: the machine is live.
         let raw = unsafe { ompvm_new_code_pipeline(machine.raw(), quick) };
         (!raw.is_null()).then_some(CodePipeline(raw))
+    }
+
+    /// Returns true if no pipeline can be used after it has generated code for the module.
+    pub(super) fn is_spent_by(module: Module<'_>) -> bool {
+        // SAFETY: the module is live.
+        unsafe { ompvm_may_define_labels(module.raw()) }
     }
 
     /// Generates the object file of a module that has the machine's layout of data.

@@ -276,9 +276,12 @@ impl HostMachine {
             unsafe { CodePipeline::new(self.handle(), quick) }
         });
         let mut pipeline = pipeline.ok_or("LLVM writes no object files for this processor")?;
+        let spent = CodePipeline::is_spent_by(module);
         // SAFETY: compilations and snippets end with their code, and keep no handle.
         let object = unsafe { pipeline.object(module) };
-        kept.set(Some(pipeline));
+        if !spent {
+            kept.set(Some(pipeline));
+        }
         Ok(object)
     }
 
