@@ -15,16 +15,29 @@ use super::shim::{self, Linker};
 use hashbrown::HashMap;
 use ompvm_support::error::Error;
 
-/// Links the files in order; `None` if that is impossible. The debug information has locations only
-/// (see [`parse::open`]), and the module does not refer to the files' bytes.
+/// Links the files in order and verifies the module; `None` if that is impossible. The debug
+/// information has locations only (see [`parse::open`]), and the module does not refer to the files'
+/// bytes.
 pub(super) fn link(inputs: &[Input]) -> Option<Result<Parsed, Error>> {
+    let parsed = join(inputs, false)?;
+    parsed.module().verify().ok()?;
+    Some(Ok(parsed))
+}
+
+/// Links the files into one bitcode file with complete debug information, which is not verified;
+/// `None` if that is impossible.
+pub(super) fn merge(inputs: &[Input]) -> Option<Vec<u8>> {
+    Some(join(inputs, true)?.module().bitcode())
+}
+
+fn join(inputs: &[Input], types: bool) -> Option<Parsed> {
     let [first, others @ ..] = inputs else {
         return None;
     };
     if !inputs.iter().all(is_plain) {
         return None;
     }
-    let parsed = parse::open(&first.bytes, false).ok()?;
+    let parsed = parse::open(&first.bytes, types).ok()?;
     let all = parsed.module();
     let mut defined = HashMap::new();
     shim::read_metadata(all).ok()?;
@@ -34,7 +47,7 @@ pub(super) fn link(inputs: &[Input]) -> Option<Result<Parsed, Error>> {
     parse::duplicate(all, 0, &mut defined);
     let mut linker = Linker::new(all);
     for (index, input) in (1..).zip(others) {
-        let module = open_needed(all, &input.bytes)?;
+        let module = open_needed(all, &input.bytes, types)?;
         if parse::duplicate(module.module(), index, &mut defined).is_some() {
             return None;
         }
@@ -44,8 +57,7 @@ pub(super) fn link(inputs: &[Input]) -> Option<Result<Parsed, Error>> {
         }
     }
     drop(linker);
-    all.verify().ok()?;
-    Some(Ok(parsed))
+    Some(parsed)
 }
 
 /// Returns true for bitcode of one module that this LLVM wrote.
@@ -54,8 +66,8 @@ fn is_plain(input: &Input) -> bool {
 }
 
 /// Opens a file and reads its functions, but for those that the module before it defines.
-fn open_needed<'p>(all: Module<'p>, bytes: &'p [u8]) -> Option<OwnedModule<'p>> {
-    let module = shim::open_lazily(all.context(), bytes, false).ok()?;
+fn open_needed<'p>(all: Module<'p>, bytes: &'p [u8], types: bool) -> Option<OwnedModule<'p>> {
+    let module = shim::open_lazily(all.context(), bytes, types).ok()?;
     // SAFETY: the module is new, and its context and the bytes live as long as the result.
     let owned = unsafe { OwnedModule::from_raw(module) };
     let module = owned.module();

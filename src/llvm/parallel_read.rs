@@ -33,7 +33,7 @@ pub(super) const SEVERAL: usize = 3;
 /// Size of the largest file that is read in parallel, since each thread multiplies its memory.
 const LARGE: usize = 16 << 20;
 /// Size of the largest file that is left open. A module takes some twenty times the memory.
-const LEFT_OPEN: usize = 1 << 20;
+const LEFT_OPEN: usize = 2 << 20;
 
 /// Returns the number of threads to read a file of that size with now.
 pub(super) fn worthwhile(bytes: usize) -> usize {

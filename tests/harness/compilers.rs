@@ -155,6 +155,14 @@ fn merged() -> Result<(), String> {
          ompvm cc main.o own.o ./liball.so -o interposed",
     )?;
     p.starts("program", "OMPVM? 2 1\n")?;
+    let read = format!(
+        "env OMPVM_LOG=llvm=debug {} run --no-cache ./program",
+        ompvm().display()
+    );
+    let read = p.ran(&read, "")?;
+    if !read.stderr.contains("files=1 ") {
+        return Err(format!("one module should be read: {}", read.stderr));
+    }
     p.prints(
         "env LD_LIBRARY_PATH=. OMPVM_OFF=1 ./interposed",
         "native 21 20\n",

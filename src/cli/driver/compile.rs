@@ -302,13 +302,18 @@ impl Job<'_> {
 
     /// Adds an entry to the object, unless it is for another processor.
     fn add(&self, entry: &[u8]) -> Result<(), Failure> {
-        add_section(self.object, section::NAME, entry)
+        let bytes = std::fs::read(self.object).map_err(|e| Failure::own(self.object, &e))?;
+        add_section(self.object, bytes, section::NAME, entry)
     }
 }
 
-/// Adds a section to an ELF file for x86-64. Other files stay as they are.
-pub(super) fn add_section(file: &Path, name: &str, data: &[u8]) -> Result<(), Failure> {
-    let bytes = std::fs::read(file).map_err(|e| Failure::own(file, &e))?;
+/// Writes an ELF file for x86-64 with a further section. Other files stay as they are.
+pub(super) fn add_section(
+    file: &Path,
+    bytes: Vec<u8>,
+    name: &str,
+    data: &[u8],
+) -> Result<(), Failure> {
     if fat::kind(&bytes).is_none_or(|kind| kind == ElfKind::Other) {
         return Ok(());
     }

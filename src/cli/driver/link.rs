@@ -7,7 +7,7 @@
 //! and of the compiler's own libraries are left out: every process has them.
 
 use super::compile::{self, Job, add_section, is_link_time, is_offload};
-use super::{CompilerLine, Failure, Tools, Word, not_started, temporary};
+use super::{CompilerLine, Failure, Tools, Word, merge, not_started, temporary};
 use ompvm_tier::fat::record::{self, LinkRecord, NativeMember};
 use ompvm_tier::fat::{self, ElfKind};
 use std::ffi::OsString;
@@ -162,7 +162,7 @@ fn finish(
     temporary: &Path,
     options: &[String],
 ) -> Result<(), Failure> {
-    let bytes = std::fs::read(output).map_err(|e| Failure::own(output, &e))?;
+    let mut bytes = std::fs::read(output).map_err(|e| Failure::own(output, &e))?;
     let linked = fat::read(&bytes).ok().flatten();
     let Some(linked) = linked.filter(|l| l.kind != ElfKind::Other) else {
         return Ok(());
@@ -189,7 +189,10 @@ fn finish(
             record.members.extend(file.native_members());
         }
     }
-    add_section(output, record::NAME, &record.to_bytes())
+    if record.native_only.is_none() {
+        merge::merge(&mut bytes, &linked);
+    }
+    add_section(output, bytes, record::NAME, &record.to_bytes())
 }
 
 /// Makes an executable without bitcode start natively, without a detour.

@@ -11,6 +11,7 @@
 mod compile;
 mod language;
 mod link;
+mod merge;
 mod words;
 
 use super::FAILED;

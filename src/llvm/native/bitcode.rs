@@ -13,7 +13,7 @@
 use super::source::{OpenedProgram, Source};
 use super::{CompileRequest, DebugLevel};
 use crate::parse::{self, Parsed};
-use crate::{Input, contain, shim};
+use crate::{Input, contain, lazy_link, shim};
 use ompvm_ir::{LineTables, Module, Opened};
 use ompvm_support::limits;
 use parking_lot::Mutex;
@@ -80,8 +80,11 @@ impl Bitcode {
         }
         let merged = self.merged.get_or_init(|| {
             let inputs = self.inputs();
-            let merged = contain::run(MERGE, || parse::merge(&inputs));
-            merged.map_err(|f| f.why)?.map_err(|e| e.to_string())
+            let merged = contain::run(MERGE, || match lazy_link::merge(&inputs) {
+                Some(merged) => Ok(merged),
+                None => parse::merge(&inputs).map_err(|e| e.to_string()),
+            });
+            merged.map_err(|f| f.why)?
         });
         merged.as_deref().map_err(String::clone)
     }

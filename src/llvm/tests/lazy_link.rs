@@ -2,7 +2,7 @@
 
 use super::parallel_read::bitcode;
 use super::*;
-use crate::lazy_link::link;
+use crate::lazy_link::{link, merge};
 
 /// The inline functions of each file.
 const INLINE: &str = r#"
@@ -63,6 +63,9 @@ fn files_with_the_same_inline_functions_give_the_same_module() {
         let eagerly = one(&files, false, false).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(sorted(&lazily), sorted(&eagerly));
         assert_eq!(lazily.symbols.len(), eagerly.symbols.len());
+        let merged = input("merged.bc", &merge(&files).expect("nothing unusual"));
+        let merged = one(&[merged], false, false).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(sorted(&merged), sorted(&eagerly));
     }
 }
 

@@ -118,11 +118,7 @@ pub fn read(bytes: &[u8]) -> Result<Option<ElfFile>, String> {
     let Ok(file) = object::File::parse(bytes) else {
         return Ok(Some(found));
     };
-    let range = |name: &str| {
-        let (start, len) = file.section_by_name(name)?.file_range()?;
-        let range = start as usize..(start as usize).checked_add(len as usize)?;
-        bytes.get(range.clone()).map(|_| range)
-    };
+    let range = |name: &str| range_of(&file, bytes, name);
     if let Some(place) = range(section::NAME) {
         for entry in section::entries(&bytes[place.clone()])? {
             match entry.content {
@@ -181,6 +177,17 @@ pub fn carries_bitcode(file: &Path) -> bool {
         }))
     }
     has_section(file).unwrap_or(false)
+}
+
+/// Returns the place of a section in a file.
+pub fn section_range(bytes: &[u8], name: &str) -> Option<Range<usize>> {
+    range_of(&object::File::parse(bytes).ok()?, bytes, name)
+}
+
+fn range_of(file: &object::File, bytes: &[u8], name: &str) -> Option<Range<usize>> {
+    let (start, len) = file.section_by_name(name)?.file_range()?;
+    let range = start as usize..(start as usize).checked_add(len as usize)?;
+    bytes.get(range.clone()).map(|_| range)
 }
 
 /// Returns the bytes of a section of a file.
