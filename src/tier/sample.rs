@@ -28,7 +28,7 @@
 //! function, and [`decide`] has the decisions.
 
 mod decide;
-mod hot;
+pub(crate) mod hot;
 
 use super::compiler::{CachedCode, Compiler};
 use super::eager::{self, PacedEager};

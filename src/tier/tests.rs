@@ -7,6 +7,7 @@ use super::link::{Environment, link};
 use super::policy::TierPolicy;
 use super::process::{self, Process, ProcessOptions};
 use super::runtime;
+use super::sample::hot::HotSample;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 use ompvm_interp::frame::{LoweredFunction, OsrPoint};
@@ -20,6 +21,7 @@ use ompvm_memory::image::Image;
 use ompvm_support::settings;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// A loop with two numbers that are swapped in each iteration, one from before the loop, and one
 /// that an inner loop computes. The result depends on all of them.
@@ -216,6 +218,24 @@ fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
     let done = compiler.compile(guest.image(), &unit).unwrap();
     let (_, address) = done[0].entries[0];
     osr::install_entry(code, outer, address, after, level == Level::Quick);
+}
+
+#[test]
+fn calls_and_iterations_are_counted_together() {
+    let guest = Guest::new();
+    let now = Instant::now();
+    let mut sample = HotSample::new(guest.code().0, now);
+    sample.start_counting(now);
+    guest.check(50);
+    let (calls, hits) = (sample.calls(), sample.hits());
+    assert!(calls > 0 && hits >= 50 * calls);
+    // A call was noticed, and counting goes on.
+    sample.look_for_calls(now);
+    guest.check(50);
+    assert_eq!((sample.calls(), sample.hits()), (calls * 2, hits * 2));
+    sample.stop_counting();
+    guest.check(50);
+    assert_eq!((sample.calls(), sample.hits()), (calls * 2, hits * 2));
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Decides about hot functions: compiles a function, its loops, or nothing.
 //!
-//! A function whose samples add up to more than its compilation will take has its back edges counted
-//! for a tick. The counts and the calls in that time tell functions that are called from functions
-//! that loop and from those that wait. Where every processor is busy, the hot functions are judged
-//! together.
+//! A function whose samples add up to more than its compilation will take has its back edges and
+//! calls counted for a tick. The counts tell functions that are called from functions that loop and
+//! from those that wait. Where every processor is busy, the hot functions are judged together.
 //!
 //! Samples come from [`super::SamplerState`]. Costs and the order of jobs belong to [`queue`](crate::queue),
 //! the choice among loops to [`osr_loops`], and the deadline of a second compilation to
@@ -16,7 +15,6 @@ use crate::queue::Job;
 use crate::recompile::Recompilation;
 use crate::{osr_loops, units};
 use ompvm_interp::frame::{LoweredFunction, OsrPoint};
-use ompvm_interp::osr;
 use ompvm_ir::{FuncId, GlobalRef};
 use ompvm_jit::Level;
 use ompvm_support::log;
@@ -49,6 +47,9 @@ const QUICK_PART: (u32, u32) = (3, 2);
 /// cost this part of it, or its samples exceed its cost. A large step of a program has a dozen hot
 /// loops, and a tick of counting sees only one of them.
 const LOOPS_PART: u32 = 3;
+/// Iterations per call below which no loop of a function is compiled by itself while the function
+/// can be compiled for its callers.
+const SHORT_LOOPS: u64 = 32;
 /// Most loops of one function that are compiled for OSR.
 const MAX_LOOPS: usize = 16;
 /// Longest time for which a function counts as called by its period, and for which its back
@@ -76,8 +77,7 @@ impl SamplerState {
         if inside.is_zero() && s.hits() == 0 && !called && now - since < MAX_COUNTING {
             return false;
         }
-        osr::count_back_edges(s.code, false);
-        s.counting = None;
+        s.stop_counting();
         if self.decide(s, inside, now) {
             s.score = Duration::ZERO;
         }
@@ -131,8 +131,7 @@ impl SamplerState {
                 sampled_ms = %log::ms(*score),
                 "counts back edges of a function that may be hot"
             );
-            osr::count_back_edges(s.code, true);
-            s.counting = Some((now, s.all));
+            s.start_counting(now);
         }
         !candidates.is_empty()
     }
@@ -181,7 +180,11 @@ impl SamplerState {
                 return true;
             }
         }
-        let loops_to_enter = self.osr_loops(s);
+        let short_loops = called && s.hits() < s.calls() * SHORT_LOOPS;
+        let loops_to_enter = match short_loops {
+            false => self.osr_loops(s),
+            true => Vec::new(),
+        };
         if !loops_to_enter.is_empty() && s.loops.len() + loops_to_enter.len() <= MAX_LOOPS {
             let run = if loops_to_enter.len() == 1 {
                 "a loop runs"

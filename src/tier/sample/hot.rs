@@ -14,7 +14,7 @@ pub(super) const MIN_CALLED: Duration = Duration::from_millis(8);
 
 /// The samples and state of one function.
 #[derive(Debug)]
-pub(super) struct HotSample {
+pub(crate) struct HotSample {
     /// The function.
     pub code: &'static LoweredFunction,
     /// Time of the first sample.
@@ -82,16 +82,42 @@ impl HotSample {
             .sum()
     }
 
+    /// Returns the number of calls since counting began.
+    pub fn calls(&self) -> u64 {
+        u64::from(self.code.osr_points[0].hits.load(Ordering::Relaxed))
+    }
+
+    /// Starts counting back edges and calls.
+    pub fn start_counting(&mut self, now: Instant) {
+        osr::count_back_edges(self.code, true);
+        osr::count_calls(self.code, true);
+        self.awaited = true;
+        self.counting = Some((now, self.all));
+    }
+
+    /// Stops counting back edges, and calls unless none has come yet. The counts stay.
+    pub fn stop_counting(&mut self) {
+        osr::count_back_edges(self.code, false);
+        if !self.awaited {
+            osr::count_calls(self.code, false);
+        }
+        self.counting = None;
+    }
+
     /// Checks for calls, now and then. The first tick does not count: the other threads of a team
     /// may still be on their way into its region.
     pub fn look_for_calls(&mut self, now: Instant) {
         if self.awaited {
-            if self.code.osr_points[0].hits.load(Ordering::Relaxed) > 0 {
-                osr::count_calls(self.code, false);
+            if self.calls() > 0 {
+                if self.counting.is_none() {
+                    osr::count_calls(self.code, false);
+                }
                 self.awaited = false;
                 self.period = self.called.map_or(Duration::ZERO, |at| now - at);
                 self.called = Some(now);
             }
+        } else if self.counting.is_some() {
+            // Calls are counted anyway.
         } else if now > self.since && self.called.is_none_or(|at| now - at >= MIN_CALLED / 2) {
             osr::count_calls(self.code, true);
             self.awaited = true;
