@@ -211,6 +211,7 @@ impl ProgramFiles {
                 && elf.native_only.is_empty()
                 && record.native_only.is_none()
             {
+                self.exports.add(exported::names(&library));
                 self.add_libraries(path, &library, settings)?;
                 self.add_code(path, &elf, &library, record)?;
                 self.has_library_bitcode = true;

@@ -135,6 +135,9 @@ impl RegisteredProgram {
     /// Returns the address of the program's own symbol; this thread's for a thread-local one.
     fn own_symbol(&self, name: &str) -> Option<usize> {
         let image = self.image();
+        if !self.exports.are_queried(name) {
+            return None;
+        }
         match visible(&image.module, name)? {
             GlobalRef::Var(g) if image.module.globals[g].thread_local => Some(image.tls_address(g)),
             GlobalRef::IFunc(i) => Some(image.ifunc_target(i)),

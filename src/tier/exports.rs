@@ -38,6 +38,26 @@ impl Exports {
         }
     }
 
+    /// Returns true if a query of the running program finds a symbol that other files may see. The
+    /// dynamic symbol table of an executable says so; bitcode has none, and all are found.
+    pub(super) fn are_queried(&self, name: &str) -> bool {
+        match self {
+            Exports::Nothing | Exports::Everything => true,
+            Exports::Names(names) => names.contains(name),
+        }
+    }
+
+    /// Adds those of a library that becomes one module with the program.
+    pub fn add(&mut self, library: Exports) {
+        match (self, library) {
+            (Exports::Names(own), Exports::Names(others)) => {
+                Arc::make_mut(own).extend(others.iter().cloned());
+            }
+            (own @ Exports::Nothing, others) => *own = others,
+            (Exports::Everything | Exports::Names(_), _) => {}
+        }
+    }
+
     /// Returns the definitions of a program that libraries may refer to.
     pub(super) fn definitions(&self, image: &Image) -> Vec<Definition> {
         let module = &image.module;

@@ -171,6 +171,28 @@ fn merged() -> Result<(), String> {
     p.prints("env LD_LIBRARY_PATH=. ./interposed", "ompvm 21 20\n")
 }
 
+/// Checks which symbols a program finds that asks for them by name while it runs.
+fn queries() -> Result<(), String> {
+    let p = Place::new("queries")?;
+    p.write("library.c", "int of_library(void) { return 1; }\n")?;
+    p.write(
+        "main.c",
+        "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdio.h>\n\
+         int of_library(void); int own(void) { return 1; }\n\
+         static int finds(void *where, const char *name) { return dlsym(where, name) != NULL; }\n\
+         int main(void) { void *all = dlopen(NULL, RTLD_NOW);\n\
+         printf(\"%d %d %d %d %d\\n\", of_library(), finds(RTLD_DEFAULT, \"own\"), finds(all, \"main\"),\n\
+         finds(all, \"of_library\"), finds(RTLD_DEFAULT, \"printf\")); return 0; }\n",
+    )?;
+    p.build(
+        "ompvm cc -O1 -fPIC -shared library.c -o liblibrary.so
+         ompvm cc -O1 main.c -L. -llibrary -Wl,-rpath,$ORIGIN -o program
+         ompvm cc -O1 -rdynamic main.c -L. -llibrary -Wl,-rpath,$ORIGIN -o exporting",
+    )?;
+    p.starts("program", "1 0 0 1 1\n")?;
+    p.starts("exporting", "1 1 1 1 1\n")
+}
+
 /// Checks C++ in two files, compiled and linked by one command.
 fn cpp(level: &str) -> Result<(), String> {
     let p = Place::new(&format!("cpp-{level}"))?;
@@ -459,6 +481,7 @@ pub fn trials() -> Vec<Trial> {
         }
     }
     add("merged".into(), Box::new(merged));
+    add("queries".into(), Box::new(queries));
     add("probes".into(), Box::new(probes));
     add("native_only".into(), Box::new(native_only));
     add("inputs".into(), Box::new(inputs));
